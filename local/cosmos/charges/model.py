@@ -111,8 +111,8 @@ class ChargeModel:
     def query(
         self,
         partitions: int,
-        loaded_items: int,
-        loaded_bytes: int,
+        loaded_items: float,
+        loaded_bytes: float,
         *,
         filtered: bool,
         aggregate: bool = False,
@@ -121,8 +121,9 @@ class ChargeModel:
 
         `partitions` are the physical partitions visited, 1 when the partition key is pinned. `loaded_items`
         are those that the index cannot rule out, returned or not; without an index on the filter, every item
-        of the partitions visited. `filtered` says that there is a WHERE. `aggregate` says that the index
-        answers an aggregate; one over an unindexed filter loads its items and passes False.
+        of the partitions visited; an average serves for a prediction. `filtered` says that there is a WHERE.
+        `aggregate` says that the index answers an aggregate; one over an unindexed filter loads its items and
+        passes False.
         """
         if aggregate and self.profile.aggregate is not None:
             return partitions * self.profile.aggregate

@@ -68,18 +68,19 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
 
 def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
     """The entries of `includedPaths` or `excludedPaths`, with paths that are text."""
-    entries = document.get(key) or []
+    entries = document.get(key)
+    if entries is None:
+        return []
     if not isinstance(entries, list):
         refuse(f"One of the specified inputs is invalid: '{key}' must be an array.")
-    if len(entries) > MAX_PATHS:
-        refuse(f"'{key}' has {len(entries)} paths; an indexing policy can have at most {MAX_PATHS}.")
     return [_path_entry(entry, key) for entry in entries]
 
 
 def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]:
     """The patterns of a completed document, (steps, wildcard) → included.
 
-    A path that stands in it twice, or in both sets, is refused; so is a policy silent about the root.
+    A path that stands in it twice, or in both sets, is refused; so is a policy silent about the root. The
+    excluded `_etag` may have been filled in, so it does not count towards the limit.
     """
     patterns: dict[tuple[Path, str], bool] = {}
     for key, included in (("includedPaths", True), ("excludedPaths", False)):
@@ -88,6 +89,8 @@ def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]
             if pattern in patterns:
                 _refuse_duplicate(entry["path"], key)
             patterns[pattern] = included
+    if len(patterns.keys() - {(("_etag",), "?")}) > MAX_PATHS:
+        refuse(f"An indexing policy can have at most {MAX_PATHS} included and excluded paths.")
     if document["indexingMode"] == "consistent" and ((), "*") not in patterns:
         refuse(
             'The special mandatory indexing path "/" is not provided in any of the path type sets. '
@@ -98,7 +101,9 @@ def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]
 
 def parse_composite_indexes(document: Mapping[str, Json]) -> tuple[CompositeIndex, ...]:
     """Words of the refusals: github.com/vercel/cosmosdb-server, src/handler/create-collection.ts."""
-    indexes = document.get("compositeIndexes") or []
+    indexes = document.get("compositeIndexes")
+    if indexes is None:
+        return ()
     if not isinstance(indexes, list):
         refuse("One of the specified inputs is invalid: 'compositeIndexes' must be an array of arrays.")
     return tuple(_composite_index(index, position) for position, index in enumerate(indexes))

@@ -99,6 +99,8 @@ class _Walk:
 
 def _differing(old: list[Json], new: list[Json]) -> int:
     """How many leaves under one path differ; array elements count whatever their position."""
+    if len(old) == len(new) == 1:
+        return int(_value_term(old[0]) != _value_term(new[0]))
     before, after = Counter(map(_value_term, old)), Counter(map(_value_term, new))
     return max((before - after).total(), (after - before).total())
 
