@@ -1,0 +1,61 @@
+"""Comments on a post: create, delete, list."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+from shared.containers import POSTS, USERS
+from shared.cosmos import container
+from shared.data import comments
+from shared.errors import CommentNotFound, PostNotFound, UserNotFound, VersionMismatch
+from shared.http.calls import Call
+from shared.http.endpoints import Endpoints
+from shared.http.replies import created, gone, paged
+from shared.models.comment import Comment, NewComment
+
+endpoints = Endpoints("comments")
+
+
+@endpoints.endpoint(
+    "POST",
+    "posts/{postId}/comments",
+    summary="Create a comment (C3)",
+    body=NewComment,
+    resource=Comment,
+    answers=(201,),
+    refusals=(UserNotFound, PostNotFound),
+)
+async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
+    """The comment and the post's count of comments change together."""
+    post_id, key = call.path["postId"], call.idempotency_key
+    comment = await comments.create_comment(container(USERS), container(POSTS), post_id, call.body, idempotency_key=key)
+    return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
+
+
+@endpoints.endpoint(
+    "DELETE",
+    "posts/{postId}/comments/{commentId}",
+    summary="Delete a comment",
+    answers=(204,),
+    refusals=(PostNotFound, CommentNotFound, VersionMismatch),
+)
+async def delete_comment(call: Call[None]) -> func.HttpResponse:
+    """The comment and the post's count of comments change together."""
+    path = call.path
+    await comments.delete_comment(container(POSTS), path["postId"], path["commentId"], etag=call.if_match)
+    return gone()
+
+
+@endpoints.endpoint(
+    "GET",
+    "posts/{postId}/comments",
+    summary="List a post's comments (Q4)",
+    resource=Comment,
+    paged=True,
+    answers=(200,),
+    refusals=(PostNotFound,),
+)
+async def list_comments(call: Call[None]) -> func.HttpResponse:
+    """Newest first."""
+    page = await comments.list_comments(container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor)
+    return paged(Comment, page)

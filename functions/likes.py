@@ -1,0 +1,63 @@
+"""Likes of a post: add, take back, list."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+from shared.containers import POSTS, USERS
+from shared.cosmos import container
+from shared.data import likes
+from shared.errors import PostNotFound, UserNotFound, VersionMismatch
+from shared.http.calls import Call
+from shared.http.endpoints import Endpoints
+from shared.http.replies import changed, created, gone, paged
+from shared.models.like import Like, NewLike
+
+endpoints = Endpoints("likes")
+
+
+@endpoints.endpoint(
+    "POST",
+    "posts/{postId}/likes",
+    summary="Like a post (C4)",
+    body=NewLike,
+    resource=Like,
+    answers=(201, 200),
+    refusals=(UserNotFound, PostNotFound),
+)
+async def create_like(call: Call[NewLike]) -> func.HttpResponse:
+    """201 with the like; 200 with the same like if the user liked the post already."""
+    post_id = call.path["postId"]
+    added = await likes.create_like(container(USERS), container(POSTS), post_id, call.body)
+    if not added.created:
+        return changed(Like, added.item)
+    return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
+
+
+@endpoints.endpoint(
+    "DELETE",
+    "posts/{postId}/likes/{userId}",
+    summary="Unlike a post",
+    answers=(204,),
+    refusals=(PostNotFound, VersionMismatch),
+)
+async def delete_like(call: Call[None]) -> func.HttpResponse:
+    """204 also when there was no such like."""
+    path = call.path
+    await likes.delete_like(container(POSTS), path["postId"], path["userId"], etag=call.if_match)
+    return gone()
+
+
+@endpoints.endpoint(
+    "GET",
+    "posts/{postId}/likes",
+    summary="List a post's likes (Q5)",
+    resource=Like,
+    paged=True,
+    answers=(200,),
+    refusals=(PostNotFound,),
+)
+async def list_likes(call: Call[None]) -> func.HttpResponse:
+    """Newest first."""
+    page = await likes.list_likes(container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor)
+    return paged(Like, page)

@@ -1,0 +1,58 @@
+"""Users: create, edit, retrieve."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+from shared.containers import USERS
+from shared.cosmos import container
+from shared.data import users
+from shared.errors import UsernameTaken, UserNotFound, VersionMismatch
+from shared.http.calls import Call
+from shared.http.endpoints import Endpoints
+from shared.http.replies import changed, created, found
+from shared.models.user import NewUser, User, UserChanges
+
+endpoints = Endpoints("users")
+
+
+@endpoints.endpoint(
+    "POST",
+    "users",
+    summary="Create a user (C1)",
+    body=NewUser,
+    resource=User,
+    answers=(201,),
+    refusals=(UsernameTaken,),
+)
+async def create_user(call: Call[NewUser]) -> func.HttpResponse:
+    """The name must be nobody else's, compared case-insensitively after Unicode NFKC."""
+    user = await users.create_user(container(USERS), call.body, idempotency_key=call.idempotency_key)
+    return created(User, user, f"/api/users/{user['id']}")
+
+
+@endpoints.endpoint(
+    "PUT",
+    "users/{userId}",
+    summary="Edit a user (C1)",
+    body=UserChanges,
+    resource=User,
+    answers=(200,),
+    refusals=(UserNotFound, UsernameTaken, VersionMismatch),
+)
+async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
+    """The new name appears on the user at once, on the user's posts, comments and likes a moment later."""
+    user = await users.edit_user(container(USERS), call.path["userId"], call.body, etag=call.if_match)
+    return changed(User, user)
+
+
+@endpoints.endpoint(
+    "GET",
+    "users/{userId}",
+    summary="Retrieve a user (Q1)",
+    resource=User,
+    answers=(200, 304),
+    refusals=(UserNotFound,),
+)
+async def get_user(call: Call[None]) -> func.HttpResponse:
+    return found(call, User, await users.get_user(container(USERS), call.path["userId"]))

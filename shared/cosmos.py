@@ -1,0 +1,239 @@
+"""The way to Cosmos DB: one client per process, and the few operations that the blog uses, in words of its own.
+
+The SDK's exceptions end here. What an operation can refuse is an error of this module (`ItemExists`, `ItemMissing`,
+`ConditionFailed`, `ScriptFailed`), which the data functions turn into the blog's; that the database throttles or is
+out of reach is the blog's `DatabaseThrottled` and `DatabaseUnavailable` at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from azure.core import MatchConditions
+from azure.core.exceptions import AzureError
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
+
+from shared.charges import add_charge
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.models.base import Item
+from shared.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from azure.core.credentials_async import AsyncTokenCredential
+
+# A request has ten seconds in all (shared/http/endpoints.py): waits for a throttled database must end well before.
+_THROTTLE_RETRIES = 9
+_THROTTLE_WAIT_S = 6
+# 449 (a write met a concurrent one) is not retried by the SDK; it comes from contention, so the waits are jittered.
+_CONFLICT_RETRIES = 6
+_CONFLICT_WAIT_S = 0.02
+
+_RETRY_WITH = 449
+_REFUSED_FOR_TIME = 503
+_UNAVAILABLE = {401, 403, 408, 410, _RETRY_WITH, 500, 502, 503, 504}
+_OWNER_MISSING = 1003
+
+
+class ItemExists(Exception):
+    """409: the logical partition has an item with this id."""
+
+
+class ItemMissing(Exception):
+    """404: there is no such item."""
+
+
+class ConditionFailed(Exception):
+    """412: the etag or the predicate of a patch does not hold."""
+
+
+class ScriptFailed(Exception):
+    """A stored procedure threw `new Error(number, message)` and wrote nothing."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"The script refused with {number}.")
+        self.number = number
+
+
+def connect(configuration: Settings) -> CosmosClient:
+    """A client of the account: by key where there is one, else with the identity of the process."""
+    return CosmosClient(
+        configuration.account_endpoint,
+        configuration.account_key or _identity(),
+        raw_response_hook=add_charge,
+        retry_throttle_total=_THROTTLE_RETRIES,
+        retry_throttle_backoff_max=_THROTTLE_WAIT_S,
+        user_agent_suffix="blog",
+    )
+
+
+def _identity() -> AsyncTokenCredential:
+    # Imported only where no key is given: it is slow to import.
+    from azure.identity.aio import DefaultAzureCredential
+
+    return DefaultAzureCredential()
+
+
+@cache
+def _client() -> CosmosClient:
+    return connect(settings())
+
+
+@cache
+def container(name: str) -> Container:
+    """The container of this process's database. Raises SettingsError when the settings are incomplete."""
+    return Container(_client().get_database_client(settings().database).get_container_client(name))
+
+
+async def close() -> None:
+    """Close this process's client, if there is one."""
+    if _client.cache_info().currsize:
+        await _client().close()
+        _client.cache_clear()
+        container.cache_clear()
+
+
+class Container:
+    """The operations of one container. Each docstring says what it costs in operations; all raise
+    `DatabaseThrottled` and `DatabaseUnavailable`."""
+
+    def __init__(self, proxy: ContainerProxy) -> None:
+        self.proxy = proxy
+
+    async def read(self, item_id: str, partition_key: str) -> Item | None:
+        """One point read. None when there is no such item."""
+        try:
+            with _blog_errors():
+                return dict(await self.proxy.read_item(item_id, partition_key))
+        except ItemMissing:
+            return None
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        """One write. Raises ItemExists."""
+        with _blog_errors():
+            return dict(await self.proxy.create_item(item, post_trigger_include=post_trigger))
+
+    async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        """One write."""
+        with _blog_errors():
+            return dict(await self.proxy.upsert_item(item, post_trigger_include=post_trigger))
+
+    async def replace(self, item: Item, *, etag: str) -> Item:
+        """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
+        with _blog_errors():
+            return dict(await self.proxy.replace_item(item["id"], item, **_if_match(etag)))
+
+    async def patch(
+        self,
+        item_id: str,
+        partition_key: str,
+        operations: Sequence[Mapping[str, Any]],
+        *,
+        predicate: str | None = None,
+        etag: str | None = None,
+    ) -> Item:
+        """One write, at most ten operations. `predicate` is a constant text of ours: it takes no parameters, so no
+        value of a caller may be in it. Raises ItemMissing, ConditionFailed."""
+        with _blog_errors():
+            return dict(
+                await self.proxy.patch_item(
+                    item_id,
+                    partition_key,
+                    [dict(operation) for operation in operations],
+                    filter_predicate=predicate,
+                    **_if_match(etag),
+                )
+            )
+
+    async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
+        """One write. Raises ItemMissing, ConditionFailed."""
+        with _blog_errors():
+            await self.proxy.delete_item(item_id, partition_key, **_if_match(etag))
+
+    async def batch(self, partition_key: str, operations: Sequence[tuple[Any, ...]]) -> None:
+        """One transaction of at most 100 operations. Raises ItemMissing, ConditionFailed, ItemExists."""
+        with _blog_errors():
+            await self.proxy.execute_item_batch(list(operations), partition_key)
+
+    async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
+        """One query inside one partition whose text limits it to `page_size` rows: one page."""
+        with _blog_errors():
+            rows = self.proxy.query_items(
+                text, parameters=_named(parameters), partition_key=partition_key, max_item_count=page_size
+            )
+            return [row async for row in rows]
+
+    async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
+        """A query over all partitions, page by page. Not for requests: its cost grows with the container."""
+        rows = self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size)
+        iterator = rows.__aiter__()
+        while True:
+            with _blog_errors():
+                try:
+                    row = await iterator.__anext__()
+                except StopAsyncIteration:
+                    return
+            yield row
+
+    async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
+        """One stored procedure, retried when it met a concurrent write or was refused for time. Raises ScriptFailed
+        for what the script itself refuses."""
+        for attempt in range(_CONFLICT_RETRIES + 1):
+            try:
+                with _blog_errors(script=True):
+                    return await self.proxy.scripts.execute_stored_procedure(
+                        procedure, partition_key=partition_key, parameters=list(parameters)
+                    )
+            except ScriptFailed as failure:
+                if failure.number not in (_RETRY_WITH, _REFUSED_FOR_TIME):
+                    raise
+                last = failure
+            await asyncio.sleep(random.uniform(0, _CONFLICT_WAIT_S * 2**attempt))  # noqa: S311 - jitter
+        raise DatabaseUnavailable(f"{procedure} met concurrent writes {_CONFLICT_RETRIES + 1} times") from last
+
+
+def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": f"@{name}", "value": value} for name, value in parameters.items()]
+
+
+def _if_match(etag: str | None) -> dict[str, Any]:
+    if etag is None:
+        return {}
+    return {"etag": etag, "match_condition": MatchConditions.IfNotModified}
+
+
+@contextmanager
+def _blog_errors(*, script: bool = False) -> Iterator[None]:
+    """Turn the SDK's exceptions into this module's."""
+    try:
+        yield
+    except (CosmosHttpResponseError, CosmosBatchOperationError) as error:
+        raise _translated(error, script) from error
+    except (AzureError, OSError) as error:
+        raise DatabaseUnavailable(type(error).__name__) from error
+
+
+def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, script: bool) -> Exception:
+    status, sub_status = error.status_code or 0, getattr(error, "sub_status", None) or 0
+    known = {404: ItemMissing, 409: ItemExists, 412: ConditionFailed}
+    if script and status == 400 and sub_status:
+        # A script that throws a number answers 400, with the number as the sub-status.
+        # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
+        return ScriptFailed(sub_status)
+    if script and status == _RETRY_WITH:
+        return ScriptFailed(_RETRY_WITH)
+    if status == 404 and (script or sub_status == _OWNER_MISSING):
+        return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
+    if status == 429:
+        retry_after_ms = (error.headers or {}).get("x-ms-retry-after-ms") if hasattr(error, "headers") else None
+        return DatabaseThrottled(float(retry_after_ms or 1000) / 1000)
+    if status in known:
+        return known[status](error.message)
+    if status in _UNAVAILABLE:
+        return DatabaseUnavailable(f"the database answered {status}")
+    return error

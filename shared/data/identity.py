@@ -1,0 +1,26 @@
+"""The ids and dates that the server makes."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+from shared.models.fields import iso_utc
+
+_NAMESPACE = uuid.UUID("6f0c3c1e-6a39-5a0e-9a53-5d1c9f3e7a10")
+
+
+def new_id(kind: str, *, key: str | None, owner: str) -> str:
+    """The id of something new.
+
+    With an idempotency `key` it is made from the kind, the key and the owner (the user who asks): a repeated command
+    makes the same id, so that the database itself refuses the second one and the first one's result can be returned.
+    """
+    if key is None:
+        return str(uuid.uuid4())
+    return str(uuid.uuid5(_NAMESPACE, "\n".join((kind, owner, key))))
+
+
+def now() -> str:
+    """The present moment in the blog's one date format."""
+    return iso_utc(datetime.now(UTC))

@@ -1,0 +1,99 @@
+"""Pages of a list: newest first by creationDate, then id, each page continuing from the last item of the one before.
+
+A cursor is that item's place in the order and nothing else. It names no partition and no container, so it cannot be
+turned into a look at another one, and it stays good while items come and go.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from shared.cosmos import Container
+from shared.errors import MalformedRequest
+from shared.models.base import Item, Resource
+from shared.models.fields import is_item_id
+
+_DATE = re.compile(r"[0-9TZ:.+-]{1,40}")
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """The place after the item with this date and id."""
+
+    creation_date: str
+    id: str
+
+    def __str__(self) -> str:
+        text = json.dumps([self.creation_date, self.id], separators=(",", ":"))
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    @classmethod
+    def parse(cls, text: str) -> Cursor:
+        """Raises MalformedRequest for anything but a cursor that was handed out unchanged."""
+        try:
+            padded = text + "=" * (-len(text) % 4)
+            creation_date, item_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+            if not (_DATE.fullmatch(creation_date) and is_item_id(item_id)):
+                raise ValueError(text)
+        except (binascii.Error, ValueError, TypeError, RecursionError) as error:
+            raise MalformedRequest("The cursor is not a nextCursor of this list; start again without one.") from error
+        return cls(creation_date, item_id)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Up to `limit` items of a list, and the cursor of the next page where there is one."""
+
+    items: list[Item]
+    next_cursor: Cursor | None
+
+
+async def read_page(
+    container: Container,
+    resource: type[Resource],
+    *,
+    partition_key: str,
+    types: tuple[str, ...],
+    limit: int,
+    cursor: Cursor | None,
+) -> Page:
+    """Read a page of the items of `types` in one logical partition: one query inside it, of `limit` + 1 items, of
+    which the last only tells whether there is another page."""
+    rows = await newest_first(
+        container, resource, partition_key=partition_key, types=types, limit=limit + 1, cursor=cursor
+    )
+    items = rows[:limit]
+    more = len(rows) > limit
+    return Page(items, Cursor(items[-1]["creationDate"], items[-1]["id"]) if more else None)
+
+
+async def newest_first(
+    container: Container,
+    resource: type[Resource],
+    *,
+    partition_key: str,
+    types: tuple[str, ...],
+    limit: int,
+    cursor: Cursor | None = None,
+) -> list[Item]:
+    """The `limit` most recent items of `types` in one logical partition, after `cursor`: one query inside it."""
+    parameters: dict[str, Any] = {f"type{index}": type_ for index, type_ in enumerate(types)}
+    of_types = "c.type IN (" + ", ".join(f"@{name}" for name in parameters) + ") "
+    parameters["limit"] = limit
+    after = ""
+    if cursor is not None:
+        # The first comparison is what the index is asked for; the second only tells apart items of one moment.
+        after = "AND c.creationDate <= @date AND (c.creationDate < @date OR c.id < @id) "
+        parameters |= {"date": cursor.creation_date, "id": cursor.id}
+    return await container.query(
+        f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - names of ours, no values
+        "ORDER BY c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit",
+        parameters,
+        partition_key=partition_key,
+        page_size=limit,
+    )

@@ -1,0 +1,156 @@
+"""Usernames are unique by reservation: an item per normalised name in `users`, each in a logical partition of its own,
+so that registrations spread over the container and finding the user of a name is one point read.
+
+A reservation and its user cannot be written in one transaction, for they have different partition keys. The protocol:
+
+1. reserve: create the reservation with a ttl (unconfirmed), before the user is written;
+2. write the user (create, or replace under its etag) with a `nameVersion` one higher;
+3. confirm: the users change feed takes the ttl off, once it has seen the user with this name;
+4. release: the users change feed deletes the reservations of former names.
+
+What a crash leaves, and what mends it:
+
+- after 1: a reservation that nobody confirms. Another user may take it over once it is `ABANDONED_AFTER_S` old and its
+  owner turns out not to have the name; if none asks for it, the ttl removes it.
+- after 2: the user has the name; the change feed delivers at least once, so 3 and 4 follow. Until then the name cannot
+  be taken over, because its owner has it.
+
+Release and takeover must not hit a user who is just then taking a former name back. Both go by the reservation's etag
+and its `nameVersion`: taking a name back replaces the reservation with a higher version, so that the release of the
+lower one finds another etag or another version and leaves it alone.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.errors import UsernameTaken
+from shared.models.base import Item
+
+TYPE = "username"
+# Long, because only a crash leaves an unconfirmed reservation behind, and a change feed that lags must not lose one.
+UNCONFIRMED_TTL_S = 3600
+# Longer than any request may take, so that a reservation in the middle of its protocol is not taken away.
+ABANDONED_AFTER_S = 60
+
+
+def normalised(username: str) -> str:
+    """The form in which names are compared: case folded, NFKC (Unicode's toNFKC_Casefold, but for ignorables)."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
+
+
+def reservation_id(username: str) -> str:
+    """Both the id and the partition key of the name's reservation."""
+    return f"username:{normalised(username)}"
+
+
+def reservation_item(username: str, user_id: str, name_version: int, *, confirmed: bool) -> Item:
+    """The reservation of `username` for the user, as the user's name number `name_version`."""
+    key = reservation_id(username)
+    item: dict[str, Any] = {
+        "id": key,
+        "userId": key,
+        "type": TYPE,
+        "username": username,
+        "ownerId": user_id,
+        "nameVersion": name_version,
+    }
+    return item if confirmed else item | {"ttl": UNCONFIRMED_TTL_S}
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A reservation as stored; `fresh` unless it replaced one that this user held already."""
+
+    item: Item
+    fresh: bool
+
+
+async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Reservation:
+    """Reserve a name, unconfirmed: one write, and where the name has a reservation already, up to two point reads and
+    another write. Raises UsernameTaken."""
+    wanted = reservation_item(username, user_id, name_version, confirmed=False)
+    try:
+        return Reservation(await users.create(wanted), fresh=True)
+    except ItemExists:
+        return await _take_over(users, wanted)
+
+
+async def _take_over(users: Container, wanted: Item) -> Reservation:
+    held = await users.read(wanted["id"], wanted["id"])
+    if held is None:  # expired or released since
+        return await reserve(users, wanted["username"], wanted["ownerId"], wanted["nameVersion"])
+    own = held["ownerId"] == wanted["ownerId"]
+    if own and held["nameVersion"] >= wanted["nameVersion"]:  # a repeated command
+        return Reservation(held, fresh=False)
+    if not own and not await _is_abandoned(users, held):
+        raise UsernameTaken(wanted["username"])
+    try:
+        return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not own)
+    except (ConditionFailed, ItemMissing) as error:  # someone was faster
+        raise UsernameTaken(wanted["username"]) from error
+
+
+async def _is_abandoned(users: Container, held: Item) -> bool:
+    """Whether the owner does not have the name: he was renamed, or his command died before the user was written."""
+    unconfirmed = "ttl" in held
+    if unconfirmed and time.time() - held["_ts"] < ABANDONED_AFTER_S:
+        return False
+    owner = await users.read(held["ownerId"], held["ownerId"])
+    if owner is None:
+        return True
+    # A confirmed name was the owner's once: a read that shows an earlier state of him proves nothing.
+    renamed: bool = unconfirmed or owner.get("nameVersion", 0) > held["nameVersion"]
+    return renamed and reservation_id(owner["username"]) != held["id"]
+
+
+async def give_back(users: Container, reservation: Reservation) -> None:
+    """Undo a reservation whose command failed before the user was written: one write, or none where the reservation
+    replaced one of the user's own (it may be the one of his present name) or somebody took it since."""
+    if not reservation.fresh:
+        return
+    item = reservation.item
+    with suppress(ConditionFailed, ItemMissing):
+        await users.delete(item["id"], item["id"], etag=item["_etag"])
+
+
+async def confirm(users: Container, user: Item) -> None:
+    """Make the reservation of the user's name last: one point read, and one write unless that is done already.
+
+    Raises UsernameTaken when someone else holds the name: no request can bring that about within its deadline, so it is
+    for a person to look at.
+    """
+    wanted = reservation_item(user["username"], user["id"], user.get("nameVersion", 0), confirmed=True)
+    held = await users.read(wanted["id"], wanted["id"])
+    if held is None:
+        await _create_or_confirm(users, wanted, user)
+    elif held["ownerId"] != user["id"]:
+        raise UsernameTaken(user["username"])
+    elif "ttl" in held and held["nameVersion"] <= wanted["nameVersion"]:
+        with suppress(ConditionFailed, ItemMissing):  # the user is taking the name once more: that change comes, too
+            await users.replace(wanted, etag=held["_etag"])
+
+
+async def _create_or_confirm(users: Container, wanted: Item, user: Item) -> None:
+    try:
+        await users.create(wanted)
+    except ItemExists:
+        await confirm(users, user)
+
+
+async def release(users: Container, username: str, user: Item) -> None:
+    """Delete the reservation of a name that the user had before: one point read and one write, or the read alone where
+    the name is not his any more or is his again."""
+    key = reservation_id(username)
+    if key == reservation_id(user["username"]):
+        return
+    held = await users.read(key, key)
+    if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= user.get("nameVersion", 0):
+        return
+    with suppress(ConditionFailed, ItemMissing):
+        await users.delete(key, key, etag=held["_etag"])

@@ -1,0 +1,81 @@
+"""Users: create, rename, read. A user is one item in a logical partition of `users`, which holds the short forms of
+the user's posts, too."""
+
+from __future__ import annotations
+
+from shared.cosmos import ConditionFailed, Container, ItemExists
+from shared.data import usernames
+from shared.data.identity import new_id, now
+from shared.errors import DatabaseUnavailable, UserNotFound, VersionMismatch
+from shared.models.base import Item
+from shared.models.fields import is_item_id
+from shared.models.user import NewUser, User, UserChanges, renamed, user_item
+
+# Two renames of one user that meet: the loser starts again from what the winner left.
+_ATTEMPTS = 5
+
+
+async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
+    """C1. Two writes: the reservation of the name, then the user. Raises UsernameTaken.
+
+    A crash between the two leaves an unconfirmed reservation, see shared/data/usernames.py. There is no user yet whose
+    key the idempotency key could be, so it counts together with the name.
+    """
+    user_id = new_id("user", key=idempotency_key, owner=usernames.normalised(new.username))
+    reservation = await usernames.reserve(users, new.username, user_id, name_version=1)
+    try:
+        return await users.create(user_item(user_id, new.username, now()))
+    except ItemExists:
+        existing = await get_user(users, user_id)
+        if usernames.reservation_id(existing["username"]) != reservation.item["id"]:
+            await usernames.give_back(users, reservation)
+        return existing
+
+
+async def edit_user(users: Container, user_id: str, changes: UserChanges, *, etag: str | None) -> Item:
+    """C1. A point read of the user, the reservation of the new name, a replacement of the user under its etag: three
+    operations; one where the name is the same. Raises UserNotFound, UsernameTaken, VersionMismatch.
+
+    The copies of the name and the reservation of the former one follow by the users change feed.
+    """
+    for _ in range(_ATTEMPTS):
+        user = await get_user(users, user_id)
+        if etag is not None and user["_etag"] != etag:
+            raise VersionMismatch
+        if user["username"] == changes.username:
+            return user
+        changed = await _rename(users, user, changes.username)
+        if changed is not None:
+            return changed
+        if etag is not None:
+            raise VersionMismatch
+    raise DatabaseUnavailable(f"{_ATTEMPTS} renames of one user met others")
+
+
+async def _rename(users: Container, user: Item, username: str) -> Item | None:
+    """The renamed user, or None when another write of the user came in between."""
+    after = renamed(user, username)
+    if usernames.reservation_id(username) == usernames.reservation_id(user["username"]):
+        reservation = None  # only the case differs: the name is reserved already
+    else:
+        reservation = await usernames.reserve(users, username, user["id"], after["nameVersion"])
+    try:
+        return await users.replace(after, etag=user["_etag"])
+    except ConditionFailed:
+        if reservation is not None:
+            await _give_back_unless_in_use(users, reservation)
+        return None
+
+
+async def _give_back_unless_in_use(users: Container, reservation: usernames.Reservation) -> None:
+    user = await get_user(users, reservation.item["ownerId"])
+    if usernames.reservation_id(user["username"]) != reservation.item["id"]:
+        await usernames.give_back(users, reservation)
+
+
+async def get_user(users: Container, user_id: str) -> Item:
+    """Q1. One point read. Raises UserNotFound."""
+    user = await users.read(user_id, user_id) if is_item_id(user_id) else None
+    if user is None or user.get("type", User.TYPE) != User.TYPE:
+        raise UserNotFound(user_id)
+    return user

@@ -1,0 +1,109 @@
+"""What can go wrong, in the blog's words.
+
+    BlogError
+    ├── MalformedRequest     a body, query parameter or cursor that cannot be read
+    ├── InvalidFields        a body that can be read and breaks the rules, with every fault
+    ├── BodyTooLarge
+    ├── UnsupportedBody      a body that is not application/json
+    ├── NotFound
+    │   ├── UserNotFound
+    │   ├── PostNotFound
+    │   └── CommentNotFound
+    ├── UsernameTaken
+    ├── VersionMismatch      If-Match does not hold
+    ├── DatabaseThrottled    more requests than the provisioned throughput, past the retries
+    └── DatabaseUnavailable  cannot be reached, or did not answer in time
+
+`shared/http/problems.py` has the one table from these to HTTP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class BlogError(Exception):
+    """Base of every failure that a caller of the blog is told about; the message is the `detail` that he reads."""
+
+
+class MalformedRequest(BlogError):
+    """The request cannot be read: not JSON, not an object, a malformed query parameter or cursor."""
+
+
+@dataclass(frozen=True)
+class FieldFault:
+    """One fault of a body: `pointer` is a JSON pointer (RFC 6901) to the field, `detail` says what to change."""
+
+    pointer: str
+    detail: str
+
+
+class InvalidFields(BlogError):
+    """The body breaks the rules of its model; `faults` names every one of them."""
+
+    def __init__(self, faults: list[FieldFault]) -> None:
+        super().__init__("The body has faults; each is named under errors.")
+        self.faults = faults
+
+
+class BodyTooLarge(BlogError):
+    """The body is over the limit."""
+
+
+class UnsupportedBody(BlogError):
+    """The body is not application/json."""
+
+
+class NotFound(BlogError):
+    """What the request names does not exist."""
+
+
+class UserNotFound(NotFound):
+    """No user has this id."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"There is no user with the id {user_id!r}.")
+
+
+class PostNotFound(NotFound):
+    """No post has this id, or it was deleted."""
+
+    def __init__(self, post_id: str) -> None:
+        super().__init__(f"There is no post with the id {post_id!r}.")
+
+
+class CommentNotFound(NotFound):
+    """The post has no comment with this id."""
+
+    def __init__(self, comment_id: str) -> None:
+        super().__init__(f"The post has no comment with the id {comment_id!r}.")
+
+
+class UsernameTaken(BlogError):
+    """Someone else has the name, compared case-insensitively after Unicode NFKC."""
+
+    def __init__(self, username: str) -> None:
+        super().__init__(f"The username {username!r} is taken; choose another.")
+
+
+class VersionMismatch(BlogError):
+    """If-Match does not hold: the resource was changed since it was read."""
+
+    def __init__(self) -> None:
+        super().__init__("The resource is not the version that If-Match names; read it again.")
+
+
+class DatabaseThrottled(BlogError):
+    """The database refused for rate, past the retries; `retry_after_s` is its own advice."""
+
+    def __init__(self, retry_after_s: float) -> None:
+        super().__init__("The database is over its provisioned throughput; try again later.")
+        self.retry_after_s = retry_after_s
+
+
+class DatabaseUnavailable(BlogError):
+    """The database cannot be reached, or did not answer in time; the command may or may not have been applied."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The database cannot be reached at the moment; try again later.")
+        self.reason = reason

@@ -1,0 +1,137 @@
+"""A request, parsed once: what reaches a command or query is valid, or an error has said what is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+import azure.functions as func
+from pydantic import ValidationError
+
+from shared.data.pages import Cursor
+from shared.errors import (
+    BodyTooLarge,
+    CommentNotFound,
+    FieldFault,
+    InvalidFields,
+    MalformedRequest,
+    NotFound,
+    PostNotFound,
+    UnsupportedBody,
+    UserNotFound,
+)
+from shared.models.base import RequestModel
+from shared.models.fields import is_item_id
+
+BODY_LIMIT = 256 * 1024
+PAGE_LIMIT = 100
+DEFAULT_PAGE = 20
+IDEMPOTENCY_KEY_LENGTH = 255
+
+_UNKNOWN: dict[str, type[NotFound]] = {
+    "userId": UserNotFound,
+    "postId": PostNotFound,
+    "commentId": CommentNotFound,
+}
+_JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
+_ETAG = re.compile(r'(?:W/)?"[^"]*"')
+
+Body = TypeVar("Body", bound=RequestModel | None)
+
+
+@dataclass(frozen=True)
+class Call(Generic[Body]):
+    """One request. `if_match` is the entity tag that the resource must have, None where any will do;
+    `if_none_match` are those that the caller has already, `*` among them for any."""
+
+    body: Body
+    path: Mapping[str, str]
+    limit: int
+    cursor: Cursor | None
+    if_match: str | None
+    if_none_match: tuple[str, ...]
+    idempotency_key: str | None
+
+
+def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None) -> Call[Body]:
+    """Raises MalformedRequest, BodyTooLarge, UnsupportedBody, InvalidFields, and NotFound for an id that cannot be
+    one."""
+    return Call(
+        # A call without a body model is a Call[None].
+        body=cast("Body", _parse_body(request, body_model) if body_model else None),
+        path=_parse_path(request.route_params),
+        limit=_parse_limit(request.params.get("limit")),
+        cursor=Cursor.parse(request.params["cursor"]) if "cursor" in request.params else None,
+        if_match=_parse_if_match(request.headers.get("If-Match")),
+        if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match"))),
+        idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
+    )
+
+
+def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> RequestModel:
+    text = request.get_body()
+    if len(text) > BODY_LIMIT:
+        raise BodyTooLarge(f"The body has {len(text)} bytes; {BODY_LIMIT} is the limit.")
+    if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
+        raise UnsupportedBody("Send the body as application/json in UTF-8 and say so in Content-Type.")
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        raise _faults(error) from error
+
+
+def _faults(error: ValidationError) -> MalformedRequest | InvalidFields:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    first = faults[0]
+    if first["type"] == "json_invalid":
+        return MalformedRequest(f"The body is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}.")
+    if first["loc"] == ():
+        return MalformedRequest("The body must be a JSON object.")
+    return InvalidFields([FieldFault(_pointer(fault["loc"]), _sentence(fault["msg"])) for fault in faults])
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in location)
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ")
+
+
+def _parse_path(parameters: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in parameters.items():
+        if name in _UNKNOWN and not is_item_id(value):
+            raise _UNKNOWN[name](value)
+    return parameters
+
+
+def _parse_limit(text: str | None) -> int:
+    if text is None:
+        return DEFAULT_PAGE
+    if not re.fullmatch(r"[0-9]{1,3}", text, re.ASCII) or not 1 <= int(text) <= PAGE_LIMIT:
+        raise MalformedRequest(f"The query parameter limit must be a whole number from 1 to {PAGE_LIMIT}.")
+    return int(text)
+
+
+def _parse_if_match(header: str | None) -> str | None:
+    if header is None or header.strip() == "*":
+        return None
+    tags = _entity_tags(header)
+    if len(tags) != 1:
+        raise MalformedRequest("If-Match must be one entity tag, as an ETag header gave it, or *.")
+    return tags[0]
+
+
+def _entity_tags(header: str | None) -> list[str]:
+    """The entity tags of a header; `*` alone stands for any."""
+    if header is None:
+        return []
+    return ["*"] if header.strip() == "*" else _ETAG.findall(header)
+
+
+def _parse_idempotency_key(header: str | None) -> str | None:
+    if header is not None and not 1 <= len(header) <= IDEMPOTENCY_KEY_LENGTH:
+        raise MalformedRequest(f"Idempotency-Key must have 1 to {IDEMPOTENCY_KEY_LENGTH} characters.")
+    return header

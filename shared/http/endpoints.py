@@ -1,0 +1,145 @@
+"""Endpoints: an HTTP function and its description, declared in one place so that they cannot drift apart."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import azure.functions as func
+
+from shared.charges import Charge, metered
+from shared.errors import BlogError, DatabaseUnavailable
+from shared.http.calls import Body, Call, parse_call
+from shared.http.problems import problem_response
+from shared.logs import log, traced
+from shared.models.base import RequestModel, Resource
+
+# A client waits no longer; what the database has applied by then stays applied.
+DEADLINE_S = 10.0
+
+Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
+HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """What the API's description says of one endpoint.
+
+    `answers` are the successful statuses in the order of their likelihood; `resource` is what they carry, one, a page
+    (`paged`) or a list (`listed`) of it, nothing where it is None. `refusals` are the errors of the blog that are its
+    own, besides those that every endpoint of its kind can have.
+    """
+
+    name: str
+    method: str
+    route: str
+    summary: str
+    description: str
+    tag: str
+    answers: tuple[int, ...]
+    body: type[RequestModel] | None = None
+    resource: type[Resource] | None = None
+    listed: bool = False
+    paged: bool = False
+    refusals: tuple[type[BlogError], ...] = ()
+
+    @property
+    def is_command(self) -> bool:
+        return self.method != "GET"
+
+
+@dataclass
+class Endpoints:
+    """The endpoints of one resource, as a blueprint for the function app and as a list for its description."""
+
+    tag: str
+    blueprint: func.Blueprint = field(default_factory=func.Blueprint)
+    described: list[Endpoint] = field(default_factory=list)
+
+    def endpoint(
+        self,
+        method: str,
+        route: str,
+        *,
+        summary: str,
+        answers: tuple[int, ...],
+        body: type[RequestModel] | None = None,
+        resource: type[Resource] | None = None,
+        listed: bool = False,
+        paged: bool = False,
+        refusals: tuple[type[BlogError], ...] = (),
+    ) -> Callable[[Handler[Body]], HttpFunction]:
+        """Register the decorated handler as an HTTP function under its own name.
+
+        Commands need a function key where the host checks keys; queries are open.
+        """
+
+        def register(handler: Handler[Body]) -> HttpFunction:
+            described = Endpoint(
+                name=handler.__name__,
+                method=method,
+                route=route,
+                summary=summary,
+                description=" ".join((handler.__doc__ or "").split()),
+                tag=self.tag,
+                answers=answers,
+                body=body,
+                resource=resource,
+                listed=listed,
+                paged=paged,
+                refusals=refusals,
+            )
+            self.described.append(described)
+            function = _http_function(described, handler)
+            level = func.AuthLevel.FUNCTION if described.is_command else func.AuthLevel.ANONYMOUS
+            self.blueprint.route(route=route, methods=[method], auth_level=level)(function)
+            return function
+
+        return register
+
+
+def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
+    """The function that the host calls: it measures, parses, answers every error, and logs one line."""
+
+    async def run(req: func.HttpRequest) -> func.HttpResponse:
+        started = time.perf_counter()
+        with traced(req.headers.get("traceparent")), metered() as charge:
+            try:
+                async with asyncio.timeout(DEADLINE_S):
+                    response = await handler(parse_call(req, endpoint.body))
+            except Exception as error:  # noqa: BLE001 - the edge: every failure becomes an answer, here and nowhere else
+                response = _failure(endpoint, req, error)
+            if charge.answers:
+                response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
+            _log_request(endpoint, response.status_code, charge, time.perf_counter() - started)
+        return response
+
+    # The name and module are the handler's; the signature, which the worker checks, is run's own.
+    run.__name__, run.__qualname__, run.__module__ = handler.__name__, handler.__qualname__, handler.__module__
+    run.__annotations__ = {"req": func.HttpRequest, "return": func.HttpResponse}
+    return run
+
+
+def _failure(endpoint: Endpoint, request: func.HttpRequest, error: Exception) -> func.HttpResponse:
+    if isinstance(error, TimeoutError):
+        error = DatabaseUnavailable(f"no answer within {DEADLINE_S:.0f} s")
+    if isinstance(error, DatabaseUnavailable):
+        log(logging.WARNING, "database unavailable", function=endpoint.name, reason=error.reason)
+    elif not isinstance(error, BlogError):
+        log(logging.ERROR, "request failed", function=endpoint.name, exception=error)
+    return problem_response(error, urlsplit(request.url).path)
+
+
+def _log_request(endpoint: Endpoint, status: int, charge: Charge, seconds: float) -> None:
+    log(
+        logging.INFO,
+        "request",
+        function=endpoint.name,
+        status=status,
+        charge_ru=round(charge.request_units, 2),
+        duration_ms=round(seconds * 1000, 1),
+    )

@@ -1,0 +1,69 @@
+"""The one table from the blog's errors to HTTP: problem details as in RFC 9457."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import azure.functions as func
+
+from shared import errors
+from shared.errors import BlogError
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """How a class of errors looks over HTTP; `type` is a relative reference to its description in the API's docs."""
+
+    status: int
+    title: str
+    retry_after_s: int | None = None
+
+    @property
+    def type(self) -> str:
+        return "/api/docs#" + self.title.lower().replace(" ", "-")
+
+
+PROBLEMS: dict[type[Exception], Problem] = {
+    errors.MalformedRequest: Problem(400, "Malformed request"),
+    errors.UserNotFound: Problem(404, "User not found"),
+    errors.PostNotFound: Problem(404, "Post not found"),
+    errors.CommentNotFound: Problem(404, "Comment not found"),
+    errors.UsernameTaken: Problem(409, "Username taken"),
+    errors.VersionMismatch: Problem(412, "Version mismatch"),
+    errors.BodyTooLarge: Problem(413, "Body too large"),
+    errors.UnsupportedBody: Problem(415, "Unsupported body"),
+    errors.InvalidFields: Problem(422, "Invalid fields"),
+    errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
+    errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
+}
+UNFORESEEN = Problem(500, "Internal error")
+
+
+def problem_response(error: BaseException, instance: str) -> func.HttpResponse:
+    """The answer to a request for `instance` that failed with `error`; of one that is not the blog's own nothing but
+    the fact is shown."""
+    problem = PROBLEMS.get(type(error), UNFORESEEN) if isinstance(error, BlogError) else UNFORESEEN
+    detail = "The request failed unexpectedly; the log has the reason." if problem is UNFORESEEN else str(error)
+    body: dict[str, object] = {
+        "type": problem.type,
+        "title": problem.title,
+        "status": problem.status,
+        "detail": detail,
+        "instance": instance,
+    }
+    if isinstance(error, errors.InvalidFields):
+        body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults]
+    headers = {}
+    retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(retry_after_s)))
+    return func.HttpResponse(
+        json.dumps(body, ensure_ascii=False).encode(),
+        status_code=problem.status,
+        headers=headers,
+        mimetype=MEDIA_TYPE,
+    )

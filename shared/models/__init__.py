@@ -1,0 +1,1 @@
+"""What the blog is made of: the shapes of requests, answers and items, and the rules of their fields."""

@@ -1,0 +1,43 @@
+"""Comments on posts."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from shared.models.base import Item, RequestModel, Resource
+from shared.models.fields import CommentContent, CreationDate, UserId
+
+
+class NewComment(RequestModel):
+    """The body that creates a comment."""
+
+    user_id: UserId
+    content: CommentContent
+
+
+class Comment(Resource):
+    """A comment, as the API shows it."""
+
+    TYPE: ClassVar[str] = "comment"
+
+    id: str
+    type: Literal["comment"] = "comment"
+    post_id: str
+    user_id: UserId
+    user_username: str = ""
+    content: str
+    creation_date: CreationDate
+
+
+def comment_item(comment_id: str, post_id: str, author: Item, new: NewComment, creation_date: str) -> Item:
+    """The item of a new comment by `author`, a user's item."""
+    return {
+        "id": comment_id,
+        "type": Comment.TYPE,
+        "postId": post_id,
+        "userId": author["userId"],
+        "userUsername": author["username"],
+        "nameVersion": author.get("nameVersion", 0),
+        "content": new.content,
+        "creationDate": creation_date,
+    }

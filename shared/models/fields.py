@@ -1,0 +1,84 @@
+"""The types of fields that several models have, with their limits."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+USERNAME_LENGTH = (3, 30)
+TITLE_LENGTH = 200
+POST_LENGTH = 100_000
+COMMENT_LENGTH = 5_000
+
+# What Cosmos DB and its SDK take as an item id: no /, \, ?, #, no control character, no trailing space.
+# https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
+_ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
+
+
+def is_item_id(value: str) -> bool:
+    """Whether `value` can be the id of an item at all; one that cannot is unknown without asking the database."""
+    return _ID.fullmatch(value) is not None and value.isprintable()
+
+
+def check_username(value: str) -> str:
+    """Letters, digits, `_`, `-` and `.`; NFKC must not turn the name into something else than that."""
+    normal = unicodedata.normalize("NFKC", value)
+    if not all(_is_name_character(character) for character in value + normal):
+        raise ValueError("may have letters, digits, '_', '-' and '.' only")
+    if len(normal) > USERNAME_LENGTH[1]:
+        raise ValueError(f"may have {USERNAME_LENGTH[1]} characters at the most")
+    return value
+
+
+def _is_name_character(character: str) -> bool:
+    return character in "_-." or unicodedata.category(character)[0] == "L" or unicodedata.category(character) == "Nd"
+
+
+def check_not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+def iso_utc(moment: datetime) -> str:
+    """A moment as `2026-01-31T23:59:59.123Z`: one width, so that the order of the texts is the order of the moments."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Username = Annotated[
+    str,
+    Field(min_length=USERNAME_LENGTH[0], max_length=USERNAME_LENGTH[1], examples=["ada.lovelace"]),
+    AfterValidator(check_username),
+]
+UserId = Annotated[str, Field(min_length=1, max_length=255, examples=["0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11"])]
+Title = Annotated[
+    str,
+    Field(min_length=1, max_length=TITLE_LENGTH, examples=["Notes on the Engine"]),
+    AfterValidator(check_not_blank),
+]
+PostContent = Annotated[
+    str,
+    Field(min_length=1, max_length=POST_LENGTH, examples=["It may weave algebraic patterns."]),
+    AfterValidator(check_not_blank),
+]
+CommentContent = Annotated[
+    str,
+    Field(min_length=1, max_length=COMMENT_LENGTH, examples=["Well put."]),
+    AfterValidator(check_not_blank),
+]
+CreationDate = Annotated[
+    str,
+    Field(
+        description="ISO 8601, UTC, milliseconds.",
+        # Described, not enforced: an item from before this format must still be readable.
+        json_schema_extra={
+            "format": "date-time",
+            "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$",
+        },
+        examples=["2026-01-31T23:59:59.123Z"],
+    ),
+]

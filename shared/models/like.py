@@ -1,0 +1,45 @@
+"""Likes of posts."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from shared.models.base import Item, RequestModel, Resource
+from shared.models.fields import CreationDate, UserId
+
+
+class NewLike(RequestModel):
+    """The body that likes a post."""
+
+    user_id: UserId
+
+
+class Like(Resource):
+    """A like, as the API shows it."""
+
+    TYPE: ClassVar[str] = "like"
+
+    id: str
+    type: Literal["like"] = "like"
+    post_id: str
+    user_id: UserId
+    user_username: str = ""
+    creation_date: CreationDate
+
+
+def like_id(user_id: str) -> str:
+    """One id per user and post: the logical partition itself refuses a second like."""
+    return f"like-{user_id}"
+
+
+def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
+    """The item of a new like by `liker`, a user's item."""
+    return {
+        "id": like_id(liker["userId"]),
+        "type": Like.TYPE,
+        "postId": post_id,
+        "userId": liker["userId"],
+        "userUsername": liker["username"],
+        "nameVersion": liker.get("nameVersion", 0),
+        "creationDate": creation_date,
+    }

@@ -1,0 +1,105 @@
+"""Posts, in full and in short form."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Literal
+
+from shared.models.base import Item, RequestModel, Resource
+from shared.models.fields import CreationDate, PostContent, Title, UserId
+
+SUMMARY_LENGTH = 200
+# A deleted post keeps its item for a while under this type, so that the change feed can show the deletion.
+DELETED_TYPE = "deletedPost"
+
+
+class NewPost(RequestModel):
+    """The body that creates a post."""
+
+    user_id: UserId
+    title: Title
+    content: PostContent
+
+
+class PostChanges(RequestModel):
+    """The body that edits a post."""
+
+    title: Title
+    content: PostContent
+
+
+class Post(Resource):
+    """A post, as the API shows it; in short form its content is a summary."""
+
+    TYPE: ClassVar[str] = "post"
+
+    id: str
+    type: Literal["post"] = "post"
+    post_id: str
+    user_id: UserId
+    # A post of the article's V1 has neither a name nor counts until the change feed has seen it.
+    user_username: str = ""
+    title: str
+    content: str
+    comment_count: int = 0
+    like_count: int = 0
+    creation_date: CreationDate
+
+
+def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> Item:
+    """The item of a new post by `author`, a user's item. `version` grows with every write of the post, so that a copy
+    is only ever replaced by a later state."""
+    return {
+        "id": post_id,
+        "type": Post.TYPE,
+        "postId": post_id,
+        "userId": author["userId"],
+        "userUsername": author["username"],
+        "nameVersion": author.get("nameVersion", 0),
+        "title": new.title,
+        "content": new.content,
+        "commentCount": 0,
+        "likeCount": 0,
+        "version": 1,
+        "creationDate": creation_date,
+    }
+
+
+def short_form(post: Item) -> Item:
+    """The copy of a post that `users` and `feed` hold: the same post with a summary for its content."""
+    return {
+        "id": post["id"],
+        "type": Post.TYPE,
+        "postId": post["postId"],
+        "userId": post["userId"],
+        "userUsername": post.get("userUsername", ""),
+        "nameVersion": post.get("nameVersion", 0),
+        "title": post["title"],
+        "content": summary(post["content"]),
+        "commentCount": post.get("commentCount") or 0,
+        "likeCount": post.get("likeCount") or 0,
+        "version": post.get("version", 0),
+        "creationDate": post["creationDate"],
+    }
+
+
+# A character that changes the one before it (a mark, a joiner, a skin tone) is not to be parted from it.
+_EXTENDS = re.compile("[\u0300-\u036f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
+
+
+def summary(content: str) -> str:
+    """`content` itself, or at most 200 characters of it: cut at a word's end where there is one, marked with `…`."""
+    if len(content) <= SUMMARY_LENGTH:
+        return content
+    room = SUMMARY_LENGTH - 1
+    cut = content[:room]
+    if not content[room].isspace():
+        words = re.match(r"(?s)(.*\S)\s", cut)
+        cut = words.group(1) if words else _whole_characters(content, room)
+    return cut.rstrip() + "…"
+
+
+def _whole_characters(content: str, length: int) -> str:
+    while length > 1 and (_EXTENDS.match(content[length]) or content[length - 1] == "\u200d"):
+        length -= 1
+    return content[:length]

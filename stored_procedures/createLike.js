@@ -1,0 +1,52 @@
+/**
+ * Likes a post and counts the like, in one transaction; a repeated like counts once.
+ *
+ * Container posts, partition key = postId. The like's id is made from the user's, so that the container itself refuses
+ * a second one, also when two calls race.
+ *
+ * @param {object} like  the whole item: id, type "like", postId, userId, userUsername, nameVersion, creationDate
+ * @returns {{item: object, created: boolean}}  the like as stored; created is false, and nothing was written, when the
+ *                                              user liked the post already
+ * @throws 404 no such post, or it is deleted   503 an operation was refused: nothing was written, call again
+ */
+function createLike(like) {
+    const collection = getContext().getCollection();
+    const response = getContext().getResponse();
+    const documents = collection.getAltLink() + "/docs/";
+
+    required(collection.readDocument(documents + like.postId, function (error, post) {
+        if (error && error.number !== ErrorCodes.NotFound) throw error;
+        if (error || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
+        createOnce(post);
+    }));
+
+    function createOnce(post) {
+        required(collection.createDocument(collection.getSelfLink(), like, function (error, created) {
+            if (error && error.number === ErrorCodes.Conflict) return answerExisting();
+            if (error) throw error;
+            count(post, created);
+        }));
+    }
+
+    function count(post, created) {
+        // A post of the article's V1 has no count; adding to undefined would store NaN, that is null.
+        post.likeCount = (Number.isInteger(post.likeCount) ? post.likeCount : 0) + 1;
+        post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
+        required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
+            if (error) throw error;
+            response.setBody({ item: created, created: true });
+        }));
+    }
+
+    function answerExisting() {
+        required(collection.readDocument(documents + like.id, function (error, existing) {
+            if (error) throw error;
+            response.setBody({ item: existing, created: false });
+        }));
+    }
+
+    // A refused operation is never run, while those accepted before it would still commit: only a throw undoes them.
+    function required(accepted) {
+        if (!accepted) throw new Error(503, "OperationRefused");
+    }
+}

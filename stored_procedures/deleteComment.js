@@ -1,0 +1,53 @@
+/**
+ * Takes a comment away and uncounts it, in one transaction.
+ *
+ * Container posts, partition key = postId.
+ *
+ * @param {string} postId
+ * @param {string} commentId
+ * @param {string|null} etag  when given, the comment must still have it
+ * @returns {{deleted: boolean}}  always true
+ * @throws 404 no such post or comment   412 the comment has another etag
+ *         503 an operation was refused: nothing was written, call again
+ */
+function deleteComment(postId, commentId, etag) {
+    const collection = getContext().getCollection();
+    const response = getContext().getResponse();
+    const documents = collection.getAltLink() + "/docs/";
+
+    required(collection.readDocument(documents + postId, function (error, post) {
+        if (error && error.number !== ErrorCodes.NotFound) throw error;
+        if (error || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
+        readComment(post);
+    }));
+
+    function readComment(post) {
+        required(collection.readDocument(documents + commentId, function (error, comment) {
+            if (error && error.number !== ErrorCodes.NotFound) throw error;
+            if (error || comment.type !== "comment") throw new Error(ErrorCodes.NotFound, "CommentNotFound");
+            if (etag && comment._etag !== etag) throw new Error(ErrorCodes.PreconditionFailed, "VersionMismatch");
+            remove(post, comment);
+        }));
+    }
+
+    function remove(post, comment) {
+        required(collection.deleteDocument(comment._self, { etag: comment._etag }, function (error) {
+            if (error) throw error;
+            uncount(post);
+        }));
+    }
+
+    function uncount(post) {
+        post.commentCount = Math.max(0, (Number.isInteger(post.commentCount) ? post.commentCount : 0) - 1);
+        post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
+        required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
+            if (error) throw error;
+            response.setBody({ deleted: true });
+        }));
+    }
+
+    // A refused operation is never run, while those accepted before it would still commit: only a throw undoes them.
+    function required(accepted) {
+        if (!accepted) throw new Error(503, "OperationRefused");
+    }
+}
