@@ -1,0 +1,111 @@
+"""Finding and importing the app: `function_app.py`, its one app object, its functions.
+
+Rules: azure_functions_runtime loader.py and utils/validators.py. The app runs in this process; what it imports from
+its own directory is taken out of `sys.modules` again when the host stops, so that another app (or a second start)
+gets modules of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import azure.functions as func
+
+from .app_settings import AppSettings
+from .errors import FunctionIndexError, HostStartError
+from .functions import LoadedFunction, check_names, load_function
+
+DEFAULT_SCRIPT = "function_app.py"
+_SCRIPT_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_\-]*\.py")
+_THIS_PACKAGE = __name__.partition(".")[0]
+_log = logging.getLogger("Host.Startup")
+
+
+def load_functions(app_dir: Path, settings: AppSettings) -> list[LoadedFunction]:
+    """The functions of an app. Must run inside `importable(app_dir)`.
+
+    Raises HostStartError when the worker would refuse the app; a function that only the host would refuse is
+    logged and left out.
+    """
+    script = settings.get("PYTHON_SCRIPT_FILE_NAME") or DEFAULT_SCRIPT
+    if not _SCRIPT_NAME.fullmatch(script):
+        raise HostStartError(f"PYTHON_SCRIPT_FILE_NAME: {script!r} is not the name of a Python file")
+    if not (app_dir / script).is_file():
+        raise HostStartError(f"there is no {script} in {app_dir}; v1 apps (function.json) are not supported")
+    app = _app_object(_import(script))
+    try:
+        functions = app.get_functions()
+    except ValueError as error:
+        raise HostStartError(str(error)) from error
+    return _accepted(functions)
+
+
+def _import(script: str) -> ModuleType:
+    try:
+        return importlib.import_module(script.removesuffix(".py"))
+    except ImportError as error:
+        raise HostStartError(
+            f"{error}. Is the package in requirements.txt and installed? sys.path: {sys.path}"
+        ) from error
+
+
+def _app_object(module: ModuleType) -> func.FunctionRegister:
+    found = [value for value in vars(module).values() if isinstance(value, func.FunctionRegister)]
+    if not found:
+        raise HostStartError("Could not find top level function app instances in the script file")
+    if len(found) > 1:
+        raise HostStartError("More than one top level function app instance was found in the script file")
+    return found[0]
+
+
+def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
+    accepted: dict[str, LoadedFunction] = {}
+    for function in functions:
+        name = function.get_function_name()
+        try:
+            loaded = load_function(function)
+            check_names(loaded)
+            if loaded.name.lower() in accepted:
+                raise FunctionIndexError("another function has the same name, case ignored")
+        except FunctionIndexError as error:
+            _log.error("The '%s' function is in error: %s", name, error)
+        else:
+            accepted[loaded.name.lower()] = loaded
+    return list(accepted.values())
+
+
+@contextmanager
+def importable(app_dir: Path) -> Iterator[None]:
+    """`app_dir` first on `sys.path`; modules of the same names from elsewhere step aside meanwhile."""
+    aside = {name: module for name, module in sys.modules.items() if _is_shadowed(name, module, app_dir)}
+    for name in aside:
+        del sys.modules[name]
+    before = set(sys.modules)
+    sys.path.insert(0, str(app_dir))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(app_dir))
+        for name in [name for name in sys.modules if name not in before and _belongs_to(name, app_dir)]:
+            del sys.modules[name]
+        sys.modules.update(aside)
+        importlib.invalidate_caches()
+
+
+def _belongs_to(name: str, app_dir: Path) -> bool:
+    top = name.partition(".")[0]
+    if top == _THIS_PACKAGE:
+        return False
+    return (app_dir / f"{top}.py").is_file() or (app_dir / top).is_dir()
+
+
+def _is_shadowed(name: str, module: ModuleType, app_dir: Path) -> bool:
+    source = getattr(module, "__file__", None)
+    return source is not None and _belongs_to(name, app_dir) and app_dir not in Path(source).parents

@@ -1,0 +1,137 @@
+"""The properties of a Cosmos DB trigger binding, with the host's defaults.
+
+Rules: azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerAttribute.cs and
+CosmosDBTriggerAttributeBindingProvider.cs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from ..app_settings import AppSettings
+from ..errors import FunctionIndexError
+from ..functions import Binding
+
+Start = Literal["now", "beginning"] | datetime
+
+_MILLISECOND = 0.001
+_LEGACY = ("collectionName", "connectionStringSetting", "leaseCollectionName")
+
+
+@dataclass(frozen=True)
+class CosmosTriggerBinding:
+    """One trigger. Intervals are in seconds; `page_size` None lets the service decide."""
+
+    connection: str
+    database: str
+    container: str
+    lease_connection: str
+    lease_database: str
+    lease_container: str
+    lease_prefix: str
+    create_lease_container: bool
+    lease_throughput: int | None
+    poll_delay_s: float
+    acquire_interval_s: float
+    expiration_interval_s: float
+    renew_interval_s: float
+    page_size: int | None
+    start: Start
+    preferred_locations: tuple[str, ...]
+
+
+def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBinding:
+    """A binding with its `%NAME%` values expanded. Raises FunctionIndexError naming what is wrong."""
+    reader = _Reader(binding, settings)
+    _refuse_unsupported(binding)
+    connection, database, container = (
+        reader.name("connection", "CosmosDB"),
+        reader.required("databaseName"),
+        reader.required("containerName"),
+    )
+    lease_connection = reader.name("leaseConnection", connection)
+    lease_database = reader.text("leaseDatabaseName", database)
+    lease_container = reader.text("leaseContainerName", "leases")
+    monitored, leases = (connection, database, container), (lease_connection, lease_database, lease_container)
+    if [part.lower() for part in monitored] == [part.lower() for part in leases]:
+        raise FunctionIndexError("the monitored container cannot be the same as the lease container")
+    return CosmosTriggerBinding(
+        connection=connection,
+        database=database,
+        container=container,
+        lease_connection=lease_connection,
+        lease_database=lease_database,
+        lease_container=lease_container,
+        lease_prefix=reader.text("leaseContainerPrefix", ""),
+        create_lease_container=reader.flag("createLeaseContainerIfNotExists"),
+        lease_throughput=reader.positive("leasesContainerThroughput"),
+        poll_delay_s=(reader.positive("feedPollDelay") or 5000) * _MILLISECOND,
+        acquire_interval_s=(reader.positive("leaseAcquireInterval") or 13000) * _MILLISECOND,
+        expiration_interval_s=(reader.positive("leaseExpirationInterval") or 60000) * _MILLISECOND,
+        renew_interval_s=(reader.positive("leaseRenewInterval") or 17000) * _MILLISECOND,
+        page_size=reader.positive("maxItemsPerInvocation"),
+        start=reader.start(),
+        preferred_locations=tuple(
+            place.strip() for place in reader.text("preferredLocations", "").split(",") if place.strip()
+        ),
+    )
+
+
+def _refuse_unsupported(binding: Binding) -> None:
+    if legacy := [name for name in _LEGACY if name in binding]:
+        raise FunctionIndexError(f"{legacy} belong to version 3 of the extension; use the names of version 4")
+    mode = str(binding.get("changeFeedMode", "LatestVersion"))
+    if mode.lower() != "latestversion":
+        raise FunctionIndexError(f"changeFeedMode '{mode}' is not supported by this host")
+
+
+class _Reader:
+    """Reads properties as .NET's binder does: numbers and booleans may come as text."""
+
+    def __init__(self, binding: Binding, settings: AppSettings) -> None:
+        self._binding = binding
+        self._settings = settings
+
+    def name(self, key: str, default: str) -> str:
+        return str(self._binding.get(key) or default)
+
+    def text(self, key: str, default: str) -> str:
+        value = self._binding.get(key)
+        return default if value in (None, "") else self._settings.expand(str(value))
+
+    def required(self, key: str) -> str:
+        value = self.text(key, "")
+        if not value:
+            raise FunctionIndexError(f"the Cosmos DB trigger needs a {key}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        return str(self._binding.get(key, False)).lower() == "true"
+
+    def positive(self, key: str) -> int | None:
+        """A number; absent, zero and negative ones count as unset."""
+        value = self._binding.get(key)
+        if value is None:
+            return None
+        try:
+            number = int(str(value))
+        except ValueError as error:
+            raise FunctionIndexError(f"{key}: {value!r} is not a number") from error
+        return number if number > 0 else None
+
+    def start(self) -> Start:
+        moment = self.text("startFromTime", "")
+        beginning = self.flag("startFromBeginning")
+        if moment and beginning:
+            raise FunctionIndexError("only one of startFromBeginning and startFromTime can be used")
+        if not moment:
+            return "beginning" if beginning else "now"
+        try:
+            parsed = datetime.fromisoformat(moment)
+        except ValueError as error:
+            raise FunctionIndexError(f"startFromTime {moment!r} is not in ISO 8601 format") from error
+        if parsed.tzinfo is None:
+            raise FunctionIndexError(f"startFromTime {moment!r} needs an offset or 'Z'")
+        return parsed.astimezone(UTC)

@@ -1,0 +1,107 @@
+"""A lease document: which host reads which range of a container, and how far it got.
+
+Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs), so that this host
+and a real one could take over each other's leases.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+INCREMENTAL = "Incremental Feed"
+_FRACTION = re.compile(r"\.(\d{6})\d+")
+
+
+@dataclass(frozen=True)
+class FeedRange:
+    """A range of effective partition keys, hexadecimal, `min` inclusive, `max` exclusive."""
+
+    min: str
+    max: str
+
+    def overlaps(self, other: FeedRange) -> bool:
+        """Whether some key lies in both."""
+        return self.min < other.max and other.min < self.max
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A lease as last read or written; `etag` guards the next write.
+
+    `token` is the partition key range id; `continuation` the quoted etag of the last handled page, None before the
+    first; `timestamp` when a host last touched it.
+    """
+
+    id: str
+    token: str
+    feed_range: FeedRange
+    owner: str | None = None
+    continuation: str | None = None
+    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
+    etag: str | None = None
+    version: int = 0
+    partition_key: str | None = None
+    properties: dict[str, Any] = field(default_factory=dict)
+
+    def is_expired(self, now: datetime, expiration: timedelta) -> bool:
+        """Whether its owner has not renewed it for `expiration`."""
+        return self.timestamp + expiration < now
+
+    def touched(self, **changes: Any) -> Lease:
+        """A copy with `changes`, stamped with the present."""
+        return replace(self, timestamp=datetime.now(UTC), **changes)
+
+    def as_item(self) -> dict[str, Any]:
+        """The JSON to store."""
+        item: dict[str, Any] = {
+            "id": self.id,
+            "version": self.version,
+            "LeaseToken": self.token,
+            "FeedRange": {"Range": {"min": self.feed_range.min, "max": self.feed_range.max}},
+            "Owner": self.owner,
+            "ContinuationToken": self.continuation,
+            "properties": self.properties,
+            "timestamp": self.timestamp.strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z",
+            "Mode": INCREMENTAL,
+        }
+        if self.partition_key is not None:
+            item["partitionKey"] = self.partition_key
+        return item
+
+
+def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
+    """The lease stored as `item`; `ranges_by_id` serves leases of older processors, which lack `FeedRange`.
+
+    Raises ValueError for a lease of another change feed mode and KeyError for one of an unknown range.
+    """
+    if item.get("Mode", INCREMENTAL) != INCREMENTAL:
+        raise ValueError(f"lease '{item['id']}' is of mode '{item['Mode']}'; modes cannot be switched")
+    token = str(item["LeaseToken"])
+    stored = (item.get("FeedRange") or {}).get("Range")
+    return Lease(
+        id=item["id"],
+        token=token,
+        feed_range=FeedRange(stored["min"], stored["max"]) if stored else ranges_by_id[token],
+        owner=item.get("Owner") or None,
+        continuation=item.get("ContinuationToken"),
+        timestamp=_timestamp(item),
+        etag=item.get("_etag"),
+        version=int(item.get("version", 0)),
+        partition_key=item.get("partitionKey"),
+        properties=item.get("properties") or {},
+    )
+
+
+def _timestamp(item: dict[str, Any]) -> datetime:
+    """The owner's clock; the service's where it is missing or .NET's seven decimals hide something else."""
+    text = item.get("timestamp")
+    if isinstance(text, str):
+        try:
+            moment = datetime.fromisoformat(_FRACTION.sub(r".\1", text))
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except ValueError:
+            pass
+    return datetime.fromtimestamp(int(item.get("_ts", 0)), UTC)

@@ -1,0 +1,143 @@
+"""Leases in their container: naming, bootstrap, and updates that two hosts cannot both win.
+
+Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseStoreCosmos.cs,
+DocumentServiceLeaseUpdaterCosmos.cs, DocumentServiceLeaseManagerCosmos.cs) and Bootstrapping.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from azure.core import MatchConditions
+from azure.cosmos.aio import ContainerProxy
+from azure.cosmos.exceptions import (
+    CosmosAccessConditionFailedError,
+    CosmosResourceExistsError,
+    CosmosResourceNotFoundError,
+)
+
+from .lease import FeedRange, Lease, lease_of_item
+from .partitions import PhysicalPartition
+
+LOCK_TTL_S = 30
+_UPDATE_ATTEMPTS = 6
+
+Change = Callable[[Lease], Lease]
+
+
+class LeaseLostError(Exception):
+    """The lease belongs to another host now, or is gone."""
+
+
+class LeaseStore:
+    """The leases of one trigger: those whose id begins with `prefix`."""
+
+    def __init__(self, container: ContainerProxy, prefix: str, *, keyed_by_partition_key: bool) -> None:
+        """`keyed_by_partition_key`: the container is partitioned by `/partitionKey` instead of `/id`."""
+        self._container = container
+        self._prefix = prefix
+        self._keyed = keyed_by_partition_key
+
+    async def is_initialized(self) -> bool:
+        """Whether the first leases have been made."""
+        return await self._read(f"{self._prefix}.info") is not None
+
+    async def mark_initialized(self) -> None:
+        """Record that the first leases have been made."""
+        await self._create_if_absent(self._keyed_item(f"{self._prefix}.info"))
+
+    async def try_lock(self) -> str | None:
+        """Take the bootstrap lock; its etag, or None while another host holds it.
+
+        TTL frees it after a crash; a container without TTL would keep it for ever, hence the look at its age.
+        """
+        lock_id = f"{self._prefix}.lock"
+        try:
+            item = await self._container.create_item({**self._keyed_item(lock_id), "ttl": LOCK_TTL_S})
+        except CosmosResourceExistsError:
+            stale = await self._read(lock_id)
+            if stale is not None and stale["_ts"] + LOCK_TTL_S < time.time():
+                await self.unlock(stale["_etag"])
+            return None
+        return str(item["_etag"])
+
+    async def unlock(self, etag: str) -> None:
+        """Give the bootstrap lock back, unless it has passed to another host."""
+        await self._delete(f"{self._prefix}.lock", etag)
+
+    async def create_missing(self, partitions: Iterable[PhysicalPartition]) -> None:
+        """A lease for each partition that has none."""
+        for partition in partitions:
+            await self.create(partition, continuation=None)
+
+    async def create(self, partition: PhysicalPartition, *, continuation: str | None) -> None:
+        """A free lease of one partition, unless it exists."""
+        lease_id = f"{self._prefix}..{partition.id}"
+        lease = Lease(lease_id, partition.id, partition.feed_range, continuation=continuation)
+        if self._keyed:
+            lease = replace(lease, partition_key=lease_id)
+        await self._create_if_absent(lease.as_item())
+
+    async def list(self, ranges_by_id: dict[str, FeedRange]) -> list[Lease]:
+        """All leases of the trigger, in the order of their ids."""
+        pager = self._container.query_items(
+            "SELECT * FROM c WHERE STARTSWITH(c.id, @prefix)",
+            parameters=[{"name": "@prefix", "value": f"{self._prefix}.."}],
+        )
+        leases = [lease_of_item(item, ranges_by_id) async for item in pager]
+        return sorted(leases, key=lambda lease: lease.id)
+
+    async def update(self, lease: Lease, change: Change) -> Lease:
+        """Write `change(lease)` if nobody else wrote meanwhile; else read again and try anew.
+
+        `change` raises LeaseLostError for a lease that is no longer this host's to change.
+        """
+        for _ in range(_UPDATE_ATTEMPTS):
+            changed = change(lease)
+            try:
+                item = await self._container.replace_item(
+                    lease.id,
+                    changed.as_item(),
+                    etag=lease.etag,
+                    match_condition=MatchConditions.IfNotModified,
+                )
+            except CosmosAccessConditionFailedError:
+                found = await self._read(lease.id)
+                if found is None:
+                    raise LeaseLostError(f"lease '{lease.id}' is gone") from None
+                lease = lease_of_item(found, {lease.token: lease.feed_range})
+            except CosmosResourceNotFoundError:
+                raise LeaseLostError(f"lease '{lease.id}' is gone") from None
+            else:
+                return replace(changed, etag=item["_etag"])
+        raise LeaseLostError(f"lease '{lease.id}' is changed too often by others")
+
+    async def delete(self, lease: Lease) -> None:
+        """Remove a lease whose partition has split."""
+        await self._delete(lease.id, lease.etag)
+
+    def _keyed_item(self, item_id: str) -> dict[str, Any]:
+        return {"id": item_id, "partitionKey": item_id} if self._keyed else {"id": item_id}
+
+    async def _create_if_absent(self, item: dict[str, Any]) -> None:
+        try:
+            await self._container.create_item(item)
+        except CosmosResourceExistsError:
+            return
+
+    async def _read(self, item_id: str) -> dict[str, Any] | None:
+        try:
+            return await self._container.read_item(item_id, item_id)
+        except CosmosResourceNotFoundError:
+            return None
+
+    async def _delete(self, item_id: str, etag: str | None) -> None:
+        try:
+            await self._container.delete_item(
+                item_id, item_id, etag=etag, match_condition=MatchConditions.IfNotModified
+            )
+        except (CosmosResourceNotFoundError, CosmosAccessConditionFailedError):
+            return

@@ -1,0 +1,234 @@
+"""The host: loads an app, serves its HTTP functions, listens for its triggers, and ends in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from .app_loader import importable, load_functions
+from .app_settings import AppSettings, LocalSettings, environment_of, read_local_settings, split_origins
+from .cosmos_trigger.connection import ClientCache
+from .cosmos_trigger.listener import CosmosListener
+from .errors import FunctionIndexError, InvocationError
+from .functions import COSMOS, HTTP, TIMER, LoadedFunction
+from .host_json import HostConfig, read_host_config
+from .http.admin import AdminApi
+from .http.cors import CorsPolicy
+from .http.router import build_router
+from .http.server import HttpServer
+from .http.throttle import throttle_of
+from .invocation import Invoker
+from .listeners import Listener, ListenerSupervisor
+from .logs import configure_logging
+from .payloads import documents_argument, timer_argument
+from .settings import HostSettings
+from .timer_trigger.listener import TimerListener
+
+_log = logging.getLogger("Host.Startup")
+
+
+class FunctionsHost:
+    """A running app. An async context manager; `url` is known inside it.
+
+    The app runs in this process: its settings are in `os.environ` and its directory is on `sys.path` until the
+    host stops. `configure_logs` sends the host's logs to stderr; without it they go where `logging` sends them.
+    """
+
+    def __init__(self, settings: HostSettings, *, configure_logs: bool = False) -> None:
+        self._settings = settings
+        self._configure_logs = configure_logs
+        self._functions: dict[str, LoadedFunction] = {}
+        self._resources = AsyncExitStack()
+        self._supervisor = ListenerSupervisor(())
+        self._invoker = Invoker(None, None)
+        self._manual: set[asyncio.Task[None]] = set()
+        self._drained = False
+        self._state = "Default"
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    @property
+    def functions(self) -> Mapping[str, LoadedFunction]:
+        """The functions that are served, by lower-case name."""
+        return self._functions
+
+    @property
+    def state(self) -> str:
+        """`Running` between start and stop."""
+        return self._state
+
+    @property
+    def has_running_threads(self) -> bool:
+        """Whether a sync function still runs in a thread, which would keep the interpreter from ending."""
+        return self._invoker.running_threads > 0
+
+    async def start(self) -> None:
+        """Load the app, open the port, begin to listen. Raises HostStartError, or OSError for a taken port."""
+        try:
+            await self._start()
+        except BaseException:
+            await self._resources.aclose()
+            raise
+
+    async def _start(self) -> None:
+        app_dir = self._settings.app_dir.resolve()
+        local = read_local_settings(app_dir)
+        settings = self._resources.enter_context(environment_of(local, self._settings.environment))
+        config = read_host_config(app_dir, settings)
+        if self._configure_logs:
+            configure_logging(config.log_levels)
+        self._resources.enter_context(importable(app_dir))
+        enabled = [
+            function
+            for function in load_functions(app_dir, settings)
+            if config.serves(function.name) and not _is_disabled(function.name, settings)
+        ]
+        self._invoker = Invoker(config.function_timeout_s, _thread_count(settings))
+        self._resources.callback(self._invoker.close)
+        clients = ClientCache()
+        self._resources.push_async_callback(clients.close)
+        listeners = self._listeners(enabled, settings, config, clients)
+        server = self._http_server(enabled, settings, config, local)
+        await self._listen(server, local)
+        self._supervisor = ListenerSupervisor(listeners)
+        self._supervisor.start()
+        self._state = "Running"
+
+    async def stop(self) -> None:
+        """Stop the listeners, wait up to 10 s for what runs, release the leases, put the process back."""
+        self._state = "Stopping"
+        await self._supervisor.stop(drain=self._drained)
+        if self._manual:
+            await asyncio.wait(self._manual, timeout=10)
+        await self._resources.aclose()
+        self._state = "Stopped"
+
+    async def ready(self) -> None:
+        """Wait until every trigger listens."""
+        await self._supervisor.started()
+
+    async def drain(self) -> None:
+        """Stop the listeners for good, but let the calls under way finish and count."""
+        self._drained = True
+        await self._supervisor.stop(drain=True)
+
+    def is_listening(self, function_name: str) -> bool:
+        """Whether a function's trigger listens."""
+        function = self._functions.get(function_name.lower())
+        if function is not None and function.type == HTTP:
+            return True
+        return self._supervisor.is_listening(function_name)
+
+    def trigger(self, function: LoadedFunction, given: str) -> None:
+        """Invoke a function in the background; ValueError for input that its trigger cannot take."""
+        argument: object
+        if function.type == HTTP:
+            raise ValueError("an HTTP function is called by its route")
+        if function.type == COSMOS:
+            if not isinstance(json.loads(given or "[]"), list):
+                raise ValueError("the input of a Cosmos DB function is a JSON array of items")
+            argument = documents_argument(function, given or "[]")
+        else:
+            argument = timer_argument(function, past_due=False, status=None)
+        task = asyncio.create_task(self._invoke_manually(function, argument))
+        self._manual.add(task)
+        task.add_done_callback(self._manual.discard)
+
+    async def _invoke_manually(self, function: LoadedFunction, argument: object) -> None:
+        try:
+            await self._invoker.invoke(function, {function.argument: argument})
+        except InvocationError as error:
+            _log.info("function=%s failed when triggered by hand: %s", function.name, error)
+
+    def _listeners(
+        self, functions: list[LoadedFunction], settings: AppSettings, config: HostConfig, clients: ClientCache
+    ) -> list[Listener]:
+        listeners: list[Listener] = []
+        for function in functions:
+            retry = function.retry or config.retry
+            try:
+                if function.type == COSMOS:
+                    listeners.append(CosmosListener(function, self._invoker, settings, clients, retry))
+                elif function.type == TIMER:
+                    state_dir = self._settings.timer_state_dir
+                    listeners.append(TimerListener(function, self._invoker, settings, state_dir, retry))
+                else:
+                    continue
+            except FunctionIndexError as error:
+                _log.error("The '%s' function is in error: %s", function.name, error)
+            else:
+                self._serve(function)
+        return listeners
+
+    def _http_server(
+        self,
+        functions: list[LoadedFunction],
+        settings: AppSettings,
+        config: HostConfig,
+        local: LocalSettings,
+    ) -> HttpServer:
+        router = build_router((f for f in functions if f.type == HTTP), config.route_prefix)
+        for route in router.routes:
+            self._serve(route.function)
+            if route.function.retry is not None:
+                _log.warning("function=%s retry policies do not apply to HTTP triggers", route.function.name)
+        return HttpServer(
+            router,
+            self._invoker,
+            AdminApi(self),
+            self._cors(local),
+            throttle=throttle_of(config.max_outstanding_requests, config.max_concurrent_requests),
+            custom_headers=config.custom_headers,
+            body_limit=config.body_limit,
+            home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
+        )
+
+    async def _listen(self, server: HttpServer, local: LocalSettings) -> None:
+        self._resources.push_async_callback(server.stop)
+        wanted = local.port if self._settings.port is None else self._settings.port
+        port = await server.start(self._settings.host, wanted)
+        authority = f"{self._settings.host}:{port}"
+        self.url = f"http://{authority}"
+        os.environ["WEBSITE_HOSTNAME"] = authority
+
+    def _serve(self, function: LoadedFunction) -> None:
+        self._functions[function.name.lower()] = function
+
+    def _cors(self, local: LocalSettings) -> CorsPolicy:
+        given, credentials = self._settings.cors, self._settings.cors_credentials
+        return CorsPolicy(
+            local.cors_origins if given is None else split_origins(given),
+            local.cors_credentials if credentials is None else credentials,
+        )
+
+
+def _is_disabled(name: str, settings: AppSettings) -> bool:
+    switches = (f"AzureWebJobs.{name}.Disabled", f"AzureWebJobs_{name}_Disabled")
+    if any(settings.is_true(switch) for switch in switches):
+        _log.info("Function %s is disabled", name)
+        return True
+    return False
+
+
+def _thread_count(settings: AppSettings) -> int | None:
+    text = settings.get("PYTHON_THREADPOOL_THREAD_COUNT")
+    if not text:
+        return None
+    if text.isdigit() and int(text) > 0:
+        return int(text)
+    _log.warning("PYTHON_THREADPOOL_THREAD_COUNT: %r is not a number of threads; using the default", text)
+    return None

@@ -1,0 +1,146 @@
+"""host.json: the host's configuration, with its overrides from the environment.
+
+Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and ScriptJobHostOptionsSetup.cs. As in .NET
+configuration, names ignore case and `AzureFunctionsJobHost__a__b` overrides `a.b`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .app_settings import AppSettings
+from .errors import HostStartError
+from .retry import RetryPolicy, policy_of_host_json
+
+DEFAULT_TIMEOUT_S = 30 * 60.0
+DEFAULT_BODY_LIMIT = 100 * 1024 * 1024
+_LEVELS = {
+    "trace": logging.DEBUG,
+    "debug": logging.DEBUG,
+    "information": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.CRITICAL,
+    "none": logging.CRITICAL + 10,
+}
+_TIMEOUT = re.compile(r"(\d+):(\d{1,2}):(\d{1,2})")
+
+
+@dataclass(frozen=True)
+class HostConfig:
+    """What the host does by configuration; the defaults are those of a missing host.json.
+
+    `function_timeout_s` None means no limit; `max_…_requests` -1 means no limit; `log_levels` maps a category
+    prefix ("default", "Function", "Function.<name>", "Host.Results") to a `logging` level.
+    """
+
+    route_prefix: str = "api"
+    max_outstanding_requests: int = -1
+    max_concurrent_requests: int = -1
+    custom_headers: Mapping[str, str] = field(default_factory=dict)
+    function_timeout_s: float | None = DEFAULT_TIMEOUT_S
+    log_levels: Mapping[str, int] = field(default_factory=dict)
+    retry: RetryPolicy | None = None
+    functions: frozenset[str] | None = None
+    body_limit: int = DEFAULT_BODY_LIMIT
+
+    def serves(self, function_name: str) -> bool:
+        """Whether the allow-list `functions` lets a function run."""
+        return self.functions is None or function_name.lower() in self.functions
+
+
+def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
+    """The configuration of an app directory. Raises HostStartError naming what is wrong."""
+    tree = _Tree(_read(app_dir / "host.json"), settings.children("AzureFunctionsJobHost"))
+    try:
+        return HostConfig(
+            route_prefix=tree.get("extensions:http:routePrefix", "api").strip("/"),
+            max_outstanding_requests=int(tree.get("extensions:http:maxOutstandingRequests", "-1")),
+            max_concurrent_requests=int(tree.get("extensions:http:maxConcurrentRequests", "-1")),
+            custom_headers=tree.section("extensions:http:customHeaders"),
+            function_timeout_s=_timeout_s(tree.get("functionTimeout", "00:30:00")),
+            log_levels=_log_levels(tree.section("logging:logLevel")),
+            retry=policy_of_host_json(retry) if (retry := tree.section("retry")) else None,
+            functions=_allow_list(tree),
+            body_limit=int(settings.get("FUNCTIONS_REQUEST_BODY_SIZE_LIMIT") or DEFAULT_BODY_LIMIT),
+        )
+    except ValueError as error:
+        raise HostStartError(f"host.json: {error}") from error
+
+
+def _read(path: Path) -> dict[str, object]:
+    if not path.is_file():
+        return {"version": "2.0"}
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise HostStartError(f"host.json is not valid JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise HostStartError("host.json is not a JSON object")
+    if not document:
+        return {"version": "2.0"}
+    if document.get("version") != "2.0":
+        raise HostStartError(f'host.json: "version" must be "2.0", it is {document.get("version")!r}')
+    return document
+
+
+class _Tree:
+    """The JSON flattened to `a:b:c` paths, as .NET configuration holds it, so that overrides are one update."""
+
+    def __init__(self, document: Mapping[str, object], overrides: Mapping[str, str]) -> None:
+        self._by_path = {path.lower(): (path, value) for path, value in _flatten(document, "")}
+        self._by_path.update({path: (path, value) for path, value in overrides.items()})
+
+    def get(self, path: str, default: str) -> str:
+        return self._by_path.get(path.lower(), ("", default))[1]
+
+    def section(self, path: str) -> dict[str, str]:
+        start = path.lower() + ":"
+        return {
+            written[len(start) :]: value for key, (written, value) in self._by_path.items() if key.startswith(start)
+        }
+
+
+def _flatten(value: object, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, child in value.items():
+            yield from _flatten(child, f"{path}:{name}" if path else name)
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _flatten(child, f"{path}:{index}")
+    elif isinstance(value, bool):
+        yield path, str(value).lower()
+    elif value is not None:
+        yield path, str(value)
+
+
+def _timeout_s(text: str) -> float | None:
+    if text in ("-1", "-00:00:00.0010000"):
+        return None
+    match = _TIMEOUT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"functionTimeout {text!r} is neither hh:mm:ss nor -1")
+    hours, minutes, seconds = (int(part) for part in match.groups())
+    total = hours * 3600 + minutes * 60 + seconds
+    if total < 1:
+        raise ValueError("functionTimeout is below one second")
+    return float(total)
+
+
+def _log_levels(section: Mapping[str, str]) -> dict[str, int]:
+    levels = {}
+    for category, name in section.items():
+        if name.lower() not in _LEVELS:
+            raise ValueError(f"logging.logLevel.{category}: unknown level {name!r}")
+        levels[category] = _LEVELS[name.lower()]
+    return levels
+
+
+def _allow_list(tree: _Tree) -> frozenset[str] | None:
+    names = tree.section("functions")
+    return frozenset(name.lower() for name in names.values()) if names else None

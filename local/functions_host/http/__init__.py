@@ -1,0 +1,1 @@
+"""HTTP triggers: templates and routing, requests in, responses out."""

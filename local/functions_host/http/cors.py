@@ -1,0 +1,50 @@
+"""Cross-origin requests, answered in front of everything as ASP.NET Core's middleware does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from ..errors import HostStartError
+
+
+@dataclass(frozen=True)
+class CorsPolicy:
+    """Allowed origins (`*`: any); every header and every method is allowed."""
+
+    origins: tuple[str, ...]
+    credentials: bool = False
+
+    def __post_init__(self) -> None:
+        if self.credentials and "*" in self.origins:
+            raise HostStartError("CORS: credentials cannot be allowed for every origin ('*')")
+
+    def preflight(self, request: web.BaseRequest) -> web.Response | None:
+        """204 for a preflight, which never reaches a function; None for any other request."""
+        asked = request.headers.get("Access-Control-Request-Method")
+        if not self.origins or request.method != "OPTIONS" or not asked or "Origin" not in request.headers:
+            return None
+        response = web.Response(status=204)
+        if self._allows(request.headers["Origin"]):
+            self.mark(request, response)
+            response.headers["Access-Control-Allow-Methods"] = asked
+            if headers := request.headers.get("Access-Control-Request-Headers"):
+                response.headers["Access-Control-Allow-Headers"] = headers
+        return response
+
+    def mark(self, request: web.BaseRequest, response: web.Response) -> None:
+        """Let the browser show an allowed origin the response; a refused one gets no header but did run."""
+        origin = request.headers.get("Origin")
+        if origin is None or not self._allows(origin):
+            return
+        if "*" in self.origins:
+            response.headers["Access-Control-Allow-Origin"] = "*"
+            return
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers.add("Vary", "Origin")
+        if self.credentials:
+            response.headers["Access-Control-Allow-Credentials"] = "true"
+
+    def _allows(self, origin: str) -> bool:
+        return "*" in self.origins or origin.lower() in (known.lower() for known in self.origins)

@@ -1,0 +1,57 @@
+"""An HTTP request as the function sees it.
+
+Rules: azure-functions-host GrpcMessageConversionExtensions.cs and the azure-functions library's http.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from urllib.parse import parse_qsl, unquote
+
+from aiohttp import web
+from azure.functions.http import HttpRequest
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Path (decoded, no leading slash) and raw query of a request target such as `/a%20b?x=1`.
+
+    Like Kestrel this leaves `%2F` as it is, so an encoded slash neither splits a segment nor shows up as a slash
+    in a route value (dotnet/aspnetcore issue 4718).
+    """
+    path, _, query = target.partition("?")
+    if not path.startswith("/") and "://" in path:
+        path = "/" + path.split("://", 1)[1].partition("/")[2]
+    if "%" in path:
+        path = unquote(path.replace("%2F", "%252F").replace("%2f", "%252f"))
+    return path.removeprefix("/"), query
+
+
+def function_request(request: web.BaseRequest, query: str, route_values: Mapping[str, str], body: bytes) -> HttpRequest:
+    """The `azure.functions.HttpRequest` for a request whose body has been read."""
+    target = request.raw_path
+    url = target if "://" in target.partition("?")[0] else f"{request.scheme}://{request.host}{target}"
+    return HttpRequest(
+        request.method.upper(),
+        url,
+        headers=_joined(((name.lower(), value) for name, value in request.headers.items()), keep_empty=True),
+        params=_joined(_query_pairs(query), keep_empty=False) if query else {},
+        route_params=route_values,
+        body_type="bytes",
+        body=body,
+    )
+
+
+def _query_pairs(query: str) -> Iterable[tuple[str, str]]:
+    """Pairs whose keys ignore case, in the spelling that came first."""
+    spelling: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True, errors="replace"):
+        yield spelling.setdefault(name.lower(), name), value
+
+
+def _joined(pairs: Iterable[tuple[str, str]], *, keep_empty: bool) -> dict[str, str]:
+    """One string per name; repeated names are joined with `,` and, as .NET's StringValues do, skip empty ones."""
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        before = values.get(name)
+        values[name] = f"{before},{value}" if before and value else before or value
+    return values if keep_empty else {name: value for name, value in values.items() if value}

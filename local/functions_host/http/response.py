@@ -1,0 +1,96 @@
+"""What a function returns, as an HTTP response.
+
+Rules: the azure-functions library's http.py (the encoder), azure-functions-host Binding/Http/HttpBinding.cs and
+RawScriptResult.cs (a str that holds JSON).
+"""
+
+from __future__ import annotations
+
+import json
+from http.cookies import SimpleCookie
+
+import azure.functions as func
+from aiohttp import web
+from multidict import CIMultiDict
+
+TEXT = "text/plain; charset=utf-8"
+# The server computes both from the body; a copy from the function would only contradict it.
+_COMPUTED = ("content-length", "transfer-encoding")
+
+
+class UnencodableResultError(TypeError):
+    """A value that no HTTP response can be made of: None, bytes, dict…"""
+
+
+def web_response(value: object) -> web.Response:
+    """The response for a returned value; UnencodableResultError for one that the worker refuses."""
+    if isinstance(value, func.HttpResponse):
+        return _from_http_response(value)
+    if isinstance(value, str):
+        return _from_text(value)
+    raise UnencodableResultError(f"unable to encode outgoing TypedData: unsupported type {type(value).__name__}")
+
+
+def _from_http_response(response: func.HttpResponse) -> web.Response:
+    headers: CIMultiDict[str] = CIMultiDict()
+    for name, value in response.headers.items():
+        if name.lower() == "set-cookie":
+            # Parsed and written again, as the worker does: attributes that http.cookies does not know are lost.
+            for morsel in SimpleCookie(value).values():
+                headers.add(name, morsel.OutputString())
+        elif name.lower() not in _COMPUTED:
+            headers[name] = value
+    if "content-type" not in headers:
+        mimetype = response.mimetype
+        headers["Content-Type"] = (
+            f"{mimetype}; charset={response.charset}" if mimetype.startswith("text/") else mimetype
+        )
+    if any("\r" in value or "\n" in value for value in headers.values()):
+        raise UnencodableResultError("a header value holds a line break")
+    return web.Response(status=response.status_code, body=response.get_body(), headers=headers)
+
+
+def _from_text(text: str) -> web.Response:
+    try:
+        parsed = json.loads(text)
+    except ValueError:
+        return _text(text)
+    if isinstance(parsed, dict) and "body" in parsed:
+        return _from_description(parsed)
+    if isinstance(parsed, (dict, list)):
+        return _text(_indented(parsed))
+    if parsed is None:
+        return _text("")
+    # A JSON string loses its quotes; numbers and booleans stay as written.
+    return _text(parsed if isinstance(parsed, str) else text.strip())
+
+
+def _from_description(description: dict[str, object]) -> web.Response:
+    """A response from `{"body", "statusCode" or "status", "headers"}`."""
+    status = description.get("statusCode", description.get("status", 200))
+    if not isinstance(status, (int, str)):
+        raise UnencodableResultError(f"status {status!r} is not a number")
+    body = description["body"]
+    headers = description.get("headers")
+    response = _text(_body_text(body), int(status))
+    if isinstance(body, (dict, list)):
+        response.headers["Content-Type"] = "application/json; charset=utf-8"
+    if isinstance(headers, dict):
+        for name, value in headers.items():
+            if name.lower() not in _COMPUTED:
+                response.headers[name] = str(value)
+    return response
+
+
+def _body_text(body: object) -> str:
+    if body is None:
+        return ""
+    return body if isinstance(body, str) else _indented(body)
+
+
+def _indented(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _text(text: str, status: int = 200) -> web.Response:
+    return web.Response(status=status, body=text.encode(), headers={"Content-Type": TEXT})

@@ -1,0 +1,143 @@
+"""Inline constraints of route templates: what `{id:int:min(1)}` lets through.
+
+Rules: aspnetcore Routing/Constraints. A value that fails a constraint does not match the route, so the answer
+is 404 and never 400. `datetime` accepts ISO 8601 and the invariant culture's month/day/year only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+from ..errors import FunctionIndexError
+
+Check = Callable[[str], bool]
+
+_INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?(\d[\d,]*\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+_GUID = re.compile(r"[0-9a-f]{32}|(?P<o>[({])?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?(o)[)}])", re.IGNORECASE)
+_INVARIANT_DATES = ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One constraint; an absent value passes unless the constraint is `required`."""
+
+    check: Check
+    needs_value: bool = False
+
+    def accepts(self, value: str | None) -> bool:
+        """Whether a route with this value (None: not in the path) matches."""
+        return not self.needs_value if value is None else self.check(value)
+
+
+def constraint_of(name: str, argument: str | None, template: str) -> Constraint:
+    """The constraint called `name`; FunctionIndexError when there is none or its argument is wrong."""
+    try:
+        if name.lower() == "required":
+            return Constraint(bool, needs_value=True)
+        if argument is None:
+            return Constraint(_PLAIN[name.lower()])
+        return Constraint(_WITH_ARGUMENT[name.lower()](argument))
+    except KeyError:
+        raise FunctionIndexError(f"route '{template}': unknown constraint '{name}'") from None
+    except (ValueError, re.error) as error:
+        raise FunctionIndexError(f"route '{template}': constraint '{name}({argument})': {error}") from error
+
+
+def _integer_within(low: int, high: int) -> Check:
+    return lambda value: _INTEGER.fullmatch(value) is not None and low <= int(value) <= high
+
+
+def _is_bool(value: str) -> bool:
+    return value.strip().lower() in ("true", "false")
+
+
+def _is_decimal(value: str) -> bool:
+    # .NET's decimal has 96 bits of mantissa; the exponent form is not among its number styles.
+    if _NUMBER.fullmatch(value) is None or "e" in value.lower():
+        return False
+    try:
+        return abs(Decimal(value.strip().replace(",", ""))) < 2**96
+    except InvalidOperation:
+        return False
+
+
+def _is_number(value: str) -> bool:
+    return _NUMBER.fullmatch(value) is not None or value in ("NaN", "Infinity", "-Infinity")
+
+
+def _is_datetime(value: str) -> bool:
+    for parse in (datetime.fromisoformat, *(_strptime(form) for form in _INVARIANT_DATES)):
+        try:
+            parse(value)
+        except ValueError:
+            continue
+        return True
+    return False
+
+
+def _strptime(form: str) -> Callable[[str], datetime]:
+    return lambda value: datetime.strptime(value, form)  # noqa: DTZ007 - only whether it parses matters
+
+
+def _length(argument: str) -> Check:
+    bounds = [int(part) for part in argument.split(",")]
+    if len(bounds) == 1:
+        return lambda value: len(value) == bounds[0]
+    low, high = bounds
+    return lambda value: low <= len(value) <= high
+
+
+def _range(argument: str) -> Check:
+    low, high = (int(part) for part in argument.split(","))
+    return _integer_within(low, high)
+
+
+def _regex(argument: str) -> Check:
+    pattern = re.compile(argument, re.IGNORECASE)
+    return lambda value: pattern.search(value) is not None
+
+
+def _at_least(argument: str) -> Check:
+    shortest = int(argument)
+    return lambda value: len(value) >= shortest
+
+
+def _at_most(argument: str) -> Check:
+    longest = int(argument)
+    return lambda value: len(value) <= longest
+
+
+def _is_file(value: str) -> bool:
+    """A last path segment with a dot that does not end it, as FileNameRouteConstraint sees it."""
+    name = value.rpartition("/")[2]
+    return "." in name and not name.endswith(".")
+
+
+_LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
+_PLAIN: dict[str, Check] = {
+    "int": _integer_within(-(2**31), 2**31 - 1),
+    "long": _integer_within(_LONG_MIN, _LONG_MAX),
+    "bool": _is_bool,
+    "datetime": _is_datetime,
+    "decimal": _is_decimal,
+    "double": _is_number,
+    "float": _is_number,
+    "guid": lambda value: _GUID.fullmatch(value.strip()) is not None,
+    "alpha": lambda value: re.fullmatch(r"[A-Za-z]*", value) is not None,
+    "file": _is_file,
+    "nonfile": lambda value: not _is_file(value),
+}
+_WITH_ARGUMENT: dict[str, Callable[[str], Check]] = {
+    "minlength": _at_least,
+    "maxlength": _at_most,
+    "length": _length,
+    "min": lambda argument: _integer_within(int(argument), _LONG_MAX),
+    "max": lambda argument: _integer_within(_LONG_MIN, int(argument)),
+    "range": _range,
+    "regex": _regex,
+}

@@ -1,0 +1,86 @@
+"""Which function serves a request: routes in function-name order, the first match wins.
+
+Rules: azure-functions-host WebScriptHostHttpRoutesManager.cs and FunctionMetadataManager.cs (the order), aspnetcore
+RouteCollection (a linear scan without any ranking by specificity; a wrong method lets the scan go on).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import FunctionIndexError
+from ..functions import LoadedFunction
+from .route_template import RouteTemplate
+
+_log = logging.getLogger("Host.Startup")
+_RESERVED = ("admin", "runtime")
+
+
+@dataclass(frozen=True)
+class Route:
+    """A compiled route; `methods` None means every method."""
+
+    function: LoadedFunction
+    template: RouteTemplate
+    methods: frozenset[str] | None
+
+    def allows(self, method: str) -> bool:
+        """Whether the method constraint lets an upper-case method through."""
+        return self.methods is None or method in self.methods
+
+
+class Router:
+    """The routes of an app, ready to be matched."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.routes = routes
+
+    def match(self, method: str, path: str) -> tuple[LoadedFunction, dict[str, str]] | None:
+        """The function for a request and its route values; `path` has no leading slash."""
+        for route in self.routes:
+            if route.allows(method) and (values := route.template.match(path)) is not None:
+                return route.function, values
+        return None
+
+
+def build_router(functions: Iterable[LoadedFunction], route_prefix: str) -> Router:
+    """Routes of the HTTP functions; one that cannot be served is logged and left out."""
+    routes: list[Route] = []
+    taken: dict[str, list[Route]] = {}
+    # Ordinal order ignoring case, which .NET computes on upper-case letters: '_' follows the letters.
+    for function in sorted(functions, key=lambda function: function.name.upper()):
+        try:
+            route = _route(function, route_prefix)
+            same_text = taken.setdefault(_route_text(function).lower(), [])
+            _refuse_conflict(route, same_text)
+        except FunctionIndexError as error:
+            _log.error("The '%s' function is in error: %s", function.name, error)
+        else:
+            same_text.append(route)
+            routes.append(route)
+    return Router(routes)
+
+
+def _route(function: LoadedFunction, route_prefix: str) -> Route:
+    text = _route_text(function)
+    if text.lower().startswith(_RESERVED):
+        raise FunctionIndexError(f"route '{text}' begins with a reserved word {_RESERVED}")
+    written = str(function.trigger.get("route", function.name))
+    template = RouteTemplate(f"{route_prefix}/{written}" if route_prefix else written)
+    methods = function.trigger.get("methods")
+    allowed = frozenset(str(method).upper() for method in methods) if isinstance(methods, list) else None
+    return Route(function, template, allowed)
+
+
+def _route_text(function: LoadedFunction) -> str:
+    return str(function.trigger.get("route", function.name)).strip("/")
+
+
+def _refuse_conflict(route: Route, same_text: Iterable[Route]) -> None:
+    for other in same_text:
+        if route.methods is None or other.methods is None or route.methods & other.methods:
+            raise FunctionIndexError(
+                f"route '{route.template.text}' and a method of it are in use by function '{other.function.name}'"
+            )

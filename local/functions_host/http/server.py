@@ -1,0 +1,158 @@
+"""The HTTP side of the host: the listening socket and the way of one request.
+
+aiohttp's low-level server is used without its router and application: the host has a router of its own, and the
+path of a request stays short. Rules: azure-functions-host WebHost/Middleware.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import azure.functions as func
+from aiohttp import web
+
+from ..errors import InvocationError
+from ..functions import LoadedFunction
+from ..invocation import Invoker, TraceContext
+from .admin import AdminApi
+from .cors import CorsPolicy
+from .request import function_request, split_target
+from .response import UnencodableResultError, web_response
+from .router import Router
+from .throttle import QueueFullError, RequestThrottle
+
+HOME_PAGE = "<!DOCTYPE html><title>Functions host</title><h1>Your Functions host is up and running</h1>"
+STOP_TIMEOUT_S = 10.0
+
+_log = logging.getLogger("Host.Http")
+
+
+class HttpServer:
+    """Serves the HTTP functions, `/admin` and the home page on one address."""
+
+    def __init__(
+        self,
+        router: Router,
+        invoker: Invoker,
+        admin: AdminApi,
+        cors: CorsPolicy,
+        *,
+        throttle: RequestThrottle | None,
+        custom_headers: Mapping[str, str],
+        body_limit: int,
+        home_page: bool,
+    ) -> None:
+        """`body_limit` is in bytes; beyond it the answer is 413."""
+        self._router = router
+        self._invoker = invoker
+        self._admin = admin
+        self._cors = cors
+        self._throttle = throttle
+        self._custom_headers = custom_headers
+        self._body_limit = body_limit
+        self._home_page = home_page
+        self._runner: web.ServerRunner | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; returns the port, which the system picks when `port` is 0. Raises OSError when it is taken."""
+        server = web.Server(
+            self._handle,
+            request_factory=self._make_request,
+            access_log=None,
+            # The real host hands a compressed body on as it came.
+            auto_decompress=False,
+        )
+        self._runner = web.ServerRunner(server, shutdown_timeout=STOP_TIMEOUT_S)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        return int(self._runner.addresses[0][1])
+
+    async def stop(self) -> None:
+        """Stop listening and wait up to 10 s for the requests under way."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _make_request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+        loop = asyncio.get_running_loop()
+        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=self._body_limit)
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        response = self._cors.preflight(request)
+        if response is not None:
+            return response
+        response = await self._answer(request)
+        if self._cors.origins:
+            self._cors.mark(request, response)
+        for name, value in self._custom_headers.items():
+            response.headers[name] = value
+        return response
+
+    async def _answer(self, request: web.BaseRequest) -> web.Response:
+        path, query = split_target(request.raw_path)
+        if path[:6].lower() == "admin/":
+            return await self._admin.answer(request.method, path, await request.read())
+        found = self._router.match(request.method, path)
+        if found is None:
+            return self._no_match(request, path)
+        function, route_values = found
+        if self._throttle is None:
+            return await self._serve(request, function, query, route_values)
+        try:
+            async with self._throttle.slot():
+                return await self._serve(request, function, query, route_values)
+        except QueueFullError:
+            return web.Response(status=429, headers={"X-FUNCTION-SCALEOUT": "1"})
+
+    def _no_match(self, request: web.BaseRequest, path: str) -> web.Response:
+        if path or request.method != "GET":
+            return web.Response(status=404)
+        if self._home_page:
+            return web.Response(text=HOME_PAGE, content_type="text/html")
+        return web.Response(status=204)
+
+    async def _serve(
+        self, request: web.BaseRequest, function: LoadedFunction, query: str, route_values: Mapping[str, str]
+    ) -> web.Response:
+        try:
+            body = await self._body(request)
+        except web.HTTPRequestEntityTooLarge:
+            return web.Response(status=413)
+        arguments: dict[str, object] = {function.argument: function_request(request, query, route_values, body)}
+        output = _Output()
+        if function.output is not None:
+            arguments[function.output] = output
+        headers = request.headers
+        trace = TraceContext(headers.get("traceparent"), headers.get("tracestate", ""))
+        try:
+            result = await self._invoker.invoke(function, arguments, trace=trace)
+            return web_response(output.value if function.output is not None else result)
+        except InvocationError:
+            return web.Response(status=500)
+        except (UnencodableResultError, ValueError) as error:
+            _log.error("function=%s returned no response: %s", function.name, error)
+            return web.Response(status=500)
+
+    async def _body(self, request: web.BaseRequest) -> bytes:
+        """The body, empty without a Content-Length: the real host does not copy a chunked one to the worker."""
+        length = request.content_length
+        if not length:
+            return b""
+        if length > self._body_limit:
+            raise web.HTTPRequestEntityTooLarge(self._body_limit, length)
+        return await request.read()
+
+
+class _Output(func.Out[object]):
+    """An HTTP output parameter; holds what the function set."""
+
+    def __init__(self) -> None:
+        self.value: object = None
+
+    def set(self, val: object) -> None:
+        self.value = val
+
+    def get(self) -> object:
+        return self.value

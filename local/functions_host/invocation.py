@@ -1,0 +1,116 @@
+"""Running user code: the loop or the thread pool, the `context`, the timeout, one log line per invocation.
+
+Rules: azure_functions_runtime handle_event.py, bindings/context.py and utils/threadpool.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from .errors import InvocationError
+from .functions import LoadedFunction
+from .retry import RetryState
+
+_thread_local = threading.local()
+
+
+class TraceContext:
+    """W3C trace context of the caller, a new trace when the caller sent none."""
+
+    def __init__(self, trace_parent: str | None, trace_state: str) -> None:
+        self._trace_parent = trace_parent
+        self.trace_state = trace_state
+        self.attributes: dict[str, str] = {}
+
+    @property
+    def trace_parent(self) -> str:
+        """`traceparent`, made on first use because few functions look at it."""
+        if self._trace_parent is None:
+            self._trace_parent = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00"
+        return self._trace_parent
+
+
+class Context:
+    """What a function sees as `context` (the shape of `azure.functions.Context`)."""
+
+    def __init__(self, function: LoadedFunction, invocation_id: str, trace: TraceContext, retry: RetryState) -> None:
+        self.invocation_id = invocation_id
+        self.function_name = function.name
+        self.function_directory = function.directory
+        self.trace_context = trace
+        self.retry_context = retry
+        self.thread_local_storage = _thread_local
+
+
+class Invoker:
+    """Invokes functions: coroutines on the running loop, others in one thread pool."""
+
+    def __init__(self, timeout_s: float | None, threads: int | None) -> None:
+        """`timeout_s` None means no limit; `threads` None means Python's default, min(32, cpus + 4)."""
+        self._timeout_s = timeout_s
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
+        self.running_threads = 0
+        """Sync calls under way, abandoned ones included: what still holds the process."""
+
+    async def invoke(
+        self,
+        function: LoadedFunction,
+        arguments: Mapping[str, object],
+        *,
+        trace: TraceContext | None = None,
+        retry: RetryState | None = None,
+    ) -> object:
+        """Run a function once and return what it returns.
+
+        Raises InvocationError, already logged with its traceback, when it raises, exceeds the timeout or
+        returns a value that no binding takes.
+        """
+        invocation_id = str(uuid.uuid4())
+        if function.wants_context:
+            context = Context(function, invocation_id, trace or TraceContext(None, ""), retry or RetryState())
+            arguments = {**arguments, "context": context}
+        log = logging.getLogger(f"Function.{function.name}")
+        started = time.perf_counter()
+        try:
+            result = await self._run(function, arguments, invocation_id)
+            if result is not None and not function.returns_value:
+                raise RuntimeError(f"function '{function.name}' without a $return binding returned a non-None value")
+        except Exception as error:
+            outcome = "timed-out" if isinstance(error, TimeoutError) else "failed"
+            log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), outcome)
+            raise InvocationError(f"{type(error).__name__}: {error}") from error
+        log.info(_LINE, function.name, invocation_id, _elapsed_ms(started), "succeeded")
+        return result
+
+    async def _run(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
+        async with asyncio.timeout(self._timeout_s):
+            if function.is_async:
+                return await function.call(**arguments)  # type: ignore[misc]  # a coroutine function, see is_async
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, self._run_in_thread, function, arguments, invocation_id)
+
+    def _run_in_thread(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
+        _thread_local.invocation_id = invocation_id
+        self.running_threads += 1
+        try:
+            return function.call(**arguments)
+        finally:
+            self.running_threads -= 1
+
+    def close(self) -> None:
+        """Take no more calls. Threads under way cannot be stopped and are not waited for."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+_LINE = "function=%s id=%s duration_ms=%.1f outcome=%s"
+
+
+def _elapsed_ms(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

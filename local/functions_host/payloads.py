@@ -1,0 +1,33 @@
+"""What a trigger hands to a function, decoded anew for every call so that no call sees another's changes."""
+
+from __future__ import annotations
+
+import json
+
+import azure.functions as func
+from azure.functions.cosmosdb import CosmosDBTriggerConverter
+from azure.functions.meta import Datum
+from azure.functions.timer import TimerRequest
+
+from .functions import LoadedFunction
+
+
+def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentList | str | bytes:
+    """The argument of a Cosmos DB function: a DocumentList, or the JSON array itself for `str` and `bytes`."""
+    if function.argument_type is str:
+        return payload
+    if function.argument_type is bytes:
+        return payload.encode()
+    documents = CosmosDBTriggerConverter.decode(Datum(payload, "json"), trigger_metadata=None)
+    return documents if documents is not None else func.DocumentList()
+
+
+def timer_argument(
+    function: LoadedFunction, *, past_due: bool, status: dict[str, str] | None
+) -> TimerRequest | str | bytes:
+    """The argument of a timer function; `status` holds `Last`, `Next`, `LastUpdated`, None without monitor."""
+    schedule = {"AdjustForDST": True}
+    if function.argument_type in (str, bytes):
+        text = json.dumps({"Schedule": schedule, "ScheduleStatus": status, "IsPastDue": past_due})
+        return text if function.argument_type is str else text.encode()
+    return TimerRequest(past_due=past_due, schedule_status=status, schedule=schedule)

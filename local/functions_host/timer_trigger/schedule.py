@@ -1,0 +1,95 @@
+"""When a timer fires next: a cron expression on the local clock, or a fixed interval.
+
+Rules: azure-webjobs-sdk-extensions Timers/Scheduling/TimerSchedule.cs, CronSchedule.cs, ConstantSchedule.cs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ..app_settings import AppSettings
+from ..errors import FunctionIndexError
+from .ncrontab import CronExpression, parse_cron
+
+_TIME_SPAN = re.compile(r"(?:(?P<d>\d+)\.)?(?P<h>\d{1,2}):(?P<m>\d{1,2}):(?P<s>\d{1,2})")
+
+
+class Schedule(Protocol):
+    """Moments at which a timer fires; all moments carry an offset."""
+
+    def next_after(self, moment: datetime) -> datetime:
+        """The first firing later than `moment`."""
+
+
+@dataclass(frozen=True)
+class IntervalSchedule:
+    """Fires once per interval."""
+
+    interval: timedelta
+
+    def next_after(self, moment: datetime) -> datetime:
+        """`interval` after `moment`."""
+        return moment + self.interval
+
+
+@dataclass(frozen=True)
+class CronSchedule:
+    """A cron expression read on the clock of `zone`, None being the system's zone."""
+
+    expression: CronExpression
+    zone: tzinfo | None
+
+    def next_after(self, moment: datetime) -> datetime:
+        """The next occurrence.
+
+        An expression for all hours goes on at the present offset, so that a clock change neither delays nor
+        repeats it; one that names hours follows the wall clock and fires once.
+        """
+        local = moment.astimezone(self.zone)
+        if self.expression.is_every_hour:
+            offset = local.utcoffset()
+            fixed = self.expression.next_after(local.replace(tzinfo=None))
+            return (fixed - (offset or timedelta())).replace(tzinfo=_UTC).astimezone(self.zone)
+        wall = self.expression.next_after(local.replace(tzinfo=None))
+        return wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
+
+
+_UTC = ZoneInfo("UTC")
+
+
+def parse_schedule(text: str, settings: AppSettings) -> Schedule:
+    """The schedule of a timer binding, `%NAME%` expanded. Raises FunctionIndexError."""
+    expanded = settings.expand(text).strip()
+    if span := _TIME_SPAN.fullmatch(expanded):
+        return IntervalSchedule(_time_span(expanded, span))
+    try:
+        expression = parse_cron(expanded)
+        expression.next_after(datetime.now(_UTC).replace(tzinfo=None))
+    except ValueError as error:
+        raise FunctionIndexError(f"the schedule expression {text!r} was not recognized: {error}") from error
+    return CronSchedule(expression, _zone(settings))
+
+
+def _time_span(text: str, span: re.Match[str]) -> timedelta:
+    days, hours, minutes, seconds = (int(span[name] or 0) for name in "dhms")
+    if hours > 23 or minutes > 59 or seconds > 59:
+        # .NET reads 24:00:00 as 24 days, which nobody means.
+        raise FunctionIndexError(f"the schedule {text!r} is beyond 23:59:59; write days as d.hh:mm:ss")
+    interval = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if not interval:
+        raise FunctionIndexError(f"the schedule {text!r} is an empty interval")
+    return interval
+
+
+def _zone(settings: AppSettings) -> tzinfo | None:
+    name = settings.get("WEBSITE_TIME_ZONE")
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise FunctionIndexError(f"WEBSITE_TIME_ZONE: {name!r} is not a time zone known here") from error
