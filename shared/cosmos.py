@@ -123,10 +123,12 @@ class Container:
         with _blog_errors():
             return dict(await self.proxy.upsert_item(item, post_trigger_include=post_trigger))
 
-    async def replace(self, item: Item, *, etag: str) -> Item:
+    async def replace(self, item: Item, *, etag: str, post_trigger: str | None = None) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
         with _blog_errors():
-            return dict(await self.proxy.replace_item(item["id"], item, **_if_match(etag)))
+            return dict(
+                await self.proxy.replace_item(item["id"], item, post_trigger_include=post_trigger, **_if_match(etag))
+            )
 
     async def patch(
         self,

@@ -18,7 +18,7 @@ function updateUsernames(userId, username, nameVersion) {
         query:
             "SELECT * FROM c WHERE c.userId = @userId AND c.type IN ('post', 'comment', 'like')" +
             " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)" +
-            " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion < @nameVersion)",
+            " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)",
         parameters: [
             { name: "@userId", value: userId },
             { name: "@username", value: username },

@@ -49,6 +49,12 @@ def iso_utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def parse_moment(text: str) -> datetime:
+    """The moment that an ISO 8601 text names; without an offset it is UTC. Raises TypeError, ValueError."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 Username = Annotated[
     str,
     Field(min_length=USERNAME_LENGTH[0], max_length=USERNAME_LENGTH[1], examples=["ada.lovelace"]),

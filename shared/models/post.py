@@ -6,7 +6,7 @@ import re
 from typing import ClassVar, Literal
 
 from shared.models.base import Item, RequestModel, Resource
-from shared.models.fields import CreationDate, PostContent, Title, UserId
+from shared.models.fields import CreationDate, PostContent, Title, UserId, iso_utc, parse_moment
 
 SUMMARY_LENGTH = 200
 # A deleted post keeps its item for a while under this type, so that the change feed can show the deletion.
@@ -66,7 +66,8 @@ def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> I
 
 
 def short_form(post: Item) -> Item:
-    """The copy of a post that `users` and `feed` hold: the same post with a summary for its content."""
+    """The copy of a post that `users` and `feed` hold: the same post with a summary for its content, and its date in
+    the one format in which dates sort. Raises KeyError, TypeError, ValueError for an item that is not a post."""
     return {
         "id": post["id"],
         "type": Post.TYPE,
@@ -78,9 +79,17 @@ def short_form(post: Item) -> Item:
         "content": summary(post["content"]),
         "commentCount": post.get("commentCount") or 0,
         "likeCount": post.get("likeCount") or 0,
-        "version": post.get("version", 0),
-        "creationDate": post["creationDate"],
+        "version": version_of(post),
+        "creationDate": iso_utc(parse_moment(post["creationDate"])),
     }
+
+
+def version_of(post: Item) -> int:
+    """How often the post was written; 0 for one from before posts had versions."""
+    version = post.get("version", 0)
+    if not isinstance(version, int):
+        raise TypeError(f"version must be a whole number, not {version!r}")
+    return version
 
 
 # A character that changes the one before it (a mark, a joiner, a skin tone) is not to be parted from it.

@@ -1,0 +1,41 @@
+"""Changes that a change-feed function could not handle, kept with their error until they are replayed.
+
+One item per changed item and source, in `failures`: `source` (the function), `container`, `itemId`, `partitionKey`,
+`change` (the item as the feed showed it), `error` (`type`, `message`), `failureDate`. A repeated failure of the same
+item replaces the one before.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from shared.cosmos import Container
+from shared.data.identity import now
+
+_NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
+# An item may have 2 MB; a change that would not fit beside its error is read again from its container at the replay.
+_LARGEST_CHANGE = 1_000_000
+_LONGEST_MESSAGE = 2_000
+
+
+async def keep_failure(
+    failures: Container, *, source: str, container: str, partition_key: Any, change: Mapping[str, Any], error: Exception
+) -> None:
+    """One write."""
+    item_id = str(change.get("id"))
+    fits = len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
+    await failures.upsert(
+        {
+            "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),
+            "source": source,
+            "container": container,
+            "itemId": item_id,
+            "partitionKey": partition_key,
+            "change": dict(change) if fits else None,
+            "error": {"type": type(error).__name__, "message": str(error)[:_LONGEST_MESSAGE]},
+            "failureDate": now(),
+        }
+    )

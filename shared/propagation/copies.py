@@ -1,0 +1,77 @@
+"""The copies of posts: in `users` beside their author, in `feed` among the most recent."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.errors import DatabaseUnavailable
+from shared.models.base import Item
+from shared.models.post import Post, short_form, version_of
+
+_ATTEMPTS = 5
+# What of a copy can change after its creation: within the ten operations of one patch.
+_CHANGING = ("userUsername", "nameVersion", "title", "content", "commentCount", "likeCount", "version")
+
+
+@dataclass(frozen=True)
+class Copies:
+    """One place of copies: its container, the property that is its partition key, and the trigger of its creations."""
+
+    container: Container
+    posts: Container
+    partition_key: str
+    trigger: str | None = None
+
+    async def put(self, post: Item, *, present: bool = True) -> None:
+        """Make the copy show `post`, unless it shows a later state: one write, or two where there was no copy.
+
+        `present` says whether a copy is expected; the wrong guess costs one refused write. The condition and the write
+        are one operation, so that two deliveries of different states may meet in any order. What a condition on the
+        copy cannot see is that the post was deleted, and its copy with it, before a late delivery creates it again;
+        so after a creation the post is read once more.
+        """
+        copy = short_form(post)
+        for _ in range(_ATTEMPTS):
+            if present and await self._update(copy):
+                return None
+            if await self._create(copy):
+                return await self._check_against(copy)
+            present = True
+        raise DatabaseUnavailable("a copy was created and deleted again and again")
+
+    async def _update(self, copy: Item) -> bool:
+        """False when there is no copy."""
+        operations = [{"op": "set", "path": f"/{name}", "value": copy[name]} for name in _CHANGING]
+        # The predicate takes no parameters; the one value in it is a number that was checked to be one. A post from
+        # before posts had versions, 0, may replace its like.
+        older = f"FROM c WHERE NOT IS_DEFINED(c.version) OR c.version < {max(copy['version'], 1):d}"
+        try:
+            await self.container.patch(copy["id"], copy[self.partition_key], operations, predicate=older)
+        except ConditionFailed:
+            return True
+        except ItemMissing:
+            return False
+        return True
+
+    async def _create(self, copy: Item) -> bool:
+        """False when there is a copy already."""
+        try:
+            await self.container.create(copy, post_trigger=self.trigger)
+        except ItemExists:
+            return False
+        return True
+
+    async def _check_against(self, copy: Item) -> None:
+        post = await self.posts.read(copy["postId"], copy["postId"])
+        if post is None or post["type"] != Post.TYPE:
+            await self.remove(copy)
+        elif version_of(post) > copy["version"]:
+            await self.put(post)
+
+    async def remove(self, post: Item) -> None:
+        """Take the copy away, if there is one: one write. Takes the post, also a deleted one, or the copy."""
+        key = Post.TYPE if self.partition_key == "type" else post[self.partition_key]
+        with suppress(ItemMissing):
+            await self.container.delete(post["id"], key)

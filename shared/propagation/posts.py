@@ -1,0 +1,146 @@
+"""The reaction to changed posts, comments and likes.
+
+- A post: its short form goes into `users` and, if it is one of the most recent or in the feed already, into `feed`. A
+  batch is folded first: a hundred likes of a post are one change of the post.
+- A deleted post: its copies go, its comments and likes expire, and the feed is filled up.
+- A post, comment or like with an outdated name gets the present one. This closes the race between a rename and a write
+  that read the name before it: when the change feed shows the item, the rename has long been written to the user.
+
+What is written to `posts` here comes back as a change once more, then with the right name: there the circle ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.containers import POSTS
+from shared.cosmos import Container, ItemMissing
+from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import DELETED_TYPE, Post, short_form, version_of
+from shared.propagation.batches import Reaction
+from shared.propagation.copies import Copies
+from shared.propagation.feed import TRIGGER, FeedState, cut, refill
+from shared.propagation.usernames import CurrentUsers, is_outdated, rename_in_post
+
+REACTION = Reaction(source="on_posts_changed", container=POSTS, partition_key="postId")
+
+# Comments and likes of a deleted post: seconds until they expire, and how many one transaction marks.
+_EXPIRY_S = 10
+_BATCH = 100
+
+_RESPONSES = (
+    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl) OFFSET 0 LIMIT @limit"
+)
+
+
+@dataclass(frozen=True)
+class PostsReaction:
+    """The reaction and the containers that it reads and writes."""
+
+    users: Container
+    posts: Container
+    feed: Container
+    failures: Container
+
+    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> None:
+        """React to a batch of the change feed of `posts`. Raises DatabaseThrottled, DatabaseUnavailable."""
+        folded = list(fold(changes))
+        await _Batch(self, CurrentUsers(self.users)).handle(folded)
+
+    @property
+    def user_copies(self) -> Copies:
+        return Copies(self.users, self.posts, partition_key="userId")
+
+    @property
+    def feed_copies(self) -> Copies:
+        return Copies(self.feed, self.posts, partition_key="type", trigger=TRIGGER)
+
+
+def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
+    """The last state of each post of a batch, and of the comments and likes one per user and post, the one with the
+    oldest name: correcting it corrects the others. Items that expire, and types that are not ours, are left out."""
+    folded: dict[tuple[str, ...], Item] = {}
+    for change in changes:
+        item = dict(change)
+        kind = item.get("type")
+        if kind in (Post.TYPE, DELETED_TYPE):
+            key: tuple[str, ...] = ("post", item["id"])
+            if key not in folded or _rank(item) >= _rank(folded[key]):
+                folded[key] = item
+        elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
+            key = ("response", str(item.get("postId")), str(item.get("userId")))
+            if key not in folded or _name_version(item) < _name_version(folded[key]):
+                folded[key] = item
+    return folded.values()
+
+
+def _rank(post: Item) -> int:
+    version = post.get("version", 0)
+    return version if isinstance(version, int) else 0
+
+
+def _name_version(item: Item) -> int:
+    version = item.get("nameVersion", -1)
+    return version if isinstance(version, int) else -1
+
+
+@dataclass
+class _Batch:
+    """One folded batch: the users of its items are read once, the feed is looked at once."""
+
+    reaction: PostsReaction
+    current_users: CurrentUsers
+    feed_state: FeedState = field(default_factory=lambda: FeedState([]))
+
+    async def handle(self, changes: list[Item]) -> None:
+        failures, feed = self.reaction.failures, self.reaction.feed
+        if any(change["type"] == Post.TYPE for change in changes):
+            self.feed_state = await FeedState.read(feed)
+        await REACTION.handle_each(failures, changes, self._handle_one)
+        deleted = [change for change in changes if change["type"] == DELETED_TYPE]
+        # Once for all deletions of the batch, under the name of the last.
+        await REACTION.handle_each(failures, deleted[-1:], self._refill)
+        if self.feed_state.is_too_long:
+            await cut(feed)
+
+    async def _handle_one(self, change: Item) -> None:
+        if change["type"] == DELETED_TYPE:
+            await self._take_out(change)
+        elif await self._correct_name(change):
+            return  # of a post, the correction is a change of its own, which brings the copies
+        elif change["type"] == Post.TYPE:
+            await self._copy(change)
+
+    async def _correct_name(self, item: Item) -> bool:
+        user = await self.current_users.of(item)
+        if user is None or not is_outdated(item, user):
+            return False
+        await rename_in_post(self.reaction.posts, item["postId"], user)
+        return True
+
+    async def _copy(self, post: Item) -> None:
+        copy = short_form(post)
+        await self.reaction.user_copies.put(post, present=version_of(post) > 1)
+        if self.feed_state.admits(copy):
+            await self.reaction.feed_copies.put(post, present=self.feed_state.has(copy))
+
+    async def _take_out(self, post: Item) -> None:
+        await self.reaction.user_copies.remove(post)
+        await self.reaction.feed_copies.remove(post)
+        await expire_responses(self.reaction.posts, post["postId"])
+
+    async def _refill(self, _: Item) -> None:
+        await refill(self.reaction.feed, self.reaction.posts, self.reaction.feed_copies)
+
+
+async def expire_responses(posts: Container, post_id: str) -> None:
+    """Let the comments and likes of a deleted post expire: a query and a transaction for each hundred of them."""
+    while ids := await posts.query(_RESPONSES, {"limit": _BATCH}, partition_key=post_id, page_size=_BATCH):
+        expire = [{"op": "set", "path": "/ttl", "value": _EXPIRY_S}]
+        with suppress(ItemMissing):  # one of them expired since the query
+            await posts.batch(post_id, [("patch", (item_id, expire)) for item_id in ids])
