@@ -1,0 +1,41 @@
+"""The SQL dialect of Azure Cosmos DB for NoSQL: parse, compile, run, analyse, plan.
+
+    query = parse("SELECT * FROM c WHERE c.type = @type ORDER BY c.creationDate DESC")
+    rows = compile_query(query, {"@type": "post"}).run(items)
+
+JSON values are plain Python; undefined is `UNDEFINED`. Every refusal is a CosmosError with status 400 whose
+message is the service's error document. The engine knows items only as dicts: no store, no HTTP.
+"""
+
+from local.cosmos.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values
+from local.cosmos.query.compiled import CompiledQuery, compile_condition, compile_query
+from local.cosmos.query.compiler.ordered import OrderPosition
+from local.cosmos.query.compiler.scope import UdfCaller
+from local.cosmos.query.features import QueryFeatures, features_of
+from local.cosmos.query.parser import parse
+from local.cosmos.query.plan import EffectivePartitionKey, query_plan, query_ranges
+from local.cosmos.query.syntax import Query
+from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined
+
+__all__ = [
+    "UNDEFINED",
+    "CompiledQuery",
+    "EffectivePartitionKey",
+    "Json",
+    "JsonOrUndefined",
+    "OrderPosition",
+    "Predicate",
+    "Query",
+    "QueryFeatures",
+    "UdfCaller",
+    "Undefined",
+    "compile_condition",
+    "compile_query",
+    "features_of",
+    "filter_predicates",
+    "order_by_paths",
+    "parse",
+    "pinned_values",
+    "query_plan",
+    "query_ranges",
+]

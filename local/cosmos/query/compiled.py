@@ -1,0 +1,123 @@
+"""A compiled query: what runs over items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+from local.cosmos.query.compiler.ordered import Entry, Ordering, OrderPosition, compile_ordering
+from local.cosmos.query.compiler.scope import ITEM_SLOT, Context, Frame, UdfCaller
+from local.cosmos.query.compiler.selection import Selection, compile_selection, distinct_rows
+from local.cosmos.query.counts import RowCounts, row_counts
+from local.cosmos.query.features import QueryFeatures, features_of
+from local.cosmos.query.parser import parse_condition
+from local.cosmos.query.syntax import Query
+from local.cosmos.query.values import Json
+
+Item = dict[str, Json]
+
+
+class CompiledQuery:
+    """A query bound to its parameters. It keeps no state between runs and may serve several at once."""
+
+    def __init__(
+        self,
+        features: QueryFeatures,
+        counts: RowCounts,
+        context: Context,
+        selection: Selection,
+        ordering: Ordering | None,
+    ) -> None:
+        self.features = features
+        self.counts = counts
+        self._context = context
+        self._selection = selection
+        self._ordering = ordering
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether each item gives its rows independently of the others: only FROM, JOIN, WHERE and SELECT."""
+        return self.features.has_from and not self.features.needs_plan
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether `run_ordered` can serve it: ORDER BY without groups, aggregates and DISTINCT."""
+        return self._ordering is not None and not self.features.has_distinct
+
+    def rows(self, item: Item) -> Iterator[Json]:
+        """The rows of one item; for streaming queries."""
+        frame = self._context.new_frame()
+        frame[ITEM_SLOT] = item
+        return self._selection.rows(frame)
+
+    def matches(self, item: Item) -> bool:
+        """Whether WHERE is true for the item (with a JOIN: for one of its rows)."""
+        frame = self._context.new_frame()
+        frame[ITEM_SLOT] = item
+        return any(True for _ in self._selection.matches(frame))
+
+    def run(self, items: Iterable[Item]) -> Iterator[Json]:
+        """The complete answer over the items: order, groups, DISTINCT, TOP and OFFSET LIMIT included."""
+        rows: Iterator[Json]
+        if self._ordering is None:
+            frame = self._context.new_frame()
+            rows = self._selection.projected(self._matching(items, frame), frame)
+        else:
+            rows = (entry.row for entry in self._entries(self._ordering, items))
+        if self.features.has_distinct:
+            rows = distinct_rows(rows)
+        return self.counts.apply(rows)
+
+    def run_ordered(
+        self, items: Iterable[Item], after: OrderPosition | None = None
+    ) -> Iterator[tuple[Json, OrderPosition]]:
+        """The rows in order, each with the JSON-able position from which a later call resumes right behind
+        it.
+
+        Equal keys are ordered by `_rid`, so that pages over changing items neither repeat nor skip the
+        others. Raises CosmosError 400 for a position that is not one of this query.
+        """
+        if self._ordering is None or self.features.has_distinct:
+            raise ValueError("only a query with a plain ORDER BY has positions")
+        entries = self._entries(self._ordering, items)
+        taken, skipped = 0, self.counts.skipped
+        if after is not None:
+            taken, skipped = self._ordering.taken(after), self._ordering.index_after(entries, after)
+        bound = self.counts.taken
+        stop = None if bound is None else skipped + max(bound - taken, 0)
+        for count, entry in enumerate(islice(entries, skipped, stop), start=taken + 1):
+            yield entry.row, entry.position(count)
+
+    def _entries(self, ordering: Ordering, items: Iterable[Item]) -> list[Entry]:
+        return ordering.entries(self._matching(items, self._context.new_frame()))
+
+    def _matching(self, items: Iterable[Item], frame: Frame) -> Iterator[Frame]:
+        selection = self._selection
+        if not self.features.has_from:
+            yield from selection.matches(frame)
+            return
+        if selection.bind is None:
+            test = selection.test
+            for frame[ITEM_SLOT] in items:
+                if test is None or test(frame):
+                    yield frame
+            return
+        for frame[ITEM_SLOT] in items:
+            yield from selection.matches(frame)
+
+
+def compile_query(query: Query, parameters: Mapping[str, Json], udfs: UdfCaller | None = None) -> CompiledQuery:
+    """Closures for a query. `parameters` maps names with their `@`; `udfs` calls user-defined functions.
+
+    Raises CosmosError 400 with the service's SC document for whatever cannot be compiled.
+    """
+    context = Context(parameters, udfs)
+    counts = row_counts(query, parameters)
+    selection = compile_selection(query, context, None)
+    ordering = compile_ordering(query, selection)
+    return CompiledQuery(features_of(query), counts, context, selection, ordering)
+
+
+def compile_condition(text: str, udfs: UdfCaller | None = None) -> CompiledQuery:
+    """The predicate of a patch, `FROM c WHERE …`; use its `matches`."""
+    return compile_query(parse_condition(text), {}, udfs)

@@ -1,0 +1,142 @@
+"""ORDER BY: rows with their keys, sorted, and positions to resume from."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TypeAlias
+
+from local.cosmos.query import syntax
+from local.cosmos.query.compiler.scope import ITEM_SLOT, Evaluator, Frame
+from local.cosmos.query.compiler.selection import Selection
+from local.cosmos.query.errors import evaluation_error, not_supported, query_error
+from local.cosmos.query.functions.arrays import document_id
+from local.cosmos.query.ordering import SortKey, sort_key
+from local.cosmos.query.syntax import Query
+from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined
+
+OrderPosition: TypeAlias = "dict[str, Json]"
+"""`{"keys": [{"item": v} | {}, …], "rid": "…", "row": n, "taken": n}`: the order keys of a row (an
+undefined one is `{}`), the item's `_rid`, which of the item's rows it is, and how many rows the query had
+given with it.
+"""
+
+Tie: TypeAlias = "tuple[int, str, int]"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row to be sorted. `tie` orders equal keys: by item, then by the item's rows."""
+
+    values: tuple[JsonOrUndefined, ...]
+    keys: tuple[SortKey, ...]
+    tie: Tie
+    row: Json
+
+    def position(self, taken: int) -> OrderPosition:
+        keys: list[Json] = [{} if value is UNDEFINED else {"item": value} for value in self.values]
+        return {"keys": keys, "rid": self.tie[1], "row": self.tie[2], "taken": taken}
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    keys: list[Evaluator]
+    descending: list[bool]
+    project: Evaluator
+
+    def entries(self, frames: Iterable[Frame]) -> list[Entry]:
+        """All rows of the frames, sorted; undefined ones are left out."""
+        entries: list[Entry] = []
+        previous: JsonOrUndefined = UNDEFINED
+        row_number = 0
+        for frame in frames:
+            item = frame[ITEM_SLOT]
+            row_number = row_number + 1 if item is previous else 0
+            previous = item
+            row = self.project(frame)
+            if row is not UNDEFINED:
+                values = tuple(evaluate(frame) for evaluate in self.keys)
+                entries.append(Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row))
+        # Stable sorts from the last key to the first, because each key has its own direction.
+        entries.sort(key=attrgetter("tie"))
+        for index, descending in reversed(list(enumerate(self.descending))):
+            entries.sort(key=_key(index), reverse=descending)
+        return entries
+
+    def index_after(self, entries: list[Entry], position: OrderPosition) -> int:
+        """Where the rows behind the position begin."""
+        keys, tie = self._parsed(position)
+        return bisect_left(entries, True, key=lambda entry: self._is_after(entry, keys, tie))
+
+    def taken(self, position: OrderPosition) -> int:
+        """How many rows the query had given at the position."""
+        return _integer(position, "taken")
+
+    def _is_after(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie) -> bool:
+        for mine, other, descending in zip(entry.keys, keys, self.descending, strict=True):
+            if mine != other:
+                return (mine < other) == descending
+        return entry.tie > tie
+
+    def _parsed(self, position: OrderPosition) -> tuple[tuple[SortKey, ...], Tie]:
+        keys, rid = position.get("keys"), position.get("rid")
+        if type(keys) is not list or type(rid) is not str or len(keys) != len(self.keys):
+            raise _malformed()
+        values: list[JsonOrUndefined] = []
+        for key in keys:
+            if type(key) is not dict:
+                raise _malformed()
+            values.append(key.get("item", UNDEFINED))
+        return tuple(map(sort_key, values)), _tie({"_rid": rid}, _integer(position, "row"))
+
+
+def _key(index: int) -> Callable[[Entry], SortKey]:
+    return lambda entry: entry.keys[index]
+
+
+def _integer(position: OrderPosition, name: str) -> int:
+    value = position.get(name)
+    if type(value) is not int or value < 0:
+        raise _malformed()
+    return value
+
+
+def _malformed() -> Exception:
+    return evaluation_error("The continuation token is malformed: it holds no position of this query.")
+
+
+def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
+    """Items in the order of their creation, which the number in the `_rid` tells."""
+    rid = item.get("_rid") if type(item) is dict else None
+    created = document_id(item)
+    return (created if type(created) is int else 0, rid if type(rid) is str else "", row_number)
+
+
+def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
+    """The ORDER BY of a query; None without one, and over the one row of an aggregate.
+
+    Raises CosmosError 400 for ORDER BY with GROUP BY and for an expression that is neither a path nor a UDF
+    call (the service: 2206, its index can only order documents by a path).
+    """
+    if not query.order_by:
+        return None
+    if query.group_by:
+        raise not_supported("ORDER BY with GROUP BY", query.order_by[0].location)
+    for item in query.order_by:
+        if not _is_path(item.expression) and not isinstance(item.expression, syntax.UdfCall):
+            message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
+            raise query_error("SC2206", message, item.location)
+    keys = [selection.compiler.compile(item.expression) for item in query.order_by]
+    if selection.grouping is not None:
+        return None
+    return Ordering(keys, [item.descending for item in query.order_by], selection.project)
+
+
+def _is_path(node: syntax.Expression) -> bool:
+    while isinstance(node, syntax.Property | syntax.Index):
+        if isinstance(node, syntax.Index) and not isinstance(node.index, syntax.Literal):
+            return False
+        node = node.target
+    return isinstance(node, syntax.Identifier)

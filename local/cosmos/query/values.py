@@ -1,0 +1,97 @@
+"""The values that a query computes with: JSON as Python has it, and `UNDEFINED`.
+
+A missing property is not `null`: it is undefined, which no comparison equals and no projection shows
+(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). JSON booleans are not
+numbers, although Python's are; so types are tested exactly (`type(x) is bool`), never with `isinstance`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from enum import Enum
+from typing import Final, TypeAlias, TypeGuard, cast
+
+
+class Undefined(Enum):
+    """The type of `UNDEFINED`: an enum of one member, so that it stays one object."""
+
+    UNDEFINED = "undefined"
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED: Final = Undefined.UNDEFINED
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+JsonOrUndefined: TypeAlias = "Json | Undefined"
+Number: TypeAlias = "int | float"
+
+EXACT_INTEGERS = 2**53
+"""Beyond this a double no longer holds every integer; arithmetic results turn into floats there."""
+
+
+def is_number(value: JsonOrUndefined) -> TypeGuard[Number]:
+    """Whether the value is a JSON number (a bool is not)."""
+    kind = type(value)
+    return kind is int or kind is float
+
+
+def number(value: Number) -> Number:
+    """The result of arithmetic as the service shows it: a double, printed without `.0` when integral."""
+    if isinstance(value, int):
+        return value if -EXACT_INTEGERS <= value <= EXACT_INTEGERS else as_double(value)
+    if value.is_integer() and -EXACT_INTEGERS < value < EXACT_INTEGERS:
+        return int(value)
+    return value
+
+
+def as_double(value: Number) -> float:
+    """The nearest double; an integer past the range of doubles is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def is_integral(value: JsonOrUndefined) -> TypeGuard[Number]:
+    """Whether the value is a number without a fraction, such as 3 or 3.0."""
+    return type(value) is int or (type(value) is float and value.is_integer())
+
+
+def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
+    """Whether two values are the same JSON: types count, 1 equals 1.0, property order does not."""
+    if type(left) is dict:
+        return (
+            type(right) is dict
+            and len(left) == len(right)
+            and all(name in right and deep_equal(value, right[name]) for name, value in left.items())
+        )
+    if type(left) is list:
+        return (
+            type(right) is list
+            and len(left) == len(right)
+            and all(deep_equal(a, b) for a, b in zip(left, right, strict=True))
+        )
+    if type(left) is type(right) or (is_number(left) and is_number(right)):
+        return left == right
+    return False
+
+
+def identity(value: JsonOrUndefined) -> Hashable:
+    """A key that two values share exactly when they are `deep_equal`: for DISTINCT, GROUP BY and sets."""
+    if type(value) is bool:
+        return (bool, value)
+    if type(value) is list:
+        return (list, *map(identity, value))
+    if type(value) is dict:
+        return (dict, frozenset((name, identity(member)) for name, member in value.items()))
+    return cast(Hashable, value)
+
+
+def finite(value: JsonOrUndefined) -> JsonOrUndefined:
+    """The value, or UNDEFINED for the infinities and NaN, which JSON cannot carry."""
+    if type(value) is float and not math.isfinite(value):
+        return UNDEFINED
+    return value
