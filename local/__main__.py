@@ -1,0 +1,85 @@
+"""The whole local stack: `python -m local [--seed]` runs the function app of this directory on its own emulator."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.stack import StackError, StackSettings, running, stop_signals
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run until Ctrl-C or SIGTERM; 0 after an orderly end, 1 when the stack cannot start."""
+    settings = _parse(arguments)
+    try:
+        asyncio.run(_run(settings))
+    except StackError as error:
+        _say(f"The local stack cannot start: {error}.")
+        return 1
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> StackSettings:
+    parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
+    parser.add_argument("--app-dir", type=Path, default=Path(), help="directory of function_app.py (default: here)")
+    parser.add_argument("--port", type=int, default=7071, help="port of the app (default: 7071)")
+    parser.add_argument("--cosmos-port", type=int, default=8081, help="port of the emulator (default: 8081)")
+    parser.add_argument("--data-dir", type=Path, help="where the database is kept (default: .data/cosmos in the app)")
+    parser.add_argument("--memory", action="store_true", help="keep the database in memory instead")
+    parser.add_argument("--seed", action="store_true", help="fill an empty database with a small blog")
+    given = parser.parse_args(arguments)
+    if not (given.app_dir / "function_app.py").is_file():
+        parser.error(f"--app-dir: {given.app_dir} has no function_app.py")
+    app_dir = given.app_dir.resolve()
+    return StackSettings(
+        app_dir=app_dir,
+        port=given.port,
+        cosmos_port=given.cosmos_port,
+        data_dir=None if given.memory else (given.data_dir or app_dir / ".data" / "cosmos").resolve(),
+        seed=given.seed,
+    )
+
+
+async def _run(settings: StackSettings) -> None:
+    """Serve until a signal comes; one that comes during the start ends that, too."""
+    stopped = asyncio.create_task(stop_signals())
+    serving = asyncio.create_task(_serve(settings))
+    await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        stopped.cancel()
+        serving.result()
+        return
+    _say("\nStopping.")
+    serving.cancel()
+    await asyncio.wait([serving])
+    if not serving.cancelled():
+        serving.result()
+
+
+async def _serve(settings: StackSettings) -> None:
+    async with running(settings, _say):
+        _say(_addresses(settings))
+        await asyncio.Event().wait()
+
+
+def _addresses(settings: StackSettings) -> str:
+    rows = [
+        ("API", f"{settings.url}/api/feed"),
+        ("Docs", f"{settings.url}/api/docs"),
+        ("Health", f"{settings.url}/api/health"),
+        ("Cosmos DB", f"{settings.cosmos_url}/"),
+        ("Data", str(settings.data_dir or "in memory")),
+    ]
+    return "\n".join(["", *(f"  {name:<10} {address}" for name, address in rows), "", "  Ctrl-C ends it.", ""])
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""The local stack: an emulator, the app's own preparation of its database, a Functions host; started in this order,
+watched, and ended in the reverse one.
+
+The app is known by nothing but its files: a `manage.py` beside `function_app.py` is asked to `provision` the database
+and, where wanted, to `seed` it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from local.cosmos.settings import WELL_KNOWN_KEY
+
+_START_TIMEOUT_S = 60.0
+_STOP_TIMEOUT_S = 15.0
+_POLL_S = 0.05
+# A process that ended unasked is started again, more slowly each time; one that ran this long starts afresh.
+_RESTART_DELAYS_S = (0.5, 1, 2, 4, 8)
+_STABLE_S = 30.0
+
+Say = Callable[[str], None]
+
+
+class StackError(Exception):
+    """The stack cannot start; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class StackSettings:
+    """What `python -m local` was told. Without `data_dir` the data live in memory and go with the emulator."""
+
+    app_dir: Path
+    port: int
+    cosmos_port: int
+    data_dir: Path | None
+    seed: bool
+
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.port}"
+
+    @property
+    def cosmos_url(self) -> str:
+        return f"http://localhost:{self.cosmos_port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the app and its manage.py are given: the environment, and what it lacks from the app's settings file,
+        which on a fresh checkout is the example; the connection is always the emulator's."""
+        return {
+            **_settings_values(self.app_dir),
+            **os.environ,
+            "COSMOS": f"AccountEndpoint={self.cosmos_url}/;AccountKey={WELL_KNOWN_KEY};",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+
+def _settings_values(app_dir: Path) -> dict[str, str]:
+    for name in ("local.settings.json", "local.settings.example.json"):
+        if (app_dir / name).is_file():
+            values: dict[str, str] = json.loads((app_dir / name).read_text(encoding="utf-8")).get("Values", {})
+            return values
+    return {}
+
+
+@asynccontextmanager
+async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
+    """The stack, up and ready inside the block. Raises StackError."""
+    for option, port in (("--port", settings.port), ("--cosmos-port", settings.cosmos_port)):
+        _require_free(option, port)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(_emulator(settings, say))
+        if (settings.app_dir / "manage.py").is_file():
+            await _manage(settings, "provision")
+            if settings.seed:
+                await _manage(settings, "seed", "--if-empty")
+        await stack.enter_async_context(_host(settings, say))
+        yield
+
+
+def _emulator(settings: StackSettings, say: Say) -> Service:
+    data = ["--data-dir", str(settings.data_dir)] if settings.data_dir else ["--memory"]
+    return Service(
+        name="the emulator",
+        command=["local.cosmos", "--port", str(settings.cosmos_port), *data],
+        environment=settings.environment,
+        ready_url=f"{settings.cosmos_url}/",
+        say=say,
+    )
+
+
+def _host(settings: StackSettings, say: Say) -> Service:
+    return Service(
+        name="the Functions host",
+        command=["local.functions_host", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
+        environment=settings.environment,
+        ready_url=f"{settings.url}/admin/host/status",
+        say=say,
+    )
+
+
+def _require_free(option: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise StackError(
+                f"port {port} is in use; stop what listens there, or choose another with {option}"
+            ) from error
+
+
+async def _manage(settings: StackSettings, *arguments: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "manage.py", *arguments, cwd=settings.app_dir, env=settings.environment
+    )
+    try:
+        status = await process.wait()
+    except asyncio.CancelledError:
+        process.terminate()
+        await process.wait()
+        raise
+    if status != 0:
+        raise StackError(f"manage.py {' '.join(arguments)} failed with status {status}")
+
+
+@dataclass
+class Service:
+    """A module of ours in a process of its own, ready inside the block, started again whenever it ends unasked."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    ready_url: str
+    say: Say
+
+    async def __aenter__(self) -> None:
+        self._process = await self._start()
+        try:
+            await _until_ready(self.name, self.ready_url, self._process)
+        except BaseException:
+            await self._end()
+            raise
+        self._watch = asyncio.create_task(self._keep_running())
+
+    async def __aexit__(self, *_: object) -> None:
+        self._watch.cancel()
+        await asyncio.wait([self._watch])
+        await self._end()
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        # A session of its own: Ctrl-C is for the stack, which ends its processes in order.
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", *self.command, env=self.environment, start_new_session=True
+        )
+
+    async def _keep_running(self) -> None:
+        loop = asyncio.get_running_loop()
+        failures = 0
+        while True:
+            started = loop.time()
+            status = await self._process.wait()
+            failures = 0 if loop.time() - started > _STABLE_S else failures
+            delay_s = _RESTART_DELAYS_S[min(failures, len(_RESTART_DELAYS_S) - 1)]
+            self.say(f"{self.name} ended with status {status}; starting it again in {delay_s} s")
+            await asyncio.sleep(delay_s)
+            failures += 1
+            self._process = await self._start()
+
+    async def _end(self) -> None:
+        if self._process.returncode is not None:
+            return
+        self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), _STOP_TIMEOUT_S)
+        except TimeoutError:
+            self.say(f"{self.name} did not end within {_STOP_TIMEOUT_S:.0f} s and is killed")
+            self._process.kill()
+            await self._process.wait()
+
+
+async def _until_ready(name: str, url: str, process: asyncio.subprocess.Process) -> None:
+    """Wait until `url` answers anything at all. Raises StackError when the process ends or takes too long."""
+    deadline = asyncio.get_running_loop().time() + _START_TIMEOUT_S
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
+        while asyncio.get_running_loop().time() < deadline:
+            if process.returncode is not None:
+                raise StackError(f"{name} ended at once with status {process.returncode}")
+            if await _answers(session, url):
+                return
+            await asyncio.sleep(_POLL_S)
+    raise StackError(f"{name} was not ready after {_START_TIMEOUT_S:.0f} s")
+
+
+async def _answers(session: aiohttp.ClientSession, url: str) -> bool:
+    try:
+        async with session.get(url) as response:
+            return response.status < 500
+    except (aiohttp.ClientError, TimeoutError):
+        return False
+
+
+async def stop_signals() -> None:
+    """Wait for Ctrl-C or SIGTERM."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, stopping.set)
+        except NotImplementedError:  # Windows event loops cannot; the plain handler wakes the loop.
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopping.set))
+    await stopping.wait()
