@@ -1,0 +1,79 @@
+// `Error` with the two-argument form of the service's engine, the error codes, and how a thrown value is reported.
+//
+// Sources: azure-cosmosdb-js-server DocDbWrapperScript.js (ErrorCodes, `new Error(code, message)`); DefinitelyTyped
+// documentdb-server (IFeedCallback's `err`: number, body).
+
+const NativeError = globalThis.Error;
+const nativeErrors = ["AggregateError", "EvalError", "InternalError", "RangeError", "ReferenceError", "SuppressedError",
+  "SyntaxError", "TypeError", "URIError"];
+
+// `new Error(number, message)`; every other use is the standard one.
+function NumberedError(...parts) {
+  const numbered = parts.length > 1 && typeof parts[0] === "number";
+  const error = construct(NativeError, numbered ? [parts[1]] : parts, new.target ?? NumberedError);
+  if (numbered) hide(error, "number", parts[0]);
+  return error;
+}
+defineProperty(NumberedError, "name", { __proto__: null, value: "Error" });
+defineProperty(NumberedError, "length", { __proto__: null, value: 1 });
+NumberedError.prototype = NativeError.prototype;
+hide(NativeError.prototype, "constructor", NumberedError);
+hide(globalThis, "Error", NumberedError);
+for (const name of nativeErrors) setPrototypeOf(globalThis[name], NumberedError);
+
+const ErrorCodes = Object.freeze({
+  BadRequest: 400,
+  Forbidden: 403,
+  NotFound: 404,
+  Conflict: 409,
+  PreconditionFailed: 412,
+  RequestEntityTooLarge: 413,
+  RetryWith: 449,
+  InternalServerError: 500,
+});
+
+// The errors of the runtime itself that say "the message is too large": uncaught, they answer 413 and not 400.
+const sizeErrors = new WeakSet();
+const addToSet = uncurried(WeakSet.prototype.add);
+const isInSet = uncurried(WeakSet.prototype.has);
+
+function badRequest(message) {
+  return new NumberedError(ErrorCodes.BadRequest, message);
+}
+
+function tooLarge(name) {
+  const error = new NumberedError(
+    ErrorCodes.RequestEntityTooLarge,
+    `The message is too large because of "${name}": return less, and let the caller call again for the rest.`,
+  );
+  addToSet(sizeErrors, error);
+  return error;
+}
+
+// What a callback gets as `err` for a failed operation: {number, message} from the host.
+function operationError({ number, message }) {
+  const body = stringify({ __proto__: null, Errors: [message] });
+  const error = new NumberedError(number, body);
+  hide(error, "body", body);
+  return error;
+}
+
+const longestReport = 8192; // characters
+
+// A thrown value as the host reports it. Reading it may run the script's own getters, which may throw in turn.
+function described(thrown) {
+  try {
+    const isObject = (typeof thrown === "object" || typeof thrown === "function") && thrown !== null;
+    const number = isObject ? thrown.number : 0;
+    const stack = isObject ? thrown.stack : "";
+    return {
+      __proto__: null,
+      text: toWellFormed(slice(asString(thrown), 0, longestReport)),
+      number: isInteger(number) ? number : 0,
+      stack: typeof stack === "string" ? toWellFormed(slice(stack, 0, longestReport)) : "",
+      tooLarge: isObject && isInSet(sizeErrors, thrown),
+    };
+  } catch {
+    return { __proto__: null, text: "a value that cannot be shown as text", number: 0, stack: "", tooLarge: false };
+  }
+}

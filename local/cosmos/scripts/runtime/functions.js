@@ -1,0 +1,42 @@
+// User-defined functions: compiled once, called many times, without any context.
+//
+// `dispatch("define", [name, body])` compiles; `dispatch("call", [name, ...arguments])` runs. An argument crosses as
+// [value], or as 0 when it is undefined. The answers: "=" and the JSON of the result, "?" for an undefined result,
+// "!" and the failure.
+
+const functions = { __proto__: null };
+const NativePromise = Promise;
+
+function failed(error, whileCompiling) {
+  return `!${stringify({ __proto__: null, ...described(error), whileCompiling })}`;
+}
+
+function define(text) {
+  try {
+    const parts = parse(text);
+    functions[parts[0]] = compiled(parts[1]);
+    return "?";
+  } catch (error) {
+    return failed(error, true);
+  }
+}
+
+function call(text) {
+  try {
+    const parts = parse(text);
+    const given = [];
+    for (let index = 1; index < parts.length; index += 1) {
+      appendTo(given, parts[index] === 0 ? undefined : parts[index][0]);
+    }
+    const result = apply(functions[parts[0]], undefined, given);
+    if (result instanceof NativePromise) throw new TypeError("A user-defined function must not return a promise.");
+    const answer = stringify(result);
+    return answer === undefined ? "?" : `=${answer}`;
+  } catch (error) {
+    return failed(error, false);
+  }
+}
+
+function dispatch(command, text) {
+  return command === "define" ? define(text) : call(text);
+}

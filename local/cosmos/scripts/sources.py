@@ -1,0 +1,32 @@
+"""The JavaScript that surrounds a script: the files of `runtime/`, joined into one function."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+RUNTIME_FIRST_LINE: Final = 20_000
+"""The runtime begins at this line, so that a stack trace tells its frames from the script's, which begin at 1."""
+
+_LANGUAGE: Final = ("intrinsics", "guards", "errors", "compiling")
+_COLLECTION: Final = ("engine", "messages", "collection", "queries")
+_FUNCTIONS: Final = ("functions",)
+
+
+@cache
+def transactional_runtime() -> str:
+    """For stored procedures and triggers; evaluates to `dispatch(command, text)` of engine.js."""
+    return _joined(_LANGUAGE + _COLLECTION)
+
+
+@cache
+def function_runtime() -> str:
+    """For user-defined functions; evaluates to `dispatch(command, text)` of functions.js."""
+    return _joined(_LANGUAGE + _FUNCTIONS)
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    folder = files(__package__).joinpath("runtime")
+    parts = "\n".join(folder.joinpath(f"{name}.js").read_text("utf-8") for name in names)
+    return "\n" * RUNTIME_FIRST_LINE + f'(function () {{ "use strict";\n{parts}\nreturn dispatch;\n}})()'
