@@ -28,17 +28,22 @@ _THIS_PACKAGE = __name__.partition(".")[0]
 _log = logging.getLogger("Host.Startup")
 
 
-def load_functions(app_dir: Path, settings: AppSettings) -> list[LoadedFunction]:
-    """The functions of an app. Must run inside `importable(app_dir)`.
-
-    Raises HostStartError when the worker would refuse the app; a function that only the host would refuse is
-    logged and left out.
-    """
+def script_of(app_dir: Path, settings: AppSettings) -> str:
+    """The module name of the app's script. Raises HostStartError when there is no such file."""
     script = settings.get("PYTHON_SCRIPT_FILE_NAME") or DEFAULT_SCRIPT
     if not _SCRIPT_NAME.fullmatch(script):
         raise HostStartError(f"PYTHON_SCRIPT_FILE_NAME: {script!r} is not the name of a Python file")
     if not (app_dir / script).is_file():
         raise HostStartError(f"there is no {script} in {app_dir}; v1 apps (function.json) are not supported")
+    return script.removesuffix(".py")
+
+
+def load_functions(script: str) -> list[LoadedFunction]:
+    """The functions of an app. Must run inside `importable`.
+
+    Raises HostStartError when the worker would refuse the app; a function that only the host would refuse is
+    logged and left out.
+    """
     app = _app_object(_import(script))
     try:
         functions = app.get_functions()
@@ -49,7 +54,7 @@ def load_functions(app_dir: Path, settings: AppSettings) -> list[LoadedFunction]
 
 def _import(script: str) -> ModuleType:
     try:
-        return importlib.import_module(script.removesuffix(".py"))
+        return importlib.import_module(script)
     except ImportError as error:
         raise HostStartError(
             f"{error}. Is the package in requirements.txt and installed? sys.path: {sys.path}"
@@ -82,9 +87,14 @@ def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
 
 
 @contextmanager
-def importable(app_dir: Path) -> Iterator[None]:
-    """`app_dir` first on `sys.path`; modules of the same names from elsewhere step aside meanwhile."""
-    aside = {name: module for name, module in sys.modules.items() if _is_shadowed(name, module, app_dir)}
+def importable(app_dir: Path, script: str) -> Iterator[None]:
+    """`app_dir` first on `sys.path`; modules of the same names from elsewhere step aside meanwhile.
+
+    So does the script itself, should the process have imported it: an app object gives its functions only once.
+    """
+    aside = {
+        name: module for name, module in sys.modules.items() if name == script or _is_shadowed(name, module, app_dir)
+    }
     for name in aside:
         del sys.modules[name]
     before = set(sys.modules)

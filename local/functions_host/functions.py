@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import azure.functions as func
+from azure.functions.cosmosdb import CosmosDBTriggerConverter
+from azure.functions.http import HttpRequestConverter
+from azure.functions.timer import TimerRequestConverter
 
 from .errors import FunctionIndexError, HostStartError
 from .retry import RetryPolicy, policy_of_decorator
@@ -24,10 +27,11 @@ Binding = Mapping[str, Json]
 
 HTTP, COSMOS, TIMER = "httpTrigger", "cosmosDBTrigger", "timerTrigger"
 RETURN = "$return"
-_TRIGGER_ARGUMENT: Mapping[str, type] = {
-    HTTP: func.HttpRequest,
-    COSMOS: func.DocumentList,
-    TIMER: func.TimerRequest,
+# The library's converters know which annotations fit their trigger's parameter.
+_FITS: Mapping[str, Callable[[type], bool]] = {
+    HTTP: HttpRequestConverter.check_input_type_annotation,
+    COSMOS: CosmosDBTriggerConverter.check_input_type_annotation,
+    TIMER: TimerRequestConverter.check_input_type_annotation,
 }
 _FUNCTION_NAME = re.compile(r"[a-z][a-z0-9_\-]{0,127}", re.IGNORECASE)
 _BINDING_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]{0,127}")
@@ -104,7 +108,7 @@ def check_names(function: LoadedFunction) -> None:
     if len({name.lower() for name in names}) < len(names):
         raise FunctionIndexError("two bindings have the same name")
     for binding in function.bindings:
-        if binding["type"] not in (*_TRIGGER_ARGUMENT, "http"):
+        if binding["type"] not in (*_FITS, "http"):
             raise FunctionIndexError(f"the binding type '{binding['type']}' is not supported by this host")
 
 
@@ -182,8 +186,8 @@ def _check_argument(name: str, binding: Binding, annotation: object) -> None:
     bound, kind = str(binding["name"]), str(binding["type"])
     if not isinstance(annotation, type):
         raise HostStartError(f"cannot load the {name} function: binding {bound} has a non-type annotation")
-    expected = _TRIGGER_ARGUMENT.get(kind)
-    if expected is None or annotation in (str, bytes) or issubclass(annotation, expected.__mro__[1]):
+    fits = _FITS.get(kind)
+    if fits is None or annotation in (str, bytes) or fits(annotation):
         return
     raise HostStartError(
         f"cannot load the {name} function: type of {bound} binding '{kind}' and its Python annotation "

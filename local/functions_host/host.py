@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
-from .app_loader import importable, load_functions
+from .app_loader import importable, load_functions, script_of
 from .app_settings import AppSettings, LocalSettings, environment_of, read_local_settings, split_origins
 from .cosmos_trigger.connection import ClientCache
 from .cosmos_trigger.listener import CosmosListener
@@ -37,7 +37,8 @@ class FunctionsHost:
     """A running app. An async context manager; `url` is known inside it.
 
     The app runs in this process: its settings are in `os.environ` and its directory is on `sys.path` until the
-    host stops. `configure_logs` sends the host's logs to stderr; without it they go where `logging` sends them.
+    host stops, so of several hosts in one process the last to start must be the first to stop.
+    `configure_logs` sends the host's logs to stderr; without it they go where `logging` sends them.
     """
 
     def __init__(self, settings: HostSettings, *, configure_logs: bool = False) -> None:
@@ -91,10 +92,11 @@ class FunctionsHost:
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
             configure_logging(config.log_levels)
-        self._resources.enter_context(importable(app_dir))
+        script = script_of(app_dir, settings)
+        self._resources.enter_context(importable(app_dir, script))
         enabled = [
             function
-            for function in load_functions(app_dir, settings)
+            for function in load_functions(script)
             if config.serves(function.name) and not _is_disabled(function.name, settings)
         ]
         self._invoker = Invoker(config.function_timeout_s, _thread_count(settings))

@@ -25,10 +25,15 @@ class UnencodableResultError(TypeError):
 def web_response(value: object) -> web.Response:
     """The response for a returned value; UnencodableResultError for one that the worker refuses."""
     if isinstance(value, func.HttpResponse):
-        return _from_http_response(value)
-    if isinstance(value, str):
-        return _from_text(value)
-    raise UnencodableResultError(f"unable to encode outgoing TypedData: unsupported type {type(value).__name__}")
+        response = _from_http_response(value)
+    elif isinstance(value, str):
+        response = _from_text(value)
+    else:
+        kind = type(value).__name__
+        raise UnencodableResultError(f"unable to encode outgoing TypedData: unsupported type {kind}")
+    if any("\r" in header or "\n" in header for header in response.headers.values()):
+        raise UnencodableResultError("a header value holds a line break")
+    return response
 
 
 def _from_http_response(response: func.HttpResponse) -> web.Response:
@@ -45,8 +50,6 @@ def _from_http_response(response: func.HttpResponse) -> web.Response:
         headers["Content-Type"] = (
             f"{mimetype}; charset={response.charset}" if mimetype.startswith("text/") else mimetype
         )
-    if any("\r" in value or "\n" in value for value in headers.values()):
-        raise UnencodableResultError("a header value holds a line break")
     return web.Response(status=response.status_code, body=response.get_body(), headers=headers)
 
 

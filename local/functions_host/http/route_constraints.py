@@ -1,7 +1,7 @@
 """Inline constraints of route templates: what `{id:int:min(1)}` lets through.
 
 Rules: aspnetcore Routing/Constraints. A value that fails a constraint does not match the route, so the answer
-is 404 and never 400. `datetime` accepts ISO 8601 and the invariant culture's month/day/year only.
+is 404 and never 400. `datetime` accepts ISO 8601 and the invariant culture's month-day-year only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Check = Callable[[str], bool]
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?(\d[\d,]*\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 _GUID = re.compile(r"[0-9a-f]{32}|(?P<o>[({])?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?(o)[)}])", re.IGNORECASE)
-_INVARIANT_DATES = ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
+_INVARIANT_DATES = ("%m-%d-%Y", "%m-%d-%Y %H:%M:%S")
 
 
 @dataclass(frozen=True)
