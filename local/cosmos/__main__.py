@@ -1,0 +1,81 @@
+"""`python -m local.cosmos`: serves one emulator until Ctrl-C or SIGTERM."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from local.cosmos.emulator import CosmosEmulator
+from local.cosmos.settings import WELL_KNOWN_KEY, EmulatorSettings
+
+DEFAULT_PORT = 8081
+DEFAULT_DATA_DIR = Path(".data/cosmos")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serves until a signal; 1 when it cannot listen."""
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    settings = parse_arguments(arguments)
+    try:
+        asyncio.run(serve(settings))
+    except OSError as error:
+        sys.stderr.write(f"The emulator cannot start: {error}\n")
+        return 1
+    return 0
+
+
+async def serve(settings: EmulatorSettings) -> None:
+    """Prints one line when it is ready and returns after Ctrl-C or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels the task instead
+            loop.add_signal_handler(number, stop.set)
+    async with CosmosEmulator(settings) as emulator:
+        where = settings.data_dir or "in memory"
+        sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where})\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
+    """The settings of a command line; a wrong one ends the program with its usage."""
+    parser = argparse.ArgumentParser(prog="python -m local.cosmos", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR, help="where the data are kept")
+    where.add_argument("--memory", action="store_true", help="keep nothing after the end")
+    parser.add_argument("--partitions", type=int, default=4, help="physical partitions of a new container")
+    parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64")
+    parser.add_argument(
+        "--profile", choices=["service-2026", "article-2019"], default="service-2026", help="modelled charges"
+    )
+    parser.add_argument("--script-queries-see-own-writes", action="store_true")
+    parser.add_argument("--script-operations", type=int, help="collection calls before a script is not accepted")
+    parser.add_argument("--require-order-index", action="store_true", help="refuse ORDER BY without an index")
+    parser.add_argument("--no-signature-check", action="store_true", help="take any key")
+    given = parser.parse_args(arguments)
+    if given.partitions < 1:
+        parser.error("--partitions must be at least 1")
+    return EmulatorSettings(
+        host=given.host,
+        port=given.port,
+        data_dir=None if given.memory else given.data_dir,
+        partitions=given.partitions,
+        key=given.key,
+        charge_profile=given.profile,
+        check_signatures=not given.no_signature_check,
+        script_queries_see_own_writes=given.script_queries_see_own_writes,
+        script_operations=given.script_operations,
+        require_order_index=given.require_order_index,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

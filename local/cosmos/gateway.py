@@ -1,0 +1,45 @@
+"""The parts of a running emulator that operations use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from local.cosmos.charges import ChargeModel
+from local.cosmos.scripts import ScriptLimits
+from local.cosmos.settings import EmulatorSettings
+from local.cosmos.store.account import Account
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """`workers` are threads for JavaScript, which may run for seconds."""
+
+    settings: EmulatorSettings
+    account: Account
+    charges: ChargeModel
+    workers: Executor
+
+    @property
+    def script_limits(self) -> ScriptLimits:
+        """What a script may use, as the settings say now."""
+        return ScriptLimits(
+            time_limit_s=self.settings.script_time_limit_s, accepted_operations=self.settings.script_operations
+        )
+
+    async def in_worker(self, work: Callable[[], T]) -> T:
+        """What `work` returns, called in a worker thread.
+
+        A cancelled caller waits for the thread all the same: it may be using the caller's transaction.
+        """
+        future = asyncio.get_running_loop().run_in_executor(self.workers, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.wait([future])
+            raise

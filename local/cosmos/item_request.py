@@ -1,0 +1,65 @@
+"""A single request on an item: its transaction, its triggers, its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from local.cosmos import headers as h
+from local.cosmos.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from local.cosmos.json_text import JsonObject
+from local.cosmos.partition_keys import PartitionKey
+from local.cosmos.store.account import Container
+from local.cosmos.store.items import ItemTransaction
+from local.cosmos.store.partition import Partition
+from local.cosmos.triggers import Triggers
+from local.cosmos.wire import Answer, Request, partition_headers
+
+# An operation on the document of the request, which a pre-trigger may have changed.
+Operation = Callable[[LogicalPartition, JsonObject], ItemResult]
+
+
+def item_reference(request: Request) -> ItemReference:
+    """The item that the link of the request names."""
+    return ItemReference.of_link(request.link.ids[2], by_rid=request.link.by_rid)
+
+
+def logical_partition(
+    request: Request, container: Container, partition: Partition, key: PartitionKey, items: ItemTransaction
+) -> LogicalPartition:
+    """The partition that a request works on, at the time of the request."""
+    gateway = request.gateway
+    now_s = int(gateway.settings.clock())
+    return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
+
+
+async def write_item(request: Request, kind: str, document: JsonObject, operation: Operation) -> Answer:
+    """Runs a write, and the triggers that the request names around it, in one transaction.
+
+    `kind` is Create, Upsert, Replace, Patch or Delete: what triggers are made for.
+    """
+    container = request.container
+    key = request.partition_key(container)
+    triggers = Triggers.of_request(request, container, kind)
+    partition = container.partition_of(key)
+    reply: bytes | None = None
+    async with partition.transaction() as items:
+        target = logical_partition(request, container, partition, key, items)
+        if triggers is None:
+            result = operation(target, document)
+        else:
+            fired = triggers
+            result, reply = await request.gateway.in_worker(lambda: fired.around(target, document, operation))
+    return item_answer(request, container, partition, result, reply)
+
+
+def item_answer(
+    request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
+) -> Answer:
+    """The item as it is stored (`reply` in its place from a post-trigger), or nothing when the client wants none."""
+    headers = partition_headers(container, partition)
+    if result.item is None:
+        return Answer(result.status, b"", headers, result.charge_ru)
+    headers[h.ETAG] = result.item.etag
+    wanted = request.headers.get(h.PREFER, "").lower() != "return=minimal"
+    body = (reply if reply is not None else result.item.body) if wanted else b""
+    return Answer(result.status, body, headers, result.charge_ru)

@@ -1,0 +1,30 @@
+"""GET …/docs: the read feed."""
+
+from __future__ import annotations
+
+from local.cosmos import headers as h
+from local.cosmos.documents.feed import feed_page
+from local.cosmos.paging import (
+    DEFAULT_PAGE,
+    ItemPosition,
+    PageLimits,
+    complete,
+    decode_continuation,
+    encode_continuation,
+)
+from local.cosmos.slices import slices_headers, slices_of
+from local.cosmos.wire import Answer, Request, feed_answer
+
+
+async def handle(request: Request) -> Answer:
+    """A page, with a continuation that later inserts do not shift; 400 for a continuation that is none of its own."""
+    container = request.container
+    slices = slices_of(request, container)
+    start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))
+    limits = PageLimits(request.max_item_count or DEFAULT_PAGE)
+    page, end = await complete(feed_page(slices, start, limits))
+    headers = slices_headers(container, slices)
+    if end is not None:
+        headers[h.CONTINUATION] = encode_continuation(end.as_json())
+    charge_ru = request.gateway.charges.feed([len(item.body) for item in page])
+    return feed_answer(container.rid, "Documents", [item.body for item in page], headers, charge_ru)

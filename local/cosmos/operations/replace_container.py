@@ -1,0 +1,24 @@
+"""PUT /dbs/{db}/colls/{coll}: a new indexing policy or default time to live."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from local.cosmos.container_definition import completed
+from local.cosmos.errors import CosmosError
+from local.cosmos.wire import Answer, Request, resource_answer
+
+_FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
+
+
+async def handle(request: Request) -> Answer:
+    """200; 400 when the id, the partition key or the unique keys differ."""
+    container = request.container
+    present = container.resource.body
+    given = request.json_object()
+    body = completed({**{name: present[name] for name in _FIXED}, **given})
+    for name in _FIXED:
+        if body[name] != present[name]:
+            raise CosmosError(400, f"The '{name}' of a container cannot be changed once it is created.")
+    await request.gateway.account.replace_container(container, body)
+    return resource_answer(200, container.resource)

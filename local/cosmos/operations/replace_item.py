@@ -1,0 +1,19 @@
+"""PUT …/docs/{id}: a new document in the place of an item."""
+
+from __future__ import annotations
+
+from local.cosmos import headers as h
+from local.cosmos.documents.replace import replace
+from local.cosmos.item_request import item_reference, write_item
+from local.cosmos.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """Replaces the item of the link by the body."""
+    reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
+    return await write_item(
+        request,
+        "Replace",
+        request.json_object(),
+        lambda partition, document: replace(partition, reference, document, if_match),
+    )

@@ -1,0 +1,19 @@
+"""PUT …/sprocs/{id}, …/triggers/{id}, …/udfs/{id}."""
+
+from __future__ import annotations
+
+from local.cosmos.errors import CosmosError
+from local.cosmos.operations.create_script import checked_script
+from local.cosmos.resource_feeds import owner_rid
+from local.cosmos.wire import Answer, Request, resource_answer
+
+
+async def handle(request: Request) -> Answer:
+    """200; 404 without the script, 400 for an invalid body or another id."""
+    kind = request.link.kinds[-1]
+    script = request.resource(kind, owner_rid(request))
+    body = checked_script(kind, request.json_object())
+    if body["id"] != script.id:
+        raise CosmosError(400, "The id of a script cannot be changed.")
+    request.gateway.account.replace(script, body)
+    return resource_answer(200, script, charge_ru=9.9)

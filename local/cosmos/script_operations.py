@@ -1,0 +1,128 @@
+"""The collection that a script sees: one logical partition, inside the open transaction of its execution."""
+
+from __future__ import annotations
+
+from local.cosmos import json_text
+from local.cosmos.charges import ChargeModel
+from local.cosmos.documents.create import create
+from local.cosmos.documents.delete import delete
+from local.cosmos.documents.feed import feed_page
+from local.cosmos.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from local.cosmos.documents.read import read
+from local.cosmos.documents.replace import replace
+from local.cosmos.documents.upsert import upsert
+from local.cosmos.gateway import Gateway
+from local.cosmos.json_text import JsonObject
+from local.cosmos.links import parse_link
+from local.cosmos.paging import (
+    ItemPosition,
+    PageLimits,
+    complete_at_once,
+    decode_continuation,
+    encode_continuation,
+)
+from local.cosmos.query_pages import PagedQuery
+from local.cosmos.query_text import parse_query
+from local.cosmos.quota import resource_quota, resource_usage
+from local.cosmos.scripts import Page
+from local.cosmos.slices import Slice
+from local.cosmos.store.items import Scope
+from local.cosmos.udfs import udf_caller
+
+
+class PartitionOperations:
+    """`ScriptOperations` over a logical partition; adds up what its operations are charged, modelled.
+
+    Point operations and feeds see the script's own writes. Queries see the items from before the transaction
+    (stored-procedures-triggers-udfs: a query may not see changes of the same transaction), unless the settings say
+    otherwise.
+    """
+
+    def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:
+        self._gateway = gateway
+        self._target = target
+        self._charges: ChargeModel = target.charges
+        self.reads_ru = 0.0
+        self.writes_ru = 0.0
+
+    @property
+    def self_link(self) -> str:
+        """`dbs/{rid}/colls/{rid}/`"""
+        return self._target.container.self_link
+
+    @property
+    def alt_link(self) -> str:
+        """`dbs/{name}/colls/{name}`"""
+        return self._target.container.alt_link
+
+    def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
+        """The document, or None when its etag is `if_none_match`; 404 without it."""
+        target = self._target
+        result = read(target.items, target.key, _reference(document_link), self._charges, if_none_match)
+        self.reads_ru += result.charge_ru
+        return None if result.status == 304 or result.item is None else result.item.document()
+
+    def read_documents(self, page_size: int, continuation: str | None) -> Page:
+        """A page of the partition, the script's own writes included."""
+        start = ItemPosition.of_json(decode_continuation(continuation))
+        slices = [self._slice(own_writes=True)]
+        items, end = complete_at_once(feed_page(slices, start, PageLimits(page_size)))
+        self.reads_ru += self._charges.feed([len(item.body) for item in items])
+        return Page([item.document() for item in items], None if end is None else encode_continuation(end.as_json()))
+
+    def query_documents(
+        self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
+    ) -> Page:
+        """A page of a query's rows."""
+        container, settings = self._target.container, self._gateway.settings
+        parsed = parse_query(text, [*parameters])
+        query = PagedQuery(
+            parsed,
+            container.definition.indexing,
+            self._charges,
+            udf_caller(self._gateway, container) if parsed.calls_udfs else None,
+            require_order_index=settings.require_order_index,
+        )
+        slices = [self._slice(own_writes=settings.script_queries_see_own_writes)]
+        page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+        self.reads_ru += page.charge_ru
+        return Page([json_text.parse(row) for row in page.rows], page.continuation)
+
+    def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
+        """The document as stored; 400 without an id or for another key value, 409 for a taken id."""
+        _ = index_action  # every item is indexed as the policy says
+        with self._target.items.savepoint():
+            return self._written(create(self._target, body))
+
+    def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
+        """The document as stored."""
+        with self._target.items.savepoint():
+            return self._written(upsert(self._target, body, etag))
+
+    def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
+        """The document as stored; 404 without it, 412 when it has changed."""
+        with self._target.items.savepoint():
+            return self._written(replace(self._target, _reference(document_link), body, etag))
+
+    def delete_document(self, document_link: str, *, etag: str | None) -> None:
+        """404 without the document, 412 when it has changed."""
+        with self._target.items.savepoint():
+            self.writes_ru += delete(self._target, _reference(document_link), etag).charge_ru
+
+    def resource_usage(self) -> tuple[str, str]:
+        """The quota and the usage, as the headers have them."""
+        return resource_quota(), resource_usage()
+
+    def _written(self, result: ItemResult) -> JsonObject:
+        self.writes_ru += result.charge_ru
+        return {} if result.item is None else result.item.document()
+
+    def _slice(self, *, own_writes: bool) -> Slice:
+        target = self._target
+        view = target.items if own_writes else target.partition.committed_for_worker
+        return Slice(target.partition, Scope(key=target.key), view)
+
+
+def _reference(document_link: str) -> ItemReference:
+    link = parse_link(document_link)
+    return ItemReference.of_link(link.ids[-1], by_rid=link.by_rid)

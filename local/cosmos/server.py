@@ -1,0 +1,132 @@
+"""HTTP: a request comes in, an operation answers, errors become statuses. The only place that writes the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Mapping
+from typing import Final
+
+from aiohttp import StreamReader, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.web_protocol import RequestHandler
+
+from local.cosmos import headers as h
+from local.cosmos import json_text
+from local.cosmos.auth import MasterKey
+from local.cosmos.errors import CosmosError
+from local.cosmos.gateway import Gateway
+from local.cosmos.links import parse_link
+from local.cosmos.quota import resource_quota, resource_usage
+from local.cosmos.routes import route
+from local.cosmos.wire import Answer, Request
+
+_LOG: Final = logging.getLogger(__name__)
+MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
+# A body that is too large is read all the same, up to here: a client that is still sending would miss the refusal.
+_MAX_READ_BYTES: Final = 16 * 1024 * 1024
+_CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
+_ACCOUNT_LEVEL: Final = "Session"
+_ALWAYS: Final = {
+    h.RESOURCE_QUOTA: resource_quota(),
+    h.RESOURCE_USAGE: resource_usage(),
+    "Content-Type": "application/json",
+    "x-ms-schemaversion": "1.18",
+    "x-ms-serviceversion": "version=2.14.0.0",
+    "x-ms-gatewayversion": "version=2.14.0",
+    "Cache-Control": "no-store, no-cache",
+}
+
+
+class CosmosServer:
+    """Answers HTTP requests for a gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._key = MasterKey(gateway.settings.key)
+        self._charge_label = gateway.charges.label
+
+    async def answer(self, http: web.BaseRequest) -> web.Response:
+        """The response to any request, whatever it holds."""
+        activity_id = http.headers.get(h.ACTIVITY_ID) or str(uuid.uuid4())
+        try:
+            answer = await self._operate(http)
+        except CosmosError as error:
+            answer = self._refusal(error, http, activity_id)
+        except Exception:  # noqa: BLE001 - the outermost edge: the server must go on
+            _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
+            failure = CosmosError(500, "The emulator failed on this request; its log has the reason.")
+            answer = self._refusal(failure, http, activity_id)
+        headers = {
+            **_ALWAYS,
+            h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",
+            h.CHARGE_MODEL: self._charge_label,
+            h.ACTIVITY_ID: activity_id,
+            **answer.headers,
+        }
+        return web.Response(status=answer.status, body=answer.body, headers=headers)
+
+    async def _operate(self, http: web.BaseRequest) -> Answer:
+        link = parse_link(http.raw_path)
+        headers = http.headers
+        if self._gateway.settings.check_signatures:
+            self._key.authorize(http.method, link, headers)
+        _check_consistency(headers)
+        operation = route(http.method, link, headers)
+        body = await _body(http)
+        base_url = f"{http.scheme}://{http.host}"
+        return await operation(Request(self._gateway, http.method, link, headers, body, base_url))
+
+    def _refusal(self, error: CosmosError, http: web.BaseRequest, activity_id: str) -> Answer:
+        charge_ru = error.charge_ru
+        if charge_ru is None:
+            charge_ru = self._gateway.charges.refusal(error.status)
+        headers = {h.SUB_STATUS: str(error.sub_status)} if error.sub_status else {}
+        if error.status == 304:
+            return Answer(304, b"", headers, charge_ru)
+        errors = json_text.dump({"Errors": [error.message]}).decode()
+        message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {http.raw_path}"
+        body = json_text.dump({"code": error.code, "message": message, **error.details})
+        return Answer(error.status, body, headers, charge_ru)
+
+
+def new_request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: RequestHandler,
+    writer: AbstractStreamWriter,
+    task: asyncio.Task[None],
+) -> web.BaseRequest:
+    """aiohttp's request with a limit of its own for the body."""
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_READ_BYTES)
+
+
+def _check_consistency(headers: Mapping[str, str]) -> None:
+    level = headers.get(h.CONSISTENCY_LEVEL)
+    if level is None:
+        return
+    if level not in _CONSISTENCY_LEVELS:
+        raise CosmosError(400, f"The consistency level {level!r} is not known.")
+    if _CONSISTENCY_LEVELS.index(level) > _CONSISTENCY_LEVELS.index(_ACCOUNT_LEVEL):
+        raise CosmosError(
+            400, f"The consistency level {level} of the request is stronger than the account's, {_ACCOUNT_LEVEL}."
+        )
+
+
+async def _body(http: web.BaseRequest) -> bytes:
+    if not http.body_exists:
+        return b""
+    try:
+        body = await http.read()
+    except web.HTTPRequestEntityTooLarge as error:
+        raise _too_large() from error
+    if len(body) > MAX_REQUEST_BYTES:
+        raise _too_large()
+    return body
+
+
+def _too_large() -> CosmosError:
+    return CosmosError(413, "Request size is too large: a request may have 2 MB.")

@@ -1,0 +1,227 @@
+"""Items of one physical partition as a connection sees them: reading, and writing inside a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from local.cosmos import json_text
+from local.cosmos.errors import CosmosError
+from local.cosmos.json_text import JsonObject
+from local.cosmos.partition_keys import PartitionKey
+from local.cosmos.ranges import KeyRange
+
+_COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expires_at"
+_VISIBLE: Final = "(expires_at IS NULL OR expires_at > ?)"
+_CHUNK_BYTES: Final = 1 << 20
+Clock = Callable[[], float]
+
+
+class StoredItem(NamedTuple):
+    """A row of `items`; see store/schema.py for the columns."""
+
+    number: int
+    epk: str
+    key: str
+    id: str
+    body: bytes
+    etag: str
+    timestamp: int
+    lsn: int
+    ttl: int | None
+    expires_at: int | None
+
+    def document(self) -> JsonObject:
+        """A new copy of the document, system properties included."""
+        return json_text.parse_stored(self.body)
+
+
+class ScanPosition(NamedTuple):
+    """How far a scan has come: after this item. `epk` only orders scans of a key range."""
+
+    epk: str
+    number: int
+
+
+SCAN_START: Final = ScanPosition("", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which items of a partition are meant: one logical partition, a range of keys, or (neither) all."""
+
+    key: PartitionKey | None = None
+    range: KeyRange | None = None
+
+    def where(self, epk: str = "epk") -> tuple[str, list[str]]:
+        """A condition in SQL and its arguments; `+epk` keeps SQLite from using the index by EPK for it."""
+        if self.key is not None:
+            return f"{epk} = ? AND +key = ?", [self.key.epk, self.key.text]
+        if self.range is not None:
+            return f"{epk} >= ? AND {epk} < ?", [self.range.start, self.range.end]
+        return "1", []
+
+
+class ItemView:
+    """Reads of the committed items, or of a transaction's own, whichever the connection shows.
+
+    Expired items are never seen. No cursor stays open between calls: an open one would pin the connection to an
+    old snapshot.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+
+    def get(self, key: PartitionKey, item_id: str) -> StoredItem | None:
+        """The item with this id in this logical partition."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM items WHERE key = ? AND id = ? AND {_VISIBLE}",  # noqa: S608 - constants
+            (key.text, item_id, self._clock()),
+        ).fetchone()
+        return None if row is None else StoredItem._make(row)
+
+    def get_by_number(self, key: PartitionKey, number: int) -> StoredItem | None:
+        """The item with this number, when it is in this logical partition."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM items WHERE number = ? AND key = ? AND {_VISIBLE}",  # noqa: S608 - constants
+            (number, key.text, self._clock()),
+        ).fetchone()
+        return None if row is None else StoredItem._make(row)
+
+    def scan(self, scope: Scope, after: ScanPosition, limit: int) -> list[StoredItem]:
+        """The next items in the order of insertion (of EPK first in a key range), at most `limit` or about 1 MB.
+
+        Fewer than `limit` does not mean the end; an empty list does.
+        """
+        condition, arguments = scope.where()
+        later, order = "number > ?", "number"
+        position: list[str | int] = [after.number]
+        if scope.range is not None:
+            later, order, position = "(epk, number) > (?, ?)", "epk, number", [after.epk, after.number]
+        return self._chunk(
+            f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {later} AND {_VISIBLE} "  # noqa: S608 - constants
+            f"ORDER BY {order} LIMIT ?",
+            [*arguments, *position, self._clock(), limit],
+        )
+
+    def changes(self, scope: Scope, after_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
+        """The latest versions written after `after_lsn`, in LSN order, with `_ts` above `since_s`.
+
+        Ends at the border of a transaction: what was written together is never split, even beyond `limit`.
+        """
+        condition, scoped = scope.where(epk="+epk")  # the index by LSN gives the order; the scope only filters
+        select = f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {_VISIBLE} AND timestamp > ?"  # noqa: S608 - constants
+        arguments = [*scoped, self._clock(), since_s]
+        page = self._chunk(f"{select} AND lsn > ? ORDER BY lsn, number LIMIT ?", [*arguments, after_lsn, limit])
+        if not page:
+            return page
+        last = page[-1].lsn
+        rows = self._connection.execute(f"{select} AND lsn = ? ORDER BY number", [*arguments, last]).fetchall()
+        return [item for item in page if item.lsn < last] + [StoredItem._make(row) for row in rows]
+
+    def _chunk(self, statement: str, arguments: Sequence[object]) -> list[StoredItem]:
+        chunk: list[StoredItem] = []
+        size = 0
+        with closing(self._connection.execute(statement, arguments)) as rows:
+            for row in rows:
+                item = StoredItem._make(row)
+                chunk.append(item)
+                size += len(item.body)
+                if size >= _CHUNK_BYTES:
+                    break
+        return chunk
+
+
+class ItemTransaction(ItemView):
+    """Writes of one transaction. All get its `lsn`; nothing is checked here but uniqueness."""
+
+    def __init__(self, connection: sqlite3.Connection, clock: Clock, lsn: int, last_number: int) -> None:
+        super().__init__(connection, clock)
+        self.lsn = lsn
+        self.last_number = last_number
+        self.writes = 0
+        self.etags = 0  # given out so far, undone operations included
+
+    def insert(self, item: StoredItem, unique_values: Sequence[str]) -> None:
+        """Adds an item; 409 when its id or one of its unique values is taken in its logical partition."""
+        self._insert(
+            f"INSERT INTO items ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
+            item,
+            _holder_of_id(item),
+            "Resource with specified id or name already exists.",
+        )
+        self._claim(item, unique_values)
+        self.last_number = max(self.last_number, item.number)
+        self.writes += 1
+
+    def update(self, item: StoredItem, unique_values: Sequence[str]) -> None:
+        """Overwrites the item with the same number; 409 as for `insert`."""
+        self._insert(
+            f"UPDATE items SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",  # noqa: S608 - constants
+            (*item, item.number),
+            _holder_of_id(item),
+            "Resource with specified id or name already exists.",
+        )
+        if unique_values:
+            self._connection.execute("DELETE FROM unique_values WHERE number = ?", (item.number,))
+            self._claim(item, unique_values)
+        self.writes += 1
+
+    def delete(self, item: StoredItem) -> None:
+        """Removes an item and frees its unique values."""
+        self._remove(item.number)
+        self.writes += 1
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undoes what happened inside when it raises, and only that."""
+        self._connection.execute("SAVEPOINT operation")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK TO operation")
+            raise
+        finally:
+            self._connection.execute("RELEASE operation")
+
+    def _claim(self, item: StoredItem, unique_values: Sequence[str]) -> None:
+        for rule, value in enumerate(unique_values):
+            holder = "SELECT number FROM unique_values WHERE key = ? AND rule = ? AND value = ?"
+            self._insert(
+                "INSERT INTO unique_values (key, rule, value, number) VALUES (?, ?, ?, ?)",
+                (item.key, rule, value, item.number),
+                (holder, (item.key, rule, value)),
+                "Unique index constraint violation.",
+            )
+
+    def _insert(
+        self, statement: str, row: Sequence[object], holder: tuple[str, Sequence[object]], conflict: str
+    ) -> None:
+        """Runs a write that may find its place taken; an expired holder that waits for the purge gives way."""
+        try:
+            self._connection.execute(statement, row)
+        except sqlite3.IntegrityError as error:
+            found = self._connection.execute(*holder).fetchone()
+            if found is None or not self._discard_expired(found[0]):
+                raise CosmosError(409, conflict) from error
+            self._connection.execute(statement, row)
+
+    def _discard_expired(self, number: int) -> bool:
+        expired = self._connection.execute(
+            "SELECT 1 FROM items WHERE number = ? AND expires_at <= ?", (number, self._clock())
+        ).fetchone()
+        if expired:
+            self._remove(number)
+        return expired is not None
+
+    def _remove(self, number: int) -> None:
+        self._connection.execute("DELETE FROM items WHERE number = ?", (number,))
+        self._connection.execute("DELETE FROM unique_values WHERE number = ?", (number,))
+
+
+def _holder_of_id(item: StoredItem) -> tuple[str, Sequence[object]]:
+    return "SELECT number FROM items WHERE key = ? AND id = ?", (item.key, item.id)
