@@ -12,13 +12,16 @@
     ├── UsernameTaken
     ├── VersionMismatch      If-Match does not hold
     ├── DatabaseThrottled    more requests than the provisioned throughput, past the retries
-    └── DatabaseUnavailable  cannot be reached, or did not answer in time
+    ├── DatabaseUnavailable  cannot be reached, or did not answer in time
+    └── NotReady             something that the blog needs is missing or does not answer, with its names
 
-`shared/http/problems.py` has the one table from these to HTTP.
+`shared/http/problems.py` has the one table from these to HTTP. The first paragraph of a docstring is what the API's
+description says of the error.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -39,7 +42,10 @@ class FieldFault:
 
 
 class InvalidFields(BlogError):
-    """The body breaks the rules of its model; `faults` names every one of them."""
+    """The body breaks the rules of its fields.
+
+    `faults` names every one of them.
+    """
 
     def __init__(self, faults: list[FieldFault]) -> None:
         super().__init__("The body has faults; each is named under errors.")
@@ -94,7 +100,10 @@ class VersionMismatch(BlogError):
 
 
 class DatabaseThrottled(BlogError):
-    """The database refused for rate, past the retries; `retry_after_s` is its own advice."""
+    """The database is over its provisioned throughput, past the retries.
+
+    `retry_after_s` is its own advice.
+    """
 
     def __init__(self, retry_after_s: float) -> None:
         super().__init__("The database is over its provisioned throughput; try again later.")
@@ -107,3 +116,14 @@ class DatabaseUnavailable(BlogError):
     def __init__(self, reason: str) -> None:
         super().__init__("The database cannot be reached at the moment; try again later.")
         self.reason = reason
+
+
+class NotReady(BlogError):
+    """Something that the blog needs is missing or does not answer.
+
+    `names` says what.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(f"Not ready: {', '.join(names)}.")
+        self.names = tuple(names)

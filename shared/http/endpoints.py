@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import azure.functions as func
+from pydantic import BaseModel
 
 from shared.charges import Charge, metered
 from shared.errors import BlogError, DatabaseUnavailable
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
 from shared.logs import log, traced
-from shared.models.base import RequestModel, Resource
+from shared.models.base import RequestModel
 
 # A client waits no longer; what the database has applied by then stays applied.
 DEADLINE_S = 10.0
@@ -42,7 +43,7 @@ class Endpoint:
     tag: str
     answers: tuple[int, ...]
     body: type[RequestModel] | None = None
-    resource: type[Resource] | None = None
+    resource: type[BaseModel] | None = None
     listed: bool = False
     paged: bool = False
     refusals: tuple[type[BlogError], ...] = ()
@@ -68,7 +69,7 @@ class Endpoints:
         summary: str,
         answers: tuple[int, ...],
         body: type[RequestModel] | None = None,
-        resource: type[Resource] | None = None,
+        resource: type[BaseModel] | None = None,
         listed: bool = False,
         paged: bool = False,
         refusals: tuple[type[BlogError], ...] = (),

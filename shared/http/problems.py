@@ -39,6 +39,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.InvalidFields: Problem(422, "Invalid fields"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
+    errors.NotReady: Problem(503, "Not ready", retry_after_s=5),
 }
 UNFORESEEN = Problem(500, "Internal error")
 
