@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _THROTTLE_RETRIES = 9
 _THROTTLE_WAIT_S = 6
 # 449 (a write met a concurrent one) is not retried by the SDK; it comes from contention, so the waits are jittered.
-_CONFLICT_RETRIES = 6
-_CONFLICT_WAIT_S = 0.02
+_CONFLICT_RETRIES = 5
+_CONFLICT_WAIT_S = 0.01
 
 _RETRY_WITH = 449
 _REFUSED_FOR_TIME = 503

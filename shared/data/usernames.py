@@ -97,16 +97,16 @@ async def _take_over(users: Container, wanted: Item) -> Reservation:
 
 
 async def _is_abandoned(users: Container, held: Item) -> bool:
-    """Whether the owner does not have the name: he was renamed, or his command died before the user was written."""
-    unconfirmed = "ttl" in held
-    if unconfirmed and time.time() - held["_ts"] < ABANDONED_AFTER_S:
-        return False
+    """Whether the owner does not have the name: he has been renamed since, or his command died before the user was
+    written, which only time can tell from one that is under way."""
     owner = await users.read(held["ownerId"], held["ownerId"])
-    if owner is None:
-        return True
-    # A confirmed name was the owner's once: a read that shows an earlier state of him proves nothing.
-    renamed: bool = unconfirmed or owner.get("nameVersion", 0) > held["nameVersion"]
-    return renamed and reservation_id(owner["username"]) != held["id"]
+    if owner is not None:
+        if reservation_id(owner["username"]) == held["id"]:
+            return False
+        if owner.get("nameVersion", 0) > held["nameVersion"]:
+            return True
+    unconfirmed = "ttl" in held
+    return unconfirmed and time.time() - held["_ts"] >= ABANDONED_AFTER_S
 
 
 async def give_back(users: Container, reservation: Reservation) -> None:

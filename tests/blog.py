@@ -1,0 +1,164 @@
+"""The blog's database on the emulator, for tests that work below HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from azure.cosmos.aio import CosmosClient, DatabaseProxy
+
+from local.cosmos import CosmosEmulator, EmulatorSettings
+from management.provision import provision
+from shared.cosmos import Container, connect
+from shared.models.base import Item
+from shared.propagation.posts import PostsReaction
+from shared.propagation.users import UsersReaction
+from shared.settings import Settings
+
+STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
+NAIVE = Path(__file__).parent / "stored_procedures" / "naive"
+
+T = TypeVar("T")
+
+
+class EmulatorThread:
+    """An emulator with a thread and an event loop of its own, so that tests on any loop can share it."""
+
+    def __init__(self, settings: EmulatorSettings) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="emulator", daemon=True)
+        self._emulator = CosmosEmulator(settings)
+        self.settings = settings
+
+    def __enter__(self) -> EmulatorThread:
+        self._thread.start()
+        self._run(self._emulator.__aenter__())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._run(self._emulator.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+
+    @property
+    def endpoint(self) -> str:
+        return self._emulator.endpoint
+
+    @property
+    def key(self) -> str:
+        return self._emulator.key
+
+
+@dataclass(frozen=True)
+class Blog:
+    """One provisioned database: its containers, as the app's data functions take them."""
+
+    emulator: EmulatorThread
+    settings: Settings
+    database: DatabaseProxy
+
+    def container(self, name: str) -> Container:
+        return Container(self.database.get_container_client(name))
+
+    @property
+    def users(self) -> Container:
+        return self.container("users")
+
+    @property
+    def posts(self) -> Container:
+        return self.container("posts")
+
+    @property
+    def feed(self) -> Container:
+        return self.container("feed")
+
+    @property
+    def failures(self) -> Container:
+        return self.container("failures")
+
+    @property
+    def users_reaction(self) -> UsersReaction:
+        return UsersReaction(self.users, self.posts, self.failures)
+
+    @property
+    def posts_reaction(self) -> PostsReaction:
+        return PostsReaction(self.users, self.posts, self.feed, self.failures)
+
+    @contextmanager
+    def accepting(self, operations: int) -> Iterator[None]:
+        """Inside, a script's collection accepts so many operations and refuses the rest, as when its time is up."""
+        before = self.emulator.settings.script_operations
+        self.emulator.settings.script_operations = operations
+        try:
+            yield
+        finally:
+            self.emulator.settings.script_operations = before
+
+    async def deploy_naive_procedure(self, name: str) -> None:
+        """Create `naive-{name}`, which does what the article's procedure does."""
+        body = (NAIVE / f"{name}.js").read_text(encoding="utf-8")
+        await self.posts.proxy.scripts.create_stored_procedure({"id": f"naive-{name}", "body": body})
+
+    async def deploy_naive_trigger(self, name: str) -> None:
+        """Create `naive-{name}`, which does what the article's trigger does."""
+        body = (NAIVE / f"{name}.js").read_text(encoding="utf-8")
+        trigger = {"id": f"naive-{name}", "body": body, "triggerType": "Post", "triggerOperation": "All"}
+        await self.feed.proxy.scripts.create_trigger(trigger)
+
+    async def items_of(self, post: Item) -> list[Item]:
+        """Everything in the logical partition of a post, in the order of ids."""
+        return await self.posts.query("SELECT * FROM c ORDER BY c.id", {}, partition_key=post["postId"], page_size=1000)
+
+    async def counts(self, post: Item) -> tuple[int, int]:
+        """The post's counts of comments and likes, after making sure that they are those of the items."""
+        items = await self.items_of(post)
+        stored = next(item for item in items if item["id"] == post["id"])
+        of_items = tuple(sum(item["type"] == kind for item in items) for kind in ("comment", "like"))
+        assert (stored["commentCount"], stored["likeCount"]) == of_items
+        return stored["commentCount"], stored["likeCount"]
+
+    async def all_items(self, container: Container) -> list[Item]:
+        """Every item of a container."""
+        return [item async for item in container.query_across("SELECT * FROM c", {}, page_size=1000)]
+
+    async def changes(self, container: Container) -> list[Item]:
+        """The container's change feed from its beginning: the latest state of each item, in order of writing."""
+        feed = container.proxy.query_items_change_feed(start_time="Beginning")
+        changes = [item async for item in feed]
+        return sorted(changes, key=lambda change: change["_ts"])
+
+    async def drain(self) -> None:
+        """Let both reactions see every change there is, again and again until they write nothing any more."""
+        seen: list[list[str]] = []
+        for _ in range(10):
+            posts, users = await self.changes(self.posts), await self.changes(self.users)
+            etags = [sorted(change["_etag"] for change in changes) for changes in (posts, users)]
+            if etags == seen:
+                return
+            seen = etags
+            await self.posts_reaction.on_changed(posts)
+            await self.users_reaction.on_changed(users)
+        raise AssertionError("the reactions go on writing")
+
+
+@asynccontextmanager
+async def new_blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
+    """A database of its own, gone afterwards."""
+    settings = Settings(emulator.endpoint, emulator.key, f"blog-{uuid.uuid4().hex[:10]}")
+    await provision(settings)
+    client: CosmosClient
+    async with connect(settings) as client:
+        try:
+            yield Blog(emulator, settings, client.get_database_client(settings.database))
+        finally:
+            await client.delete_database(settings.database)

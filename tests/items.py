@@ -1,0 +1,43 @@
+"""Items as the app would have written them, for tests that begin in the middle."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from shared.models.base import Item
+from shared.models.comment import NewComment, comment_item
+from shared.models.fields import iso_utc
+from shared.models.like import like_item
+from shared.models.post import NewPost, post_item
+from shared.models.user import user_item
+
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def unique(stem: str) -> str:
+    """A name that no other test has: at most 30 characters, as usernames are."""
+    return f"{stem}-{uuid.uuid4().hex[:12]}"
+
+
+def moment(second: float) -> str:
+    """The date `second` seconds into the tests' time."""
+    return iso_utc(_START + timedelta(seconds=second))
+
+
+def a_user(name: str = "ada", *, user_id: str | None = None) -> Item:
+    return user_item(user_id or str(uuid.uuid4()), unique(name), moment(0))
+
+
+def a_post(author: Item, *, second: float = 0, title: str = "A title", content: str = "Some content.") -> Item:
+    new = NewPost(user_id=author["id"], title=title, content=content)
+    return post_item(str(uuid.uuid4()), author, new, moment(second))
+
+
+def a_comment(post: Item, author: Item, *, second: float = 0, content: str = "Well put.") -> Item:
+    new = NewComment(user_id=author["id"], content=content)
+    return comment_item(str(uuid.uuid4()), post["postId"], author, new, moment(second))
+
+
+def a_like(post: Item, liker: Item, *, second: float = 0) -> Item:
+    return like_item(post["postId"], liker, moment(second))

@@ -1,0 +1,286 @@
+"""The reaction to changed posts, comments and likes: delivered once, twice, late, in the wrong order, cut off."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from shared.data.feed import FEED_LENGTH
+from shared.data.posts import delete_post, edit_post
+from shared.errors import DatabaseThrottled
+from shared.models.base import Item
+from shared.models.post import PostChanges, short_form
+from shared.propagation.copies import Copies
+from tests.blog import Blog
+from tests.items import a_comment, a_like, a_post, a_user, moment
+
+
+async def _user_copy(blog: Blog, post: Item) -> Item | None:
+    return await blog.users.read(post["id"], post["userId"])
+
+
+async def _feed_copy(blog: Blog, post: Item) -> Item | None:
+    return await blog.feed.read(post["id"], "post")
+
+
+def _without_system_properties(item: Item | None) -> Item | None:
+    return item and {name: value for name, value in item.items() if not name.startswith("_")}
+
+
+async def _published(blog: Blog, **attributes: Any) -> tuple[Item, Item]:
+    author = await blog.users.create(a_user())
+    post = await blog.posts.create(a_post(author, **attributes))
+    return author, post
+
+
+async def test_a_new_post_is_copied_in_short_form_into_users_and_feed(blog: Blog) -> None:
+    _, post = await _published(blog, content="word " * 1000)
+
+    await blog.posts_reaction.on_changed([post])
+
+    assert _without_system_properties(await _user_copy(blog, post)) == short_form(post)
+    assert _without_system_properties(await _feed_copy(blog, post)) == short_form(post)
+
+
+async def test_a_batch_delivered_twice_writes_nothing_the_second_time(blog: Blog) -> None:
+    _, post = await _published(blog)
+    await blog.posts_reaction.on_changed([post])
+    before = await blog.all_items(blog.users), await blog.all_items(blog.feed)
+
+    await blog.posts_reaction.on_changed([post])
+
+    assert (await blog.all_items(blog.users), await blog.all_items(blog.feed)) == before
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0], [1, 0, 1, 0]])
+async def test_an_older_state_never_overwrites_a_newer_one(blog: Blog, order: list[int]) -> None:
+    _, first = await _published(blog)
+    second = await edit_post(blog.posts, first["id"], PostChanges(title="Second", content="edited"), etag=None)
+    states = [first, second]
+
+    for index in order:
+        await blog.posts_reaction.on_changed([states[index]])
+
+    for copy in (await _user_copy(blog, first), await _feed_copy(blog, first)):
+        assert copy is not None
+        assert copy["title"] == "Second"
+
+
+async def test_a_hundred_likes_in_a_batch_are_one_write_of_each_copy(blog: Blog) -> None:
+    _, post = await _published(blog)
+    await blog.posts_reaction.on_changed([post])
+    likers = [await blog.users.create(a_user("liker")) for _ in range(100)]
+    likes = [(await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"] for liker in likers]
+    state = await blog.posts.read(post["id"], post["id"])
+    assert state is not None
+    before = await _user_copy(blog, post), await _feed_copy(blog, post)
+
+    await blog.posts_reaction.on_changed([*likes, state])
+
+    after = await _user_copy(blog, post), await _feed_copy(blog, post)
+    for old, new in zip(before, after, strict=True):
+        assert old is not None
+        assert new is not None
+        assert (old["likeCount"], new["likeCount"]) == (0, 100)
+        assert new["version"] - old["version"] == 100
+
+
+async def test_a_deleted_post_leaves_users_and_feed_and_its_responses_expire(blog: Blog) -> None:
+    author, post = await _published(blog)
+    await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+    await blog.drain()
+
+    await delete_post(blog.posts, post["id"], etag=None)
+    await blog.drain()
+
+    assert await _user_copy(blog, post) is None
+    assert await _feed_copy(blog, post) is None
+    assert all("ttl" in item for item in await blog.items_of(post))
+
+
+async def test_a_late_state_does_not_bring_a_deleted_post_back(blog: Blog) -> None:
+    _, post = await _published(blog)
+    await blog.posts_reaction.on_changed([post])
+    await delete_post(blog.posts, post["id"], etag=None)
+    await blog.posts_reaction.on_changed([await blog.posts.read(post["id"], post["id"]) or {}])
+
+    await blog.posts_reaction.on_changed([post])
+
+    assert await _user_copy(blog, post) is None
+    assert await _feed_copy(blog, post) is None
+
+
+async def test_a_post_deleted_between_its_copying_and_the_check_is_taken_out(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, post = await _published(blog)
+    create = Copies._create
+
+    async def create_and_meet_the_deletion(copies: Copies, copy: Item) -> bool:
+        created = await create(copies, copy)
+        if (await blog.posts.read(post["id"], post["id"]) or {})["type"] == "post":
+            await delete_post(blog.posts, post["id"], etag=None)
+        return created
+
+    monkeypatch.setattr(Copies, "_create", create_and_meet_the_deletion)
+    await blog.posts_reaction.on_changed([post])
+
+    assert await _user_copy(blog, post) is None
+    assert await _feed_copy(blog, post) is None
+
+
+async def test_the_feed_is_the_hundred_most_recent_whatever_the_order_of_delivery(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second // 2)) for second in range(FEED_LENGTH + 20)]
+    changes = list(posts)
+    random.Random(3).shuffle(changes)
+
+    for start in range(0, len(changes), 25):
+        await blog.posts_reaction.on_changed(changes[start : start + 25])
+
+    newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
+        post["id"] for post in newest_first[:FEED_LENGTH]
+    }
+
+
+async def test_posts_older_than_those_in_a_feed_that_is_not_full_are_admitted(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(5)]
+
+    for post in reversed(posts):
+        await blog.posts_reaction.on_changed([post])
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
+
+
+async def test_an_edited_old_post_does_not_evict_a_newer_one(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
+    await blog.posts_reaction.on_changed(posts)
+
+    edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"), etag=None)
+    await blog.posts_reaction.on_changed([edited])
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
+    copy = await _user_copy(blog, posts[0])
+    assert copy is not None
+    assert copy["title"] == "Edited"
+
+
+async def test_after_deletions_the_feed_is_filled_up_with_the_next_ones(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(FEED_LENGTH + 10)]
+    await blog.posts_reaction.on_changed(posts)
+    newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
+
+    for post in newest_first[:7]:
+        await delete_post(blog.posts, post["id"], etag=None)
+    await blog.drain()
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
+        post["id"] for post in newest_first[7 : 7 + FEED_LENGTH]
+    }
+
+
+async def test_a_feed_that_grew_too_long_is_cut_by_the_next_batch(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 30)]
+    for post in posts:  # as if copies had been written without naming the trigger
+        await blog.feed.create(short_form(post))
+
+    await blog.posts_reaction.on_changed(posts[-1:])
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[30:]}
+
+
+async def test_an_item_that_cannot_be_handled_is_kept_and_the_others_go_on(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    before, poison, after = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
+    poison |= {"creationDate": "the day before yesterday"}
+
+    await blog.posts_reaction.on_changed([before, poison, after])
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {before["id"], after["id"]}
+    [failure] = await blog.all_items(blog.failures)
+    assert (failure["source"], failure["itemId"]) == ("on_posts_changed", poison["id"])
+    assert failure["change"]["creationDate"] == "the day before yesterday"
+    assert failure["error"]["type"] == "ValueError"
+
+
+async def test_when_the_database_fails_the_batch_is_thrown_back_after_all_have_been_tried(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
+    put = Copies.put
+
+    async def put_unless_throttled(copies: Copies, post: Item, *, present: bool = True) -> None:
+        if post["id"] == posts[1]["id"]:
+            raise DatabaseThrottled(retry_after_s=1)
+        await put(copies, post, present=present)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Copies, "put", put_unless_throttled)
+        with pytest.raises(DatabaseThrottled):
+            await blog.posts_reaction.on_changed(posts)
+    after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
+    await blog.posts_reaction.on_changed(posts)  # as the host's retry policy does
+
+    assert after_failure == {posts[0]["id"], posts[2]["id"]}
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
+    assert await blog.all_items(blog.failures) == []
+
+
+async def test_a_comment_written_with_a_name_from_before_a_rename_is_corrected(blog: Blog) -> None:
+    author, post = await _published(blog)
+    old_name = dict(author)
+    await blog.users.replace(author | {"username": "renamed", "nameVersion": 2}, etag=author["_etag"])
+    comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, old_name)))["item"]
+
+    await blog.posts_reaction.on_changed([comment])
+
+    assert {item["userUsername"] for item in await blog.items_of(post)} == {"renamed"}
+
+
+async def test_one_like_causes_a_bounded_number_of_writes(blog: Blog) -> None:
+    author, post = await _published(blog)
+    await blog.drain()
+    await blog.posts.execute("createLike", post["id"], a_like(post, author))
+
+    batches = 0
+    before: set[str] = set()
+    while True:  # deliver what is new until nothing is
+        posts, users = await blog.changes(blog.posts), await blog.changes(blog.users)
+        etags = {change["_etag"] for change in [*posts, *users]}
+        if etags == before:
+            break
+        before = etags
+        batches += 1
+        await blog.posts_reaction.on_changed(posts)
+        await blog.users_reaction.on_changed(users)
+
+    assert batches <= 2
+
+
+async def test_a_post_of_a_hundred_kilobytes_has_small_copies(blog: Blog) -> None:
+    _, post = await _published(blog, content="x" * 100_000)
+
+    await blog.posts_reaction.on_changed([post])
+
+    copy = await _feed_copy(blog, post)
+    assert copy is not None
+    assert len(copy["content"]) == 200
+
+
+async def test_dates_of_another_width_are_in_order_in_the_copies(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    whole = await blog.posts.create(a_post(author) | {"creationDate": "2026-01-01T00:00:00Z"})
+    half = await blog.posts.create(a_post(author) | {"creationDate": moment(0.5)})
+
+    await blog.posts_reaction.on_changed([whole, half])
+
+    dates = sorted(copy["creationDate"] for copy in await blog.all_items(blog.feed))
+    assert dates == ["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.500Z"]

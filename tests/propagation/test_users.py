@@ -1,0 +1,203 @@
+"""The reaction to changed users: names carried along, reservations settled, however often and late it is delivered."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.data import usernames
+from shared.data.users import create_user, edit_user
+from shared.errors import DatabaseUnavailable
+from shared.models.base import Item
+from shared.models.user import NewUser, UserChanges
+from shared.propagation import usernames as carrying
+from tests.blog import Blog
+from tests.items import a_comment, a_like, a_post, a_user, unique
+
+
+async def _reservation(blog: Blog, username: str) -> Item | None:
+    key = usernames.reservation_id(username)
+    return await blog.users.read(key, key)
+
+
+async def _register(blog: Blog, stem: str = "ada") -> Item:
+    return await create_user(blog.users, NewUser(username=unique(stem)), idempotency_key=None)
+
+
+async def _rename(blog: Blog, user: Item, username: str) -> Item:
+    return await edit_user(blog.users, user["id"], UserChanges(username=username), etag=None)
+
+
+async def _with_items_on_posts(blog: Blog, user: Item, number: int) -> list[Item]:
+    posts = [await blog.posts.create(a_post(user, second=second)) for second in range(number)]
+    for post in posts:
+        await blog.posts.execute("createComment", post["id"], a_comment(post, user))
+        await blog.posts.execute("createLike", post["id"], a_like(post, user))
+    return posts
+
+
+async def _names_on(blog: Blog, posts: list[Item]) -> set[str]:
+    return {item["userUsername"] for post in posts for item in await blog.items_of(post)}
+
+
+async def test_a_creation_confirms_the_reservation_and_writes_nothing_else(blog: Blog) -> None:
+    user = await _register(blog)
+    unconfirmed = await _reservation(blog, user["username"])
+
+    await blog.users_reaction.on_changed([user])
+
+    confirmed = await _reservation(blog, user["username"])
+    assert unconfirmed is not None
+    assert confirmed is not None
+    assert "ttl" in unconfirmed
+    assert "ttl" not in confirmed
+    assert await blog.users.read(user["id"], user["id"]) == user
+
+
+async def test_a_rename_reaches_every_item_and_frees_the_former_name(blog: Blog) -> None:
+    user = await _register(blog)
+    posts = await _with_items_on_posts(blog, user, 5)
+    await blog.drain()
+    new_name = unique("countess")
+
+    await _rename(blog, user, new_name)
+    await blog.drain()
+
+    assert await _names_on(blog, posts) == {new_name}
+    assert {copy["userUsername"] for copy in await blog.all_items(blog.feed)} == {new_name}
+    assert await _reservation(blog, user["username"]) is None
+    reservation = await _reservation(blog, new_name)
+    assert reservation is not None
+    assert (reservation["ownerId"], "ttl" in reservation) == (user["id"], False)
+
+
+async def test_a_rename_is_carried_once_and_the_reaction_comes_to_rest(blog: Blog) -> None:
+    user = await _register(blog)
+    await _with_items_on_posts(blog, user, 2)
+    await _rename(blog, user, unique("countess"))
+
+    await blog.drain()  # fails when the reactions go on writing
+
+    settled = await blog.users.read(user["id"], user["id"])
+    assert settled is not None
+    assert "formerUsernames" not in settled
+
+
+async def test_copies_and_reservations_cause_no_work(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    await blog.posts_reaction.on_changed([await blog.posts.create(a_post(author))])
+    changes = [change for change in await blog.changes(blog.users) if change["type"] != "user"]
+    before = await blog.all_items(blog.users)
+
+    await blog.users_reaction.on_changed(changes)
+
+    assert changes
+    assert await blog.all_items(blog.users) == before
+
+
+async def test_two_renames_seen_as_one_change_release_both_former_names(blog: Blog) -> None:
+    user = await _register(blog)
+    await blog.drain()
+    second, third = unique("second"), unique("third")
+    await _rename(blog, user, second)
+    await _rename(blog, user, third)
+
+    await blog.drain()
+
+    assert await _reservation(blog, user["username"]) is None
+    assert await _reservation(blog, second) is None
+    assert await _reservation(blog, third) is not None
+
+
+async def test_a_former_rename_delivered_late_does_not_bring_its_name_back(blog: Blog) -> None:
+    user = await _register(blog)
+    posts = await _with_items_on_posts(blog, user, 2)
+    second_state = await _rename(blog, user, unique("second"))
+    third_state = await _rename(blog, user, unique("third"))
+    await blog.users_reaction.on_changed([third_state])
+
+    await blog.users_reaction.on_changed([second_state])
+
+    assert await _names_on(blog, posts) == {third_state["username"]}
+    assert await _reservation(blog, third_state["username"]) is not None
+
+
+async def test_a_carrying_that_fails_half_way_is_finished_by_the_next_delivery(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = await _register(blog)
+    posts = await _with_items_on_posts(blog, user, 6)
+    renamed = await _rename(blog, user, unique("countess"))
+    rename_in_post = carrying.rename_in_post
+    calls = 0
+
+    async def fail_at_the_fourth(container: object, post_id: str, of: Item) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise DatabaseUnavailable("the test pulled the plug")
+        await rename_in_post(blog.posts, post_id, of)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(carrying, "rename_in_post", fail_at_the_fourth)
+        with pytest.raises(DatabaseUnavailable):
+            await blog.users_reaction.on_changed([renamed])
+    half_way = await _names_on(blog, posts)
+    await blog.users_reaction.on_changed([renamed])
+
+    assert user["username"] in half_way
+    assert await _names_on(blog, posts) == {renamed["username"]}
+    assert await _reservation(blog, user["username"]) is None
+
+
+async def test_a_rename_from_before_the_functions_first_ran_is_carried(blog: Blog) -> None:
+    user = await _register(blog)
+    posts = await _with_items_on_posts(blog, user, 2)
+    new_name = unique("countess")
+    await _rename(blog, user, new_name)
+
+    await blog.users_reaction.on_changed(await blog.changes(blog.users))
+
+    assert await _names_on(blog, posts) == {new_name}
+
+
+async def test_a_name_taken_back_is_not_released_by_the_rename_away_from_it(blog: Blog) -> None:
+    user = await _register(blog)
+    await blog.drain()
+    away = await _rename(blog, user, unique("away"))
+    back = await _rename(blog, away, user["username"])
+
+    await blog.users_reaction.on_changed([away])  # late: releases what the user had before
+    held = await _reservation(blog, user["username"])
+    await blog.users_reaction.on_changed([back])
+
+    assert held is not None
+    confirmed = await _reservation(blog, user["username"])
+    assert confirmed is not None
+    assert "ttl" not in confirmed
+    assert await _reservation(blog, away["username"]) is None
+
+
+async def test_a_user_whose_reservation_expired_gets_it_back(blog: Blog) -> None:
+    user = await _register(blog)
+    key = usernames.reservation_id(user["username"])
+    await blog.users.delete(key, key)
+
+    await blog.users_reaction.on_changed([user])
+
+    reservation = await _reservation(blog, user["username"])
+    assert reservation is not None
+    assert reservation["ownerId"] == user["id"]
+
+
+async def test_a_user_with_another_in_possession_of_his_name_is_kept_for_a_person_to_look_at(blog: Blog) -> None:
+    user = await _register(blog)
+    key = usernames.reservation_id(user["username"])
+    await blog.users.upsert(usernames.reservation_item(user["username"], "someone-else", 1, confirmed=True))
+
+    await blog.users_reaction.on_changed([user])
+
+    [failure] = await blog.all_items(blog.failures)
+    assert (failure["itemId"], failure["error"]["type"]) == (user["id"], "UsernameTaken")
+    held = await blog.users.read(key, key)
+    assert held is not None
+    assert held["ownerId"] == "someone-else"

@@ -1,0 +1,12 @@
+// The operations of the article's procedure, its faults included: nothing is checked but what it needs to go on.
+function createComment(comment) {
+    const collection = getContext().getCollection();
+    collection.readDocument(collection.getAltLink() + "/docs/" + comment.postId, function (error, post) {
+        if (error) throw error;
+        post.commentCount++;
+        collection.replaceDocument(post._self, post, function (error) {
+            if (error) throw error;
+            collection.createDocument(collection.getSelfLink(), comment);
+        });
+    });
+}

@@ -1,0 +1,12 @@
+// The operations of the article's procedure, its faults included: the value is pasted into the text, one page is read.
+function updateUsernames(userId, username) {
+    const collection = getContext().getCollection();
+    const query = "SELECT * FROM c WHERE c.userId = '" + userId + "'";
+    collection.queryDocuments(collection.getSelfLink(), query, function (error, items) {
+        if (error) throw error;
+        items.forEach(function (item) {
+            item.userUsername = username;
+            collection.replaceDocument(item._self, item);
+        });
+    });
+}

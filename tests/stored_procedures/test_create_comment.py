@@ -1,0 +1,124 @@
+"""createComment.js as it is deployed, and beside it the article's way of doing the same."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from shared.cosmos import ScriptFailed
+from shared.errors import DatabaseUnavailable
+from tests.blog import Blog
+from tests.items import a_comment, a_post, a_user
+
+pytestmark = pytest.mark.usefixtures("both_script_views")
+
+
+async def test_a_comment_and_its_count_are_written_together(blog: Blog) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author))
+
+    answer = await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+
+    stored = await blog.posts.read(answer["item"]["id"], post["id"])
+    assert answer["created"] is True
+    assert stored is not None
+    assert stored["_etag"] == answer["item"]["_etag"]
+    assert await blog.counts(post) == (1, 0)
+
+
+async def test_a_repeated_comment_id_counts_once_and_returns_the_first(blog: Blog) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author))
+    comment = a_comment(post, author, content="first")
+    await blog.posts.execute("createComment", post["id"], comment)
+
+    repeated = await blog.posts.execute("createComment", post["id"], comment | {"content": "second"})
+
+    assert repeated["created"] is False
+    assert repeated["item"]["content"] == "first"
+    assert await blog.counts(post) == (1, 0)
+
+
+async def test_a_comment_on_an_unknown_post_answers_404_and_writes_nothing(blog: Blog) -> None:
+    author = a_user()
+    post = a_post(author)
+
+    with pytest.raises(ScriptFailed) as refused:
+        await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+
+    assert refused.value.number == 404
+    assert await blog.items_of(post) == []
+
+
+async def test_a_deleted_post_takes_no_comment(blog: Blog) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author) | {"type": "deletedPost"})
+
+    with pytest.raises(ScriptFailed) as refused:
+        await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+
+    assert refused.value.number == 404
+
+
+async def test_a_post_without_a_count_has_one_comment_after_the_first(blog: Blog) -> None:
+    author = a_user()
+    v1 = a_post(author)
+    del v1["commentCount"], v1["likeCount"], v1["version"]
+    post = await blog.posts.create(v1)
+
+    await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+
+    stored = await blog.posts.read(post["id"], post["id"])
+    assert stored is not None
+    assert stored["commentCount"] == 1
+
+
+async def test_the_articles_way_stores_null_for_a_count_that_was_not_there(blog: Blog) -> None:
+    author = a_user()
+    v1 = a_post(author)
+    del v1["commentCount"]
+    post = await blog.posts.create(v1)
+    await blog.deploy_naive_procedure("createComment")
+
+    await blog.posts.execute("naive-createComment", post["id"], a_comment(post, author))
+
+    stored = await blog.posts.read(post["id"], post["id"])
+    assert stored is not None
+    assert stored["commentCount"] is None
+
+
+@pytest.mark.parametrize("accepted", [0, 1, 2])
+async def test_a_refused_operation_leaves_neither_count_nor_comment(blog: Blog, accepted: int) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author))
+
+    with blog.accepting(accepted), pytest.raises(DatabaseUnavailable):
+        await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+
+    assert await blog.counts(post) == (0, 0)
+    assert len(await blog.items_of(post)) == 1
+
+
+async def test_the_articles_way_counts_a_comment_that_was_refused(blog: Blog) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author))
+    await blog.deploy_naive_procedure("createComment")
+
+    with blog.accepting(2):
+        await blog.posts.execute("naive-createComment", post["id"], a_comment(post, author))
+
+    stored = await blog.posts.read(post["id"], post["id"])
+    assert stored is not None
+    assert stored["commentCount"] == 1
+    assert len(await blog.items_of(post)) == 1
+
+
+async def test_concurrent_comments_are_all_counted(blog: Blog) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author))
+
+    comments = [a_comment(post, author) for _ in range(20)]
+    await asyncio.gather(*(blog.posts.execute("createComment", post["id"], comment) for comment in comments))
+
+    assert await blog.counts(post) == (20, 0)
