@@ -1,0 +1,1 @@
+"""What manage.py does with the blog's database: provision, seed, verify, rebuild. Never deployed."""

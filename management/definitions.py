@@ -1,0 +1,62 @@
+"""How a container that is there differs from its declaration in shared/containers.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# The service adds it to every policy by itself: https://learn.microsoft.com/azure/cosmos-db/index-policy
+_ALWAYS_EXCLUDED = '/"_etag"/?'
+
+Definition = Mapping[str, Any]
+
+
+def unchangeable_differences(declared: Definition, present: Definition) -> list[str]:
+    """What differs and cannot be changed in place, in words: the partition key and the unique keys."""
+    differences = []
+    if _partition_key(declared) != _partition_key(present):
+        differences.append(f"its partition key is {_paths(present)}, not {_paths(declared)}")
+    if _unique_keys(declared) != _unique_keys(present):
+        differences.append("its unique keys are others")
+    return differences
+
+
+def changeable_differences(declared: Definition, present: Definition) -> list[str]:
+    """The names of what differs and can be replaced. A declaration without an indexing policy takes any."""
+    differences = []
+    policy = declared.get("indexingPolicy")
+    if policy is not None and _policy(policy) != _policy(present.get("indexingPolicy", {})):
+        differences.append("indexing policy")
+    if declared.get("defaultTtl") != present.get("defaultTtl"):
+        differences.append("TTL")
+    return differences
+
+
+def _partition_key(definition: Definition) -> tuple[Any, ...]:
+    key = definition["partitionKey"]
+    return tuple(key["paths"]), key.get("kind", "Hash"), key.get("version", 1)
+
+
+def _paths(definition: Definition) -> str:
+    key = definition["partitionKey"]
+    return f"{', '.join(key['paths'])} (version {key.get('version', 1)})"
+
+
+def _unique_keys(definition: Definition) -> set[tuple[str, ...]]:
+    keys = definition.get("uniqueKeyPolicy", {}).get("uniqueKeys", [])
+    return {tuple(key["paths"]) for key in keys}
+
+
+def _policy(policy: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a policy says, without the order of its paths and what the service adds to it."""
+    return (
+        policy.get("indexingMode", "consistent").lower(),
+        policy.get("automatic", True),
+        {entry["path"] for entry in policy.get("includedPaths", [])},
+        {entry["path"] for entry in policy.get("excludedPaths", [])} - {_ALWAYS_EXCLUDED},
+        {
+            tuple((path["path"], path.get("order", "ascending")) for path in index)
+            for index in policy.get("compositeIndexes", [])
+        },
+        {(index["path"], *sorted(index.get("types", []))) for index in policy.get("spatialIndexes", [])},
+    )

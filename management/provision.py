@@ -1,0 +1,153 @@
+"""Bring a database to what shared/containers.json and stored_procedures/ say: create what is missing, replace what
+differs, leave the rest alone.
+
+Works with a key. An identity may do none of this (403/5300), but where all is in place already it is refused only the
+look at the scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from azure.cosmos.aio import CosmosClient, DatabaseProxy, ScriptsProxy
+from azure.cosmos.exceptions import CosmosResourceNotFoundError
+
+from management.definitions import changeable_differences, unchangeable_differences
+from management.errors import ManagementError
+from shared.containers import container_definitions
+
+Say = Callable[[str], None]
+
+_SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
+# What is not declared and would be lost by a replacement that does not repeat it.
+_KEPT = {
+    "analytical_storage_ttl": "analyticalStorageTtl",
+    "computed_properties": "computedProperties",
+    "conflict_resolution_policy": "conflictResolutionPolicy",
+}
+
+
+async def provision(client: CosmosClient, database: str, *, throughput: int | None, say: Say) -> None:
+    """Provision the database and say what was done, a line for each change.
+
+    `throughput` is in RU/s, shared by the containers. Without it a new database gets the account's own default, and
+    one that is there stays as it is. Raises ManagementError, and the SDK's AzureError.
+    """
+    changes: list[str] = []
+
+    def changed(line: str) -> None:
+        changes.append(line)
+        say(line)
+
+    proxy = await _provision_database(client, database, throughput, changed)
+    present = {properties["id"]: properties async for properties in proxy.list_containers()}
+    for declared in container_definitions():
+        await _provision_container(proxy, declared, present.get(declared["id"]), changed)
+        await _provision_scripts(proxy, declared, changed)
+    if not changes:
+        say(f"Database {database}: everything is in place.")
+
+
+async def _provision_database(client: CosmosClient, name: str, throughput: int | None, changed: Say) -> DatabaseProxy:
+    proxy = client.get_database_client(name)
+    try:
+        await proxy.read()
+    except CosmosResourceNotFoundError:
+        await client.create_database_if_not_exists(name, offer_throughput=throughput)
+        changed(f"Database {name}: created" + (f" with {throughput} RU/s." if throughput else "."))
+        return proxy
+    if throughput is not None:
+        await _set_throughput(proxy, throughput, changed)
+    return proxy
+
+
+async def _set_throughput(proxy: DatabaseProxy, throughput: int, changed: Say) -> None:
+    try:
+        present = (await proxy.get_throughput()).offer_throughput
+    except CosmosResourceNotFoundError as error:
+        raise ManagementError(
+            f"The database {proxy.id!r} has no throughput of its own to set: it was created without, or the account is"
+            " serverless."
+        ) from error
+    if present != throughput:
+        await proxy.replace_throughput(throughput)
+        changed(f"Database {proxy.id}: {throughput} RU/s instead of {present}.")
+
+
+async def _provision_container(
+    database: DatabaseProxy, declared: Mapping[str, Any], present: Mapping[str, Any] | None, changed: Say
+) -> None:
+    name, policy, ttl = declared["id"], declared.get("indexingPolicy"), declared.get("defaultTtl")
+    if present is None:
+        await database.create_container(
+            name,
+            declared["partitionKey"],
+            indexing_policy=policy,
+            default_ttl=ttl,
+            unique_key_policy=declared.get("uniqueKeyPolicy"),
+        )
+        changed(f"Container {name}: created.")
+        return
+    if unchangeable := unchangeable_differences(declared, present):
+        raise ManagementError(
+            f"The container {name!r} cannot be brought to its definition: {' and '.join(unchangeable)}, which cannot be"
+            " changed in place. Move its items to a new container, or delete it and provision again."
+        )
+    if differences := changeable_differences(declared, present):
+        await database.replace_container(
+            name,
+            present["partitionKey"],
+            indexing_policy=policy or present.get("indexingPolicy"),
+            default_ttl=ttl,
+            **{option: present[property_] for option, property_ in _KEPT.items() if property_ in present},
+        )
+        changed(f"Container {name}: {' and '.join(differences)} replaced.")
+
+
+async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any], changed: Say) -> None:
+    scripts = database.get_container_client(declared["id"]).scripts
+    if declared["storedProcedures"]:
+        present = {script["id"]: script async for script in scripts.list_stored_procedures()}
+        for name in declared["storedProcedures"]:
+            await _provision_procedure(scripts, name, present.get(name), changed)
+    if declared["triggers"]:
+        present = {script["id"]: script async for script in scripts.list_triggers()}
+        for trigger in declared["triggers"]:
+            await _provision_trigger(scripts, trigger, present.get(trigger["id"]), changed)
+
+
+async def _provision_procedure(
+    scripts: ScriptsProxy, name: str, present: Mapping[str, Any] | None, changed: Say
+) -> None:
+    wanted = {"id": name, "body": script_text(name)}
+    if present is None:
+        await scripts.create_stored_procedure(wanted)
+        changed(f"Stored procedure {name}: created.")
+    elif present["body"] != wanted["body"]:
+        await scripts.replace_stored_procedure(name, wanted)
+        changed(f"Stored procedure {name}: replaced.")
+
+
+async def _provision_trigger(
+    scripts: ScriptsProxy, declared: Mapping[str, str], present: Mapping[str, Any] | None, changed: Say
+) -> None:
+    name = declared["id"]
+    wanted = {
+        "id": name,
+        "body": script_text(name),
+        "triggerType": declared["type"],
+        "triggerOperation": declared["operation"],
+    }
+    if present is None:
+        await scripts.create_trigger(wanted)
+        changed(f"Trigger {name}: created.")
+    elif any(present[property_] != value for property_, value in wanted.items()):
+        await scripts.replace_trigger(name, wanted)
+        changed(f"Trigger {name}: replaced.")
+
+
+def script_text(name: str) -> str:
+    """The text of a script of stored_procedures/."""
+    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
