@@ -14,9 +14,11 @@ from typing import Any
 from azure.cosmos.aio import CosmosClient, DatabaseProxy, ScriptsProxy
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
+from management.account import signed_in
 from management.definitions import changeable_differences, unchangeable_differences
 from management.errors import ManagementError
 from shared.containers import container_definitions
+from shared.settings import Settings
 
 Say = Callable[[str], None]
 
@@ -29,8 +31,12 @@ _KEPT = {
 }
 
 
-async def provision(client: CosmosClient, database: str, *, throughput: int | None, say: Say) -> None:
-    """Provision the database and say what was done, a line for each change.
+def _silently(_: str) -> None:
+    """Say nothing."""
+
+
+async def provision(configuration: Settings, *, throughput: int | None = None, say: Say = _silently) -> None:
+    """Provision the database of the settings and say what was done, a line for each change.
 
     `throughput` is in RU/s, shared by the containers. Without it a new database gets the account's own default, and
     one that is there stays as it is. Raises ManagementError, and the SDK's AzureError.
@@ -41,13 +47,14 @@ async def provision(client: CosmosClient, database: str, *, throughput: int | No
         changes.append(line)
         say(line)
 
-    proxy = await _provision_database(client, database, throughput, changed)
-    present = {properties["id"]: properties async for properties in proxy.list_containers()}
-    for declared in container_definitions():
-        await _provision_container(proxy, declared, present.get(declared["id"]), changed)
-        await _provision_scripts(proxy, declared, changed)
+    async with signed_in(configuration) as client:
+        database = await _provision_database(client, configuration.database, throughput, changed)
+        present = {properties["id"]: properties async for properties in database.list_containers()}
+        for declared in container_definitions():
+            await _provision_container(database, declared, present.get(declared["id"]), changed)
+            await _provision_scripts(database, declared, changed)
     if not changes:
-        say(f"Database {database}: everything is in place.")
+        say(f"Database {configuration.database}: everything is in place.")
 
 
 async def _provision_database(client: CosmosClient, name: str, throughput: int | None, changed: Say) -> DatabaseProxy:
@@ -66,7 +73,8 @@ async def _provision_database(client: CosmosClient, name: str, throughput: int |
 async def _set_throughput(proxy: DatabaseProxy, throughput: int, changed: Say) -> None:
     try:
         present = (await proxy.get_throughput()).offer_throughput
-    except CosmosResourceNotFoundError as error:
+    except (CosmosResourceNotFoundError, AttributeError) as error:
+        # azure-cosmos 4.17 means to raise the first, and trips over itself with the second in its retry policy.
         raise ManagementError(
             f"The database {proxy.id!r} has no throughput of its own to set: it was created without, or the account is"
             " serverless."
