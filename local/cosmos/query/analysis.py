@@ -55,7 +55,7 @@ class _Reader:
 
     def __init__(self, query: Query, parameters: Mapping[str, Json]) -> None:
         self.alias = _item_alias(query)
-        scope = Scope(None, {} if self.alias is None else {self.alias: ITEM_SLOT})
+        scope = Scope(slots={} if self.alias is None else {self.alias: ITEM_SLOT})
         self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from local.cosmos.query.compiler.ordered import Entry, Ordering, OrderPosition, compile_ordering
-from local.cosmos.query.compiler.scope import ITEM_SLOT, Context, Frame, UdfCaller
+from local.cosmos.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
 from local.cosmos.query.compiler.selection import Selection, compile_selection, distinct_rows
 from local.cosmos.query.counts import RowCounts, row_counts
 from local.cosmos.query.features import QueryFeatures, features_of
@@ -113,7 +113,7 @@ def compile_query(query: Query, parameters: Mapping[str, Json], udfs: UdfCaller 
     """
     context = Context(parameters, udfs)
     counts = row_counts(query, parameters)
-    selection = compile_selection(query, context, None)
+    selection = compile_selection(query, context, Scope(opens_container=True))
     ordering = compile_ordering(query, selection)
     return CompiledQuery(features_of(query), counts, context, selection, ordering)
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from local.cosmos.query import syntax
 from local.cosmos.query.compiler.scope import ITEM_SLOT, Evaluator, Frame
@@ -26,8 +26,7 @@ given with it.
 Tie: TypeAlias = "tuple[int, str, int]"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One row to be sorted. `tie` orders equal keys: by item, then by the item's rows."""
 
     values: tuple[JsonOrUndefined, ...]

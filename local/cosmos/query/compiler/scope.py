@@ -39,10 +39,15 @@ class Constant:
 
 @dataclass(slots=True)
 class Scope:
-    """The aliases that an expression can name, those of the enclosing queries included."""
+    """The aliases that an expression can name, those of the enclosing queries included.
+
+    `opens_container`: the first name of FROM stands for the item, whatever it is. So at the top level, and in a
+    subquery that is the first source there.
+    """
 
     parent: Scope | None = None
     slots: dict[str, int] = field(default_factory=dict)
+    opens_container: bool = False
 
     def bind(self, alias: str, slot: int, source: Identifier | PathCollection) -> None:
         """Raises CosmosError 400 if this query has the alias already."""

@@ -54,14 +54,19 @@ class Selection:
                 yield value
 
 
-def compile_selection(query: Query, context: Context, parent: Scope | None) -> Selection:
-    """Raises CosmosError 400 for names, functions and clauses that do not fit together."""
-    scope = Scope(parent)
+def compile_selection(query: Query, context: Context, scope: Scope) -> Selection:
+    """Compiles a query into its own scope, which this fills.
+
+    Raises CosmosError 400 for names, functions and clauses that do not fit together.
+    """
+
+    def source(nested: Query, opens_container: bool) -> Callable[[Frame], Iterator[Json]]:
+        return _compile_subquery(nested, context, Scope(scope, opens_container=opens_container))
 
     def subquery(nested: Query) -> Callable[[Frame], Iterator[Json]]:
-        return compile_subquery(nested, context, scope)
+        return _compile_subquery(nested, context, Scope(scope))
 
-    bind = compile_sources(query.sources, context, scope, subquery)
+    bind = compile_sources(query.sources, context, scope, source)
     compiler = ExpressionCompiler(context, scope, subquery)
     test = None if query.where is None else compiler.test(query.where)
     grouping = compile_grouping(query, context, scope, compiler)
@@ -69,8 +74,8 @@ def compile_selection(query: Query, context: Context, parent: Scope | None) -> S
     return Selection(compiler, bind, test, grouping, project)
 
 
-def compile_subquery(query: Query, context: Context, parent: Scope) -> Callable[[Frame], Iterator[Json]]:
-    selection = compile_selection(query, context, parent)
+def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[[Frame], Iterator[Json]]:
+    selection = compile_selection(query, context, scope)
 
     def rows(frame: Frame) -> Iterator[Json]:
         values = selection.rows(frame)

@@ -11,20 +11,21 @@ from local.cosmos.query.syntax import Identifier, PathCollection, Source
 from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Values = Callable[[Frame], Iterable[JsonOrUndefined]]
-Subquery = Callable[[syntax.Query], Callable[[Frame], Iterator[Json]]]
+Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
+"""Compiles a nested query; the flag says whether it opens the container."""
 
 
 def compile_sources(sources: tuple[Source, ...], context: Context, scope: Scope, subquery: Subquery) -> Binder | None:
     """Binds the aliases of a FROM clause in `scope`; None means one row with the frame as it is.
 
-    At the top level the first name of the first source stands for the item, whatever it is; every other
-    name must be an alias bound before it, or one of an enclosing query.
+    Where the scope opens the container, the first name of the first source stands for the item; every other name
+    must be an alias bound before it, or one of an enclosing query.
     """
     binder: Binder | None = None
     for position, source in enumerate(sources):
         if position:
             context.count_join()
-        root = scope.parent is None and position == 0
+        root = scope.opens_container and position == 0
         binder = _bound(binder, source, root, context, scope, subquery)
     return binder
 
@@ -56,7 +57,7 @@ def _alias(source: Source) -> str | None:
 def _values(source: Source, root: bool, scope: Scope, subquery: Subquery) -> Values:
     collection = source.collection
     if not isinstance(collection, PathCollection):
-        return subquery(collection.query)
+        return subquery(collection.query, root)
     slot = ITEM_SLOT if root else scope.resolve(collection)
     return _elements(slot, collection.path) if source.iterate else _value(slot, collection.path)
 
