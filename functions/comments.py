@@ -28,7 +28,9 @@ endpoints = Endpoints("comments")
 async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """The comment and the post's count of comments change together."""
     post_id, key = call.path["postId"], call.idempotency_key
-    comment = await comments.create_comment(container(USERS), container(POSTS), post_id, call.body, idempotency_key=key)
+    comment = await comments.create_comment(
+        await container(USERS), await container(POSTS), post_id, call.body, idempotency_key=key
+    )
     return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
 
 
@@ -42,7 +44,7 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
 async def delete_comment(call: Call[None]) -> func.HttpResponse:
     """The comment and the post's count of comments change together."""
     path = call.path
-    await comments.delete_comment(container(POSTS), path["postId"], path["commentId"], etag=call.if_match)
+    await comments.delete_comment(await container(POSTS), path["postId"], path["commentId"], etag=call.if_match)
     return gone()
 
 
@@ -57,5 +59,7 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
 )
 async def list_comments(call: Call[None]) -> func.HttpResponse:
     """Newest first."""
-    page = await comments.list_comments(container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor)
+    page = await comments.list_comments(
+        await container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor
+    )
     return paged(Comment, page)

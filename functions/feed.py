@@ -25,4 +25,4 @@ endpoints = Endpoints("feed")
 )
 async def get_feed(call: Call[None]) -> func.HttpResponse:
     """Newest first, `limit` posts, 100 at the most. Follows new and changed posts with a short delay."""
-    return listed(Post, await list_recent_posts(container(FEED), limit=call.limit))
+    return listed(Post, await list_recent_posts(await container(FEED), limit=call.limit))

@@ -28,7 +28,7 @@ endpoints = Endpoints("likes")
 async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     """201 with the like; 200 with the same like if the user liked the post already."""
     post_id = call.path["postId"]
-    added = await likes.create_like(container(USERS), container(POSTS), post_id, call.body)
+    added = await likes.create_like(await container(USERS), await container(POSTS), post_id, call.body)
     if not added.created:
         return changed(Like, added.item)
     return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
@@ -44,7 +44,7 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
 async def delete_like(call: Call[None]) -> func.HttpResponse:
     """204 also when there was no such like."""
     path = call.path
-    await likes.delete_like(container(POSTS), path["postId"], path["userId"], etag=call.if_match)
+    await likes.delete_like(await container(POSTS), path["postId"], path["userId"], etag=call.if_match)
     return gone()
 
 
@@ -59,5 +59,5 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 )
 async def list_likes(call: Call[None]) -> func.HttpResponse:
     """Newest first."""
-    page = await likes.list_likes(container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor)
+    page = await likes.list_likes(await container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor)
     return paged(Like, page)

@@ -15,5 +15,7 @@ blueprint = func.Blueprint()
 @batch_of(blueprint, container_name=POSTS)
 async def on_posts_changed(changes: func.DocumentList) -> None:
     """Copy changed posts into `users` and `feed`, take deleted ones out, set outdated names right."""
-    reaction = PostsReaction(container(USERS), container(POSTS), container(FEED), container(FAILURES))
+    reaction = PostsReaction(
+        await container(USERS), await container(POSTS), await container(FEED), await container(FAILURES)
+    )
     await react("on_posts_changed", changes, reaction.on_changed)

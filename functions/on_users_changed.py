@@ -15,5 +15,5 @@ blueprint = func.Blueprint()
 @batch_of(blueprint, container_name=USERS)
 async def on_users_changed(changes: func.DocumentList) -> None:
     """Confirm and release reservations, carry changed names to posts, comments and likes."""
-    reaction = UsersReaction(container(USERS), container(POSTS), container(FAILURES))
+    reaction = UsersReaction(await container(USERS), await container(POSTS), await container(FAILURES))
     await react("on_users_changed", changes, reaction.on_changed)

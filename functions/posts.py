@@ -28,7 +28,7 @@ endpoints = Endpoints("posts")
 async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     """The post can be read at once; the lists of posts show it a moment later."""
     key = call.idempotency_key
-    post = await posts.create_post(container(USERS), container(POSTS), call.body, idempotency_key=key)
+    post = await posts.create_post(await container(USERS), await container(POSTS), call.body, idempotency_key=key)
     return created(Post, post, f"/api/posts/{post['id']}")
 
 
@@ -43,7 +43,7 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
 )
 async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     """Changes title and content alone; comments, likes and renames that come at the same time are kept."""
-    post = await posts.edit_post(container(POSTS), call.path["postId"], call.body, etag=call.if_match)
+    post = await posts.edit_post(await container(POSTS), call.path["postId"], call.body, etag=call.if_match)
     return changed(Post, post)
 
 
@@ -56,7 +56,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 )
 async def delete_post(call: Call[None]) -> func.HttpResponse:
     """The post is gone at once, from the lists of posts a moment later, with its comments and likes."""
-    await posts.delete_post(container(POSTS), call.path["postId"], etag=call.if_match)
+    await posts.delete_post(await container(POSTS), call.path["postId"], etag=call.if_match)
     return gone()
 
 
@@ -70,7 +70,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
 )
 async def get_post(call: Call[None]) -> func.HttpResponse:
     """The full content; the counts are exact."""
-    return found(call, Post, await posts.get_post(container(POSTS), call.path["postId"]))
+    return found(call, Post, await posts.get_post(await container(POSTS), call.path["postId"]))
 
 
 @endpoints.endpoint(
@@ -85,5 +85,5 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
 async def list_user_posts(call: Call[None]) -> func.HttpResponse:
     """Newest first, the content cut to a summary. Follows new and changed posts with a short delay."""
     user_id = call.path["userId"]
-    page = await posts.list_posts_of_user(container(USERS), user_id, limit=call.limit, cursor=call.cursor)
+    page = await posts.list_posts_of_user(await container(USERS), user_id, limit=call.limit, cursor=call.cursor)
     return paged(Post, page)

@@ -27,7 +27,7 @@ endpoints = Endpoints("users")
 )
 async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     """The name must be nobody else's, compared case-insensitively after Unicode NFKC."""
-    user = await users.create_user(container(USERS), call.body, idempotency_key=call.idempotency_key)
+    user = await users.create_user(await container(USERS), call.body, idempotency_key=call.idempotency_key)
     return created(User, user, f"/api/users/{user['id']}")
 
 
@@ -42,7 +42,7 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
 )
 async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     """The new name appears on the user at once, on the user's posts, comments and likes a moment later."""
-    user = await users.edit_user(container(USERS), call.path["userId"], call.body, etag=call.if_match)
+    user = await users.edit_user(await container(USERS), call.path["userId"], call.body, etag=call.if_match)
     return changed(User, user)
 
 
@@ -55,4 +55,4 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     refusals=(UserNotFound,),
 )
 async def get_user(call: Call[None]) -> func.HttpResponse:
-    return found(call, User, await users.get_user(container(USERS), call.path["userId"]))
+    return found(call, User, await users.get_user(await container(USERS), call.path["userId"]))

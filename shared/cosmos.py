@@ -84,18 +84,31 @@ def _client() -> CosmosClient:
     return connect(settings())
 
 
+_signing_in = asyncio.Lock()
+_signed_in: set[CosmosClient] = set()
+
+
+async def container(name: str) -> Container:
+    """The container of this process's database. Raises SettingsError, DatabaseUnavailable.
+
+    The first call signs in: it asks the account for its consistency. Only a client that knows it to be Session sends
+    session tokens, without which a read may miss what this very process has written.
+    """
+    client = _client()
+    if client not in _signed_in:
+        async with _signing_in:
+            if client not in _signed_in:
+                with _blog_errors():
+                    await client.__aenter__()
+                _signed_in.add(client)
+    return open_container(name)
+
+
 @cache
-def container(name: str) -> Container:
-    """The container of this process's database. Raises SettingsError when the settings are incomplete."""
+def open_container(name: str) -> Container:
+    """The container without signing in, for questions whose answers do not depend on earlier writes. Raises
+    SettingsError."""
     return Container(_client().get_database_client(settings().database).get_container_client(name))
-
-
-async def close() -> None:
-    """Close this process's client, if there is one."""
-    if _client.cache_info().currsize:
-        await _client().close()
-        _client.cache_clear()
-        container.cache_clear()
 
 
 class Container:

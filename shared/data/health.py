@@ -15,7 +15,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from pydantic import BaseModel, ConfigDict, Field
 
 from shared.containers import container_definitions
-from shared.cosmos import Container, container
+from shared.cosmos import Container, open_container
 from shared.errors import NotReady
 from shared.logs import log
 from shared.settings import SettingsError
@@ -50,21 +50,23 @@ class Readiness:
 
     def __init__(
         self,
-        open_container: Callable[[str], Container] = container,
+        open_container: Callable[[str], Container] = open_container,
         clock: Callable[[], float] = time.monotonic,
+        deadline_s: float = DEADLINE_S,
     ) -> None:
         self._open_container = open_container
         self._clock = clock
+        self._deadline_s = deadline_s
         self._asking = asyncio.Lock()
         self._asked_at = float("-inf")
         self._outcome: Health | NotReady = NotReady([])
 
     async def health(self) -> Health:
         """Reads the database, every container, and the lists of scripts of those that have any, all at once; an answer
-        is there after `DEADLINE_S` seconds. Raises NotReady, naming everything that is not."""
+        is there when the deadline is over. Raises NotReady, naming everything that is not."""
         async with self._asking:
             if self._clock() - self._asked_at >= KEPT_S:
-                self._outcome = await _ask(self._open_container)
+                self._outcome = await _ask(self._open_container, self._deadline_s)
                 self._asked_at = self._clock()
         if isinstance(self._outcome, NotReady):
             raise NotReady(self._outcome.names)
@@ -80,14 +82,14 @@ class _Check:
     may_be_forbidden: bool = False
 
 
-async def _ask(open_container: Callable[[str], Container]) -> Health | NotReady:
+async def _ask(open_container: Callable[[str], Container], deadline_s: float) -> Health | NotReady:
     try:
         checks = list(_checks(open_container))
     except SettingsError as error:
         log(logging.WARNING, "not ready", settings=str(error))
         return NotReady(["settings"])
     states: dict[str, str] = {}
-    for found in await asyncio.gather(*(_states(check) for check in checks)):
+    for found in await asyncio.gather(*(_states(check, deadline_s) for check in checks)):
         states |= found
     failed = {name: state for name, state in states.items() if state not in (_READY, _UNCHECKED)}
     if failed:
@@ -96,14 +98,14 @@ async def _ask(open_container: Callable[[str], Container]) -> Health | NotReady:
     return Health.model_validate({"checks": states})
 
 
-async def _states(check: _Check) -> dict[str, str]:
+async def _states(check: _Check, deadline_s: float) -> dict[str, str]:
     """Ready, unchecked, or what is the matter, for each name. The SDK's exceptions are the very answer here, so unlike
     elsewhere they come this far."""
     try:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(deadline_s):
             found = await check.find()
     except TimeoutError:
-        return dict.fromkeys(check.names, f"no answer within {DEADLINE_S:.0f} s")
+        return dict.fromkeys(check.names, f"no answer within {deadline_s:g} s")
     except CosmosHttpResponseError as error:
         # No data-plane role lists scripts: https://learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac
         forbidden = check.may_be_forbidden and error.status_code == _FORBIDDEN
