@@ -1,0 +1,226 @@
+"""What /api/health finds out, through the real SDK, of a service that lacks, refuses and delays things."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import azure.functions as func
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer, unused_port
+
+from functions import description, health
+from shared.containers import container_definitions
+from shared.cosmos import Container, connect
+from shared.data.health import KEPT_S, Readiness
+from shared.errors import NotReady
+from shared.settings import Settings, SettingsError
+from tests.contract import assert_answer_matches
+
+SCRIPTS = {
+    "posts/createComment",
+    "posts/createLike",
+    "posts/deleteComment",
+    "posts/deleteLike",
+    "posts/updateUsernames",
+    "feed/truncateFeed",
+}
+EVERYTHING = {"database", "users", "posts", "feed", "failures", "leases"} | SCRIPTS
+
+
+@dataclass
+class Service:
+    """As much of Cosmos DB as answers what is there: names as Readiness gives them."""
+
+    existing: set[str] = field(default_factory=lambda: set(EVERYTHING))
+    forbidden: set[str] = field(default_factory=set)
+    hanging: bool = False
+    asked: list[str] = field(default_factory=list)
+    endpoint: str = ""
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_get("/", self.account)
+        app.router.add_get("/dbs/blog/", self.database)
+        app.router.add_get("/dbs/blog/colls/{container}/", self.container)
+        app.router.add_get("/dbs/blog/colls/{container}/{kind}/", self.scripts)
+        return app
+
+    async def account(self, _request: web.Request) -> web.Response:
+        location = {"name": "here", "databaseAccountEndpoint": self.endpoint}
+        return web.json_response(
+            {
+                "writableLocations": [location],
+                "readableLocations": [location],
+                "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
+            }
+        )
+
+    async def database(self, _request: web.Request) -> web.Response:
+        return await self.answer("database", {"id": "blog"})
+
+    async def container(self, request: web.Request) -> web.Response:
+        name = request.match_info["container"]
+        definition = next(definition for definition in container_definitions() if definition["id"] == name)
+        return await self.answer(name, {"id": name, "_rid": name, "partitionKey": definition["partitionKey"]})
+
+    async def scripts(self, request: web.Request) -> web.Response:
+        container = request.match_info["container"]
+        found = [name.partition("/")[2] for name in sorted(self.existing) if name.startswith(f"{container}/")]
+        feed = {"sprocs": "StoredProcedures", "triggers": "Triggers"}[request.match_info["kind"]]
+        return await self.answer(f"{container}/", {feed: [{"id": name} for name in found], "_count": len(found)})
+
+    async def answer(self, name: str, body: dict[str, Any]) -> web.Response:
+        self.asked.append(name)
+        if self.hanging:
+            await self.released.wait()
+        if name in self.forbidden:
+            return web.json_response({"code": "Forbidden"}, status=403, headers={"x-ms-substatus": "5300"})
+        if name.partition("/")[0] not in self.existing:
+            return web.json_response({"code": "NotFound"}, status=404)
+        return web.json_response(body, headers={"x-ms-request-charge": "1"})
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    service = Service()
+    async with TestServer(service.app()) as server:
+        service.endpoint = str(server.make_url("/"))
+        yield service
+        service.released.set()
+
+
+@pytest.fixture
+async def containers(service: Service) -> AsyncIterator[Callable[[str], Container]]:
+    async with connect(Settings(service.endpoint, "a2V5", "blog")) as client:
+        database = client.get_database_client("blog")
+        yield lambda name: Container(database.get_container_client(name))
+
+
+async def test_everything_that_is_there_is_ready(containers: Callable[[str], Container]) -> None:
+    found = await Readiness(containers).health()
+
+    assert found.status == "ready"
+    assert found.checks == dict.fromkeys(EVERYTHING, "ready")
+
+
+@pytest.mark.parametrize(
+    ("missing", "not_ready"),
+    [
+        ({"posts/createLike"}, {"posts/createLike"}),
+        ({"feed/truncateFeed", "leases"}, {"feed/truncateFeed", "leases"}),
+        ({"feed"}, {"feed", "feed/truncateFeed"}),
+        ({"database"}, {"database"}),
+    ],
+)
+async def test_everything_that_is_missing_is_named(
+    service: Service, containers: Callable[[str], Container], missing: set[str], not_ready: set[str]
+) -> None:
+    service.existing -= missing
+
+    with pytest.raises(NotReady) as refusal:
+        await Readiness(containers).health()
+
+    assert set(refusal.value.names) == not_ready
+
+
+async def test_scripts_that_may_not_be_listed_are_unchecked(
+    service: Service, containers: Callable[[str], Container]
+) -> None:
+    service.forbidden = {"posts/", "feed/"}
+
+    found = await Readiness(containers).health()
+
+    assert {name for name, state in found.checks.items() if state == "unchecked"} == SCRIPTS
+
+
+async def test_a_container_that_may_not_be_read_is_not_ready(
+    service: Service, containers: Callable[[str], Container]
+) -> None:
+    service.forbidden = {"users"}
+
+    with pytest.raises(NotReady, match=r"Not ready: users\."):
+        await Readiness(containers).health()
+
+
+async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
+    service: Service, containers: Callable[[str], Container]
+) -> None:
+    service.hanging = True
+    started = time.monotonic()
+
+    with pytest.raises(NotReady) as refusal:
+        await Readiness(containers, deadline_s=0.2).health()
+
+    assert set(refusal.value.names) == EVERYTHING
+    assert time.monotonic() - started < 2
+
+
+async def test_a_database_that_cannot_be_reached_is_not_ready() -> None:
+    # Not entered, as in the app: entering would connect.
+    client = connect(Settings(f"http://127.0.0.1:{unused_port()}/", "a2V5", "blog"))
+    database = client.get_database_client("blog")
+    readiness = Readiness(lambda name: Container(database.get_container_client(name)), deadline_s=0.2)
+
+    with pytest.raises(NotReady) as refusal:
+        await readiness.health()
+    await client.close()
+
+    assert set(refusal.value.names) == EVERYTHING
+
+
+async def test_incomplete_settings_are_not_ready() -> None:
+    def no_container(_name: str) -> Container:
+        raise SettingsError("set BLOG_DATABASE, the name of the database")
+
+    with pytest.raises(NotReady, match="settings"):
+        await Readiness(no_container).health()
+
+
+async def test_however_many_ask_the_database_is_asked_once_a_second(
+    service: Service, containers: Callable[[str], Container]
+) -> None:
+    now = 1000.0
+    readiness = Readiness(containers, clock=lambda: now)
+
+    await asyncio.gather(*(readiness.health() for _ in range(20)))
+    assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
+
+    service.existing -= {"posts/createLike"}
+    await readiness.health()
+    now += KEPT_S
+    with pytest.raises(NotReady, match="posts/createLike"):
+        await readiness.health()
+
+
+async def test_the_endpoint_answers_as_described(
+    service: Service, containers: Callable[[str], Container], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    readiness = Readiness(containers, clock=lambda: now)
+    monkeypatch.setattr(health, "_readiness", lambda: readiness)
+
+    ready = await answered_as_described()
+    service.existing -= {"feed", "posts/createLike"}
+    now += KEPT_S
+    unready = await answered_as_described()
+
+    assert (ready.status_code, ready.headers["Cache-Control"]) == (200, "no-store")
+    assert unready.status_code == 503
+    problem = json.loads(unready.get_body())
+    assert (problem["title"], problem["instance"]) == ("Not ready", "/api/health")
+    assert problem["detail"] == "Not ready: posts/createLike, feed, feed/truncateFeed."
+
+
+async def answered_as_described() -> func.HttpResponse:
+    answer = await health.get_health(func.HttpRequest("GET", "http://blog.test/api/health", body=b""))
+    headers = {**answer.headers, "content-type": answer.mimetype}
+    openapi = json.loads(description.openapi_document().content)
+    assert_answer_matches(openapi, "GET", "/api/health", answer.status_code, headers, answer.get_body())
+    return answer
