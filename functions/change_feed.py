@@ -33,7 +33,7 @@ def batch_of(blueprint: func.Blueprint, *, container_name: str) -> Callable[[Rea
             container_name=container_name,
             lease_container_name=LEASES,
             lease_container_prefix=f"{container_name}-",
-            start_from_beginning=True,
+            start_from_beginning=True,  # type: ignore[arg-type]  # the SDK's hint says time; the host wants a bool
             max_items_per_invocation=100,
             feed_poll_delay=500,
             lease_acquire_interval=2_000,
