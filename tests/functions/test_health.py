@@ -20,6 +20,7 @@ from shared.cosmos import Container, connect
 from shared.data.health import KEPT_S, Readiness
 from shared.errors import NotReady
 from shared.settings import Settings, SettingsError
+from tests.blog import Blog
 from tests.contract import assert_answer_matches
 
 SCRIPTS = {
@@ -108,6 +109,18 @@ async def test_everything_that_is_there_is_ready(containers: Callable[[str], Con
 
     assert found.status == "ready"
     assert found.checks == dict.fromkeys(EVERYTHING, "ready")
+
+
+async def test_a_database_that_was_provisioned_is_ready_until_something_is_taken_away(blog: Blog) -> None:
+    found = await Readiness(blog.container).health()
+    assert found.checks == dict.fromkeys(EVERYTHING, "ready")
+
+    await blog.posts.proxy.scripts.delete_stored_procedure("createLike")
+    await blog.database.delete_container("leases")
+
+    with pytest.raises(NotReady) as refusal:
+        await Readiness(blog.container).health()
+    assert set(refusal.value.names) == {"posts/createLike", "leases"}
 
 
 @pytest.mark.parametrize(
