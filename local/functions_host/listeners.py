@@ -73,7 +73,8 @@ async def _start(listener: Listener) -> None:
         try:
             await listener.start()
         except (ListenerStartError, AzureError) as error:
-            _log.error("The listener for function '%s' was unable to start: %s", listener.function_name, error)
+            reason = str(error).partition("\n")[0]
+            _log.error("The listener for function '%s' was unable to start: %s", listener.function_name, reason)
             await asyncio.sleep(delay_s)
             delay_s = min(delay_s * 2, LONGEST_DELAY_S)
         else:

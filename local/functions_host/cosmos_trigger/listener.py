@@ -10,13 +10,14 @@ import asyncio
 import logging
 import random
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from azure.core.exceptions import AzureError
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from azure.cosmos.exceptions import CosmosResourceNotFoundError
+from azure.cosmos.exceptions import CosmosResourceExistsError, CosmosResourceNotFoundError
 
 from ..app_settings import AppSettings
 from ..errors import ListenerStartError
@@ -193,13 +194,16 @@ def _taken_by(owner: str, *, from_owner: str | None) -> Change:
 
 
 async def _create_lease_container(client: CosmosClient, binding: CosmosTriggerBinding) -> None:
-    database = await client.create_database_if_not_exists(binding.lease_database)
-    await database.create_container_if_not_exists(
-        binding.lease_container,
-        PartitionKey(path="/id"),
-        default_ttl=-1,
-        offer_throughput=binding.lease_throughput,
-    )
+    # The SDK looks first and creates then: another host, or another trigger of this one, may come in between.
+    with suppress(CosmosResourceExistsError):
+        await client.create_database_if_not_exists(binding.lease_database)
+    with suppress(CosmosResourceExistsError):
+        await client.get_database_client(binding.lease_database).create_container_if_not_exists(
+            binding.lease_container,
+            PartitionKey(path="/id"),
+            default_ttl=-1,
+            offer_throughput=binding.lease_throughput,
+        )
 
 
 async def _is_keyed_by_partition_key(container: ContainerProxy) -> bool:

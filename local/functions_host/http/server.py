@@ -26,6 +26,8 @@ from .throttle import QueueFullError, RequestThrottle
 
 HOME_PAGE = "<!DOCTYPE html><title>Functions host</title><h1>Your Functions host is up and running</h1>"
 STOP_TIMEOUT_S = 10.0
+# How long a body that nobody wants (too large, chunked) is read and thrown away before the connection closes.
+LINGERING_S = 2.0
 
 _log = logging.getLogger("Host.Http")
 
@@ -64,6 +66,7 @@ class HttpServer:
             access_log=None,
             # The real host hands a compressed body on as it came.
             auto_decompress=False,
+            lingering_time=LINGERING_S,
         )
         self._runner = web.ServerRunner(server, shutdown_timeout=STOP_TIMEOUT_S)
         await self._runner.setup()
