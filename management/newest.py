@@ -1,0 +1,32 @@
+"""The most recent of a stream of posts."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+# creationDate and id: the order of the feed, in which no two posts are equal.
+Place = tuple[str, str]
+
+
+class Newest(Generic[T]):
+    """The `length` values with the highest places of all that were offered; holds no more than these."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self._heap: list[tuple[Place, int, T]] = []
+        self._offered = 0
+
+    def offer(self, place: Place, value: T) -> None:
+        self._offered += 1  # tells equal places apart, so that values are never compared
+        entry = (place, self._offered, value)
+        if len(self._heap) < self._length:
+            heapq.heappush(self._heap, entry)
+        else:
+            heapq.heappushpop(self._heap, entry)
+
+    def values(self) -> list[T]:
+        """Newest first."""
+        return [value for _, _, value in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]

@@ -1,0 +1,121 @@
+"""The whole blog that a seed stands for, item by item, without a database: the same seed and sizes make the same items.
+
+Every item can be made by itself, so that nothing has to be held: users by number, a user's posts, a post's comments
+and likes. Ids follow from seed and sizes too, so that a seed that was cut off goes on where it stopped when it is
+repeated, and seeds of other sizes stand beside each other.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Self
+
+from management.seeding.names import Names
+from management.seeding.prose import SUBJECTS, Prose
+from shared.models.base import Item
+from shared.models.comment import NewComment, comment_item
+from shared.models.fields import iso_utc
+from shared.models.like import like_item
+from shared.models.post import NewPost, post_item
+from shared.models.user import user_item
+
+_NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
+# Fixed and past, so that a seed is the same whenever it is run and what a reader posts then comes first.
+_FIRST_USER = datetime(2024, 12, 1, tzinfo=UTC)
+_FIRST_POST = datetime(2025, 1, 1, tzinfo=UTC)
+_LAST_POST = datetime(2025, 12, 1, tzinfo=UTC)
+_ANSWERED_WITHIN = timedelta(days=14)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A number between two, both included: `5-50`, or `5` for exactly that."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raises ValueError."""
+        low, _, high = text.partition("-")
+        span = cls(int(low), int(high or low))
+        if not 0 <= span.low <= span.high:
+            raise ValueError(f"{text!r} is no span")
+        return span
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}"
+
+    def pick(self, rng: random.Random, *, most: int | None = None) -> int:
+        high = self.high if most is None else min(self.high, most)
+        return rng.randint(min(self.low, high), high)
+
+
+@dataclass(frozen=True)
+class SeedPlan:
+    """The defaults are a small blog. Likes of a post are by different users, so there are never more than users."""
+
+    users: int = 20
+    posts_per_user: Span = Span(1, 5)
+    comments_per_post: Span = Span(0, 4)
+    likes_per_post: Span = Span(0, 8)
+    seed: int = 1
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self._key)
+
+    @property
+    def _key(self) -> str:
+        sizes = (self.users, self.posts_per_user, self.comments_per_post, self.likes_per_post)
+        return "/".join(str(part) for part in (self.seed, *sizes))
+
+    def _rng(self, *path: object) -> random.Random:
+        return random.Random("/".join((self._key, *map(str, path))))  # noqa: S311 - made up, not secret
+
+    def _id(self, *path: object) -> str:
+        return str(uuid.uuid5(_NAMESPACE, "/".join((self._key, *map(str, path)))))
+
+    def _prose(self, rng: random.Random, post_id: str) -> Prose:
+        """Of a post and of the comments on it, which are about the same."""
+        return Prose(rng, self._rng("subject", post_id).choice(SUBJECTS))
+
+    def user(self, index: int) -> Item:
+        """The user number `index`, from 0."""
+        created = _between(self._rng("user", index), _FIRST_USER, _FIRST_POST)
+        return user_item(self._id("user", index), self._names.name(index), created)
+
+    def posts(self, index: int, author: Item) -> Iterator[Item]:
+        """The posts of user number `index`, as they stand with all their comments and likes."""
+        for number in range(self.posts_per_user.pick(self._rng("posts", index))):
+            post_id, rng = self._id("post", index, number), self._rng("post", index, number)
+            prose = self._prose(rng, post_id)
+            new = NewPost(user_id=author["userId"], title=prose.title(), content=prose.post())
+            post = post_item(post_id, author, new, _between(rng, _FIRST_POST, _LAST_POST))
+            comments = self.comments_per_post.pick(rng) if self.users else 0
+            likes = self.likes_per_post.pick(rng, most=self.users)
+            # Each comment and like is a write of the post, too: see createComment.js.
+            yield post | {"commentCount": comments, "likeCount": likes, "version": 1 + comments + likes}
+
+    def responses(self, post: Item) -> Iterator[tuple[int, Item]]:
+        """A post's comments and likes, each with the number of its user; the user's item is as `user` makes it."""
+        rng = self._rng("responses", post["id"])
+        prose = self._prose(rng, post["id"])
+        start = datetime.fromisoformat(post["creationDate"])
+        for number in range(post["commentCount"]):
+            index = rng.randrange(self.users)
+            author = self.user(index)
+            new = NewComment(user_id=author["userId"], content=prose.remark())
+            date = _between(rng, start, start + _ANSWERED_WITHIN)
+            yield index, comment_item(self._id("comment", post["id"], number), post["id"], author, new, date)
+        for index in rng.sample(range(self.users), post["likeCount"]):
+            yield index, like_item(post["id"], self.user(index), _between(rng, start, start + _ANSWERED_WITHIN))
+
+
+def _between(rng: random.Random, start: datetime, end: datetime) -> str:
+    return iso_utc(start + timedelta(milliseconds=rng.randrange(1, int((end - start) / timedelta(milliseconds=1)))))
