@@ -39,7 +39,7 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     "posts/{postId}/likes/{userId}",
     summary="Unlike a post",
     answers=(204,),
-    refusals=(PostNotFound, VersionMismatch),
+    refusals=(UserNotFound, PostNotFound, VersionMismatch),
 )
 async def delete_like(call: Call[None]) -> func.HttpResponse:
     """204 also when there was no such like."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from shared.cosmos import Container, ScriptFailed
+from shared.data.contributions import add, list_of_post
 from shared.data.identity import new_id, now
 from shared.data.pages import Cursor, Page
 from shared.data.posts import get_post
-from shared.data.responses import add, list_of_post
 from shared.data.users import get_user
 from shared.errors import CommentNotFound, VersionMismatch
 from shared.models.base import Item

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from shared.cosmos import Container, ScriptFailed
+from shared.data.contributions import Added, add, list_of_post
 from shared.data.identity import now
 from shared.data.pages import Cursor, Page
-from shared.data.responses import Added, add, list_of_post
 from shared.data.users import get_user
 from shared.errors import PostNotFound, VersionMismatch
 from shared.models.like import Like, NewLike, like_id, like_item

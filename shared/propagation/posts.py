@@ -33,7 +33,7 @@ REACTION = Reaction(source="on_posts_changed", container=POSTS, partition_key="p
 _EXPIRY_S = 10
 _BATCH = 100
 
-_RESPONSES = (
+_CONTRIBUTIONS = (
     "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl) OFFSET 0 LIMIT @limit"
 )
 
@@ -73,7 +73,7 @@ def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
             if key not in folded or _rank(item) >= _rank(folded[key]):
                 folded[key] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
-            key = ("response", str(item.get("postId")), str(item.get("userId")))
+            key = ("contribution", str(item.get("postId")), str(item.get("userId")))
             if key not in folded or _name_version(item) < _name_version(folded[key]):
                 folded[key] = item
     return folded.values()
@@ -132,15 +132,15 @@ class _Batch:
     async def _take_out(self, post: Item) -> None:
         await self.reaction.user_copies.remove(post)
         await self.reaction.feed_copies.remove(post)
-        await expire_responses(self.reaction.posts, post["postId"])
+        await expire_contributions(self.reaction.posts, post["postId"])
 
     async def _refill(self, _: Item) -> None:
         await refill(self.reaction.feed, self.reaction.posts, self.reaction.feed_copies)
 
 
-async def expire_responses(posts: Container, post_id: str) -> None:
+async def expire_contributions(posts: Container, post_id: str) -> None:
     """Let the comments and likes of a deleted post expire: a query and a transaction for each hundred of them."""
-    while ids := await posts.query(_RESPONSES, {"limit": _BATCH}, partition_key=post_id, page_size=_BATCH):
+    while ids := await posts.query(_CONTRIBUTIONS, {"limit": _BATCH}, partition_key=post_id, page_size=_BATCH):
         expire = [{"op": "set", "path": "/ttl", "value": _EXPIRY_S}]
         with suppress(ItemMissing):  # one of them expired since the query
             await posts.batch(post_id, [("patch", (item_id, expire)) for item_id in ids])

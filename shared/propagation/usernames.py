@@ -11,8 +11,6 @@ from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.propagation.batches import for_each
 
-# Each round renames all that the one before could not see; comments written meanwhile are the posts feed's to correct.
-_ROUNDS = 5
 _PAGE_SIZE = 1000
 _MOST_CALLS = 10_000
 
@@ -28,19 +26,16 @@ async def carry_to_items(posts: Container, user: Item) -> None:
 
     The one query that finds the logical partitions concerned reaches all of `posts`: no other container knows where a
     user has commented or liked, and renames are rare. Then one stored procedure per partition, or more where it stops
-    for time, several partitions at once.
+    for time, several partitions at once. What is written with the old name while this goes on is the posts feed's to
+    correct.
     """
     parameters = {"userId": user["id"], "username": user["username"], "nameVersion": user["nameVersion"]}
 
     async def rename(post_id: str) -> None:
         await rename_in_post(posts, post_id, user)
 
-    for _ in range(_ROUNDS):
-        rows = posts.query_across(_OUTDATED, parameters, page_size=_PAGE_SIZE)
-        partitions = {str(post_id) async for post_id in rows}
-        if not partitions:
-            return
-        await for_each(partitions, rename)
+    rows = posts.query_across(_OUTDATED, parameters, page_size=_PAGE_SIZE)
+    await for_each({str(post_id) async for post_id in rows}, rename)
 
 
 async def rename_in_post(posts: Container, post_id: str, user: Item) -> None:

@@ -1,4 +1,5 @@
-"""Comments and likes alike: what a post's partition answers to a list of either, and to the script that adds one."""
+"""Comments and likes alike, what people contribute to a post: how a post's partition answers to a list of either, and
+to the script that adds one."""
 
 from __future__ import annotations
 
