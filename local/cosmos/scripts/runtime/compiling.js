@@ -1,7 +1,6 @@
 // From the body of a script to its function.
 
 const sourceOf = uncurried(Function.prototype.toString);
-const positionOf = uncurried(String.prototype.indexOf);
 const insignificant = /^(?:[\s;]|\/\/[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 const matches = uncurried(RegExp.prototype.test);
 

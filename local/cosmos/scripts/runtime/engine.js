@@ -41,7 +41,7 @@ function attempt(action) {
 function enqueue(operation, deliver) {
   if (run.closed || run.failure !== undefined) throw badRequest("The script has ended; it can queue no operation.");
   if (run.accepted >= run.acceptAtMost || now() > run.acceptUntil) return false;
-  const entry = { __proto__: null, operation: stringify(operation), deliver, next: undefined };
+  const entry = { __proto__: null, operation: recordText(operation), deliver, next: undefined };
   if (run.first === undefined) run.first = entry;
   else run.last.next = entry;
   run.last = entry;
@@ -49,7 +49,7 @@ function enqueue(operation, deliver) {
   return true;
 }
 
-const failedStep = () => stringify({ __proto__: null, step: "failed", failure: run.failure });
+const failedStep = () => recordText({ __proto__: null, step: "failed", failure: run.failure });
 
 function nextStep() {
   if (run.failure === undefined && run.first === undefined) {
@@ -58,7 +58,7 @@ function nextStep() {
     attempt(() => {
       result = run.finish();
     });
-    if (run.failure === undefined) return stringify({ __proto__: null, step: "done", result });
+    if (run.failure === undefined) return recordText({ __proto__: null, step: "done", result });
   }
   if (run.failure !== undefined) return failedStep();
   run.inFlight = run.first;
@@ -81,14 +81,15 @@ function start(settings) {
   attempt(() => apply(entry, undefined, settings.arguments));
 }
 
-// Nothing of the script may be thrown at the host.
+// Nothing of the script may be thrown at the host. `asString` makes a long concatenation one piece: the host's binding
+// cannot take the ropes that QuickJS builds.
 function dispatch(command, text) {
   try {
     if (command === "run") start(parse(text));
     else if (command === "resume") resume(text);
-    else return nextStep();
+    else return asString(nextStep());
   } catch (error) {
     run.failure ??= described(error);
   }
-  return command === "next" ? failedStep() : "";
+  return command === "next" ? asString(failedStep()) : "";
 }

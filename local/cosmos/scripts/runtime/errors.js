@@ -60,20 +60,38 @@ function operationError({ number, message }) {
 
 const longestReport = 8192; // characters
 
-// A thrown value as the host reports it. Reading it may run the script's own getters, which may throw in turn.
-function described(thrown) {
+function orElse(read, otherwise) {
   try {
-    const isObject = (typeof thrown === "object" || typeof thrown === "function") && thrown !== null;
-    const number = isObject ? thrown.number : 0;
-    const stack = isObject ? thrown.stack : "";
-    return {
-      __proto__: null,
-      text: toWellFormed(slice(asString(thrown), 0, longestReport)),
-      number: isInteger(number) ? number : 0,
-      stack: typeof stack === "string" ? toWellFormed(slice(stack, 0, longestReport)) : "",
-      tooLarge: isObject && isInSet(sizeErrors, thrown),
-    };
+    return read();
   } catch {
-    return { __proto__: null, text: "a value that cannot be shown as text", number: 0, stack: "", tooLarge: false };
+    return otherwise; // the script's own getter or toString threw
   }
+}
+
+const reported = (value) => toWellFormed(slice(asString(value), 0, longestReport));
+
+// A thrown value as the host reports it.
+function described(thrown) {
+  const isObject = (typeof thrown === "object" || typeof thrown === "function") && thrown !== null;
+  const number = orElse(() => thrown.number, 0);
+  return {
+    __proto__: null,
+    text: orElse(() => reported(thrown), "a value that cannot be shown as text"),
+    number: isObject && isInteger(number) ? number : 0,
+    stack: orElse(() => reported(thrown.stack), ""),
+    tooLarge: isObject && isInSet(sizeErrors, thrown),
+  };
+}
+
+// The JSON of a record of plain values and such records. Not by `stringify` as a whole: of an object it keeps a stack
+// in an ordinary array, whose indexes a script can give setters; of a plain value it runs nothing of the script.
+function recordText(record) {
+  const names = keys(record);
+  let members = "";
+  for (let index = 0; index < names.length; index += 1) {
+    const value = record[names[index]];
+    const text = typeof value === "object" && value !== null ? recordText(value) : stringify(value) ?? "null";
+    members += `${index === 0 ? "" : ","}"${names[index]}":${text}`;
+  }
+  return `{${members}}`;
 }

@@ -8,7 +8,7 @@ const functions = { __proto__: null };
 const NativePromise = Promise;
 
 function failed(error, whileCompiling) {
-  return `!${stringify({ __proto__: null, ...described(error), whileCompiling })}`;
+  return `!${recordText({ __proto__: null, ...described(error), whileCompiling })}`;
 }
 
 function define(text) {
@@ -37,6 +37,7 @@ function call(text) {
   }
 }
 
+// `asString` as in engine.js: an answer must be one piece.
 function dispatch(command, text) {
-  return command === "define" ? define(text) : call(text);
+  return asString(command === "define" ? define(text) : call(text));
 }

@@ -18,6 +18,7 @@ const uncurried = (method) => (self, ...args) => apply(method, self, args);
 const hasOwn = Object.hasOwn;
 const isWellFormed = uncurried(String.prototype.isWellFormed);
 const lowerCased = uncurried(String.prototype.toLowerCase);
+const positionOf = uncurried(String.prototype.indexOf);
 const replaced = uncurried(String.prototype.replace);
 const slice = uncurried(String.prototype.slice);
 const splitText = uncurried(String.prototype.split);

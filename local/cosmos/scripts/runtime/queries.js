@@ -60,7 +60,7 @@ const makers = {
     if (typeof innerOf !== "function" || innerOf.length !== 1) {
       throw badRequest("unwind needs a function of one argument that selects the inner collection.");
     }
-    const combined = typeof rest[0] === "function" ? rest.shift() : undefined;
+    const combined = typeof rest[0] === "function" || rest.length > 2 ? rest.shift() : undefined;
     if (combined && combined.length < 2) throw badRequest("The result selector of unwind needs two arguments.");
     return [(page) => unwound(page, innerOf, combined), rest];
   },

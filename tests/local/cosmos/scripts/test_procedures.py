@@ -54,6 +54,15 @@ def test_arguments_and_bodies_round_trip(value: Json) -> None:
     assert result_of(f"function (value) {{ {SET}(value); }}", value) == value
 
 
+@pytest.mark.parametrize("length", [100, 600, 9_000, 900_000])
+def test_arguments_documents_and_bodies_of_any_length_cross(length: int) -> None:
+    body = f"""function (text) {{
+        __.createDocument(__.getSelfLink(), {{ id: '1', pk: 'p', text }}, (e, d) => {SET}(d.text + text));
+    }}"""
+
+    assert result_of(body, "é" * (length // 2)) == "é" * (length // 2 * 2)
+
+
 def test_a_missing_argument_is_undefined_and_null_is_null() -> None:
     body = f"function (a, b) {{ {SET}([typeof a, a, typeof b, arguments.length]); }}"
 
@@ -174,8 +183,10 @@ def test_error_codes_are_those_of_the_service_and_frozen() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["std", "os", "require", "process", "setTimeout", "setInterval", "queueMicrotask", "WebAssembly", "Python"]
-    + ["Worker", "fetch", "performance", "Atomics", "SharedArrayBuffer", "Proxy", "WeakRef", "scriptArgs", "print"],
+    [
+        *("std", "os", "require", "process", "setTimeout", "setInterval", "queueMicrotask", "WebAssembly", "Python"),
+        *("Worker", "fetch", "performance", "Atomics", "SharedArrayBuffer", "Proxy", "WeakRef", "print"),
+    ],
 )
 def test_the_context_does_not_offer(name: str) -> None:
     assert result_of(f"function () {{ {SET}(typeof globalThis.{name}); }}") == "undefined"
