@@ -52,7 +52,7 @@ function tooLarge(name) {
 
 // What a callback gets as `err` for a failed operation: {number, message} from the host.
 function operationError({ number, message }) {
-  const body = stringify({ __proto__: null, Errors: [message] });
+  const body = `{"Errors":[${stringify(message)}]}`;
   const error = new NumberedError(number, body);
   hide(error, "body", body);
   return error;
