@@ -12,7 +12,7 @@ from local.cosmos import rids
 class Link:
     """`/dbs/d1/colls/c1/docs/a` as kinds and ids.
 
-    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`), `ids` are percent-decoded and case-preserving in the
+    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`) but keeps the name of an operation, `ids` are percent-decoded and case-preserving in the
     order of the path. `by_rid` says that the ids are rids and not names.
     """
 
@@ -47,6 +47,8 @@ def parse_link(raw_path: str) -> Link:
     path = raw_path.partition("?")[0].strip("/")
     segments = [unquote(segment) for segment in path.split("/")] if path else []
     kinds, ids = tuple(segments[::2]), tuple(segments[1::2])
-    template = "/" + "/".join("*" if index % 2 else segment for index, segment in enumerate(segments))
+    template = "/" + "/".join(
+        "*" if index % 2 and segments[index - 1] != "operations" else segment for index, segment in enumerate(segments)
+    )
     by_rid = bool(ids) and kinds[0] == "dbs" and rids.is_database_rid(ids[0])
     return Link(template, kinds, ids, by_rid)
