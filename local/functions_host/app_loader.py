@@ -92,8 +92,11 @@ def importable(app_dir: Path, script: str) -> Iterator[None]:
 
     So does the script itself, should the process have imported it: an app object gives its functions only once.
     """
+    own_names = _top_level_names(app_dir)
     aside = {
-        name: module for name, module in sys.modules.items() if name == script or _is_shadowed(name, module, app_dir)
+        name: module
+        for name, module in sys.modules.items()
+        if name == script or (name.partition(".")[0] in own_names and _is_from_elsewhere(module, app_dir))
     }
     for name in aside:
         del sys.modules[name]
@@ -103,19 +106,18 @@ def importable(app_dir: Path, script: str) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(str(app_dir))
-        for name in [name for name in sys.modules if name not in before and _belongs_to(name, app_dir)]:
+        for name in [name for name in sys.modules if name not in before and name.partition(".")[0] in own_names]:
             del sys.modules[name]
         sys.modules.update(aside)
         importlib.invalidate_caches()
 
 
-def _belongs_to(name: str, app_dir: Path) -> bool:
-    top = name.partition(".")[0]
-    if top == _THIS_PACKAGE:
-        return False
-    return (app_dir / f"{top}.py").is_file() or (app_dir / top).is_dir()
+def _top_level_names(app_dir: Path) -> set[str]:
+    """What the directory offers to `import`, but for the package that this host itself is part of."""
+    names = {entry.stem for entry in app_dir.iterdir() if entry.is_dir() or entry.suffix == ".py"}
+    return names - {_THIS_PACKAGE}
 
 
-def _is_shadowed(name: str, module: ModuleType, app_dir: Path) -> bool:
+def _is_from_elsewhere(module: ModuleType, app_dir: Path) -> bool:
     source = getattr(module, "__file__", None)
-    return source is not None and _belongs_to(name, app_dir) and app_dir not in Path(source).parents
+    return source is not None and app_dir not in Path(source).parents

@@ -94,8 +94,16 @@ def environment_of(local: LocalSettings, overrides: Mapping[str, str]) -> Iterat
     try:
         yield AppSettings(os.environ)
     finally:
-        os.environ.clear()
-        os.environ.update(before)
+        _restore_environment(before)
+
+
+def _restore_environment(before: Mapping[str, str]) -> None:
+    """Undo changes one by one: other threads of the process must never see an empty environment."""
+    for name in [name for name in os.environ if name not in before]:
+        del os.environ[name]
+    for name, value in before.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
 
 
 def _wanted(values: Mapping[str, str]) -> dict[str, str]:

@@ -139,7 +139,7 @@ class CosmosListener:
 
     async def _take_share(self, store: LeaseStore, container: ContainerProxy, owner: str) -> None:
         ranges = {partition.id: partition.feed_range for partition in await read_partitions(container)}
-        leases = await store.list(ranges)
+        leases = [self._with_true_owner(lease, owner) for lease in await store.list(ranges)]
         expiration = timedelta(seconds=self._binding.expiration_interval_s)
         for lease in leases_to_take(leases, owner, datetime.now(UTC), expiration, random.choice):
             if self._halted.is_set():
@@ -153,6 +153,14 @@ class CosmosListener:
                 continue
             _log.info("function=%s owner=%s acquired lease %s", self.function_name, owner, acquired.token)
             self._process(acquired, owner, store, container)
+
+    def _with_true_owner(self, lease: Lease, owner: str) -> Lease:
+        """A lease in this host's name that nobody processes is free: its release failed, say in an outage.
+
+        The .NET processor waits until such a lease expires; taking it at once loses nothing.
+        """
+        is_orphan = lease.owner == owner and lease.id not in self._processors
+        return replace(lease, owner=None) if is_orphan else lease
 
     def _process(self, lease: Lease, owner: str, store: LeaseStore, container: ContainerProxy) -> None:
         binding = self._binding

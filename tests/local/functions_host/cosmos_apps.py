@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from azure.cosmos import PartitionKey
@@ -67,13 +68,13 @@ class Watched:
 
 
 @asynccontextmanager
-async def watched(partitions: int = 1) -> AsyncIterator[Watched]:
-    """A fresh account whose `items` container has `partitions` physical partitions."""
+async def watched(partitions: int = 1, *, data_dir: Path | None = None, port: int = 0) -> AsyncIterator[Watched]:
+    """An account whose `items` container has `partitions` physical partitions; fresh unless `data_dir` holds one."""
     clock = Clock()
-    settings = EmulatorSettings(partitions=partitions, clock=clock)
+    settings = EmulatorSettings(partitions=partitions, data_dir=data_dir, port=port, clock=clock)
     async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
-        database = await client.create_database("db")
-        items = await database.create_container("items", PartitionKey("/pk"))
+        database = await client.create_database_if_not_exists("db")
+        items = await database.create_container_if_not_exists("items", PartitionKey("/pk"))
         yield Watched(clock, emulator.endpoint, emulator.key, database, items)
 
 

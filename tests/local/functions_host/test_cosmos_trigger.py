@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
+from yarl import URL
 
 from local.functions_host import FunctionsHost
 from tests.local.functions_host.cosmos_apps import Watched, ids_of, trigger, watched
@@ -464,11 +465,23 @@ async def test_a_cosmos_function_is_triggered_by_hand(account: Watched, tmp_path
     assert (answers, delivered) == ([202, 400], ["by hand"])
 
 
-async def test_a_connection_that_is_down_is_tried_again(
-    tmp_path: Path, account: Watched, caplog: pytest.LogCaptureFixture
+async def test_an_account_that_is_down_is_tried_again_and_one_that_comes_back_is_read_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    nowhere = {"COSMOS": f"AccountEndpoint=http://127.0.0.1:9/;AccountKey={account.key}"}
-    async with running(write_app(tmp_path, trigger()), nowhere) as host:
+    data_dir = tmp_path / "data"
+    app_dir = write_app(tmp_path / "app", trigger(start_from_beginning=True, lease_expiration_interval=60_000))
+    async with watched(data_dir=data_dir) as account:
+        await account.write("a")
+        environment, port = account.environment, URL(account.endpoint).port
+
+    async with running(app_dir, environment) as host:
         await eventually(lambda: "unable to start" in caplog.text)
         assert not host.is_listening("changed")
-    assert logging.ERROR in {record.levelno for record in caplog.records}
+        for item_id in ("b", "c"):
+            async with watched(data_dir=data_dir, port=port or 0) as account:
+                await account.write(item_id)
+                await eventually(lambda item_id=item_id: item_id in ids_of(calls()))
+                await eventually(account.checkpoints)
+        delivered = ids_of(calls())
+
+    assert sorted(set(delivered)) == ["a", "b", "c"]

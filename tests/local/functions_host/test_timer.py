@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from aiohttp import ClientSession
 
 from local.functions_host.app_settings import AppSettings
 from local.functions_host.errors import FunctionIndexError
@@ -117,14 +117,14 @@ async def test_a_failure_is_retried_and_the_schedule_goes_on(tmp_path: Path) -> 
         await eventually(lambda: len(app_module().calls) >= 4)
 
 
-async def test_only_one_host_with_the_same_state_fires(tmp_path: Path) -> None:
-    app_dir = write_app(tmp_path, timer("*/1 * * * * *"))
-    state_dir = app_dir / ".data" / "functions-host"
-    elsewhere = TimerLock(state_dir, "tick")
+async def test_only_one_host_with_the_same_state_fires(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(tmp_path, timer(HOURLY, run_on_startup=True))
+    elsewhere = TimerLock(app_dir / ".data" / "functions-host", "tick")
     assert elsewhere.try_acquire()
 
-    async with running(app_dir):
-        await asyncio.sleep(1.2)
+    async with running(app_dir) as host:
+        await host.ready()
+        await http.get(f"{host.url}/admin/host/status")
         before = list(app_module().calls)
         elsewhere.release()
         await eventually(lambda: app_module().calls)
