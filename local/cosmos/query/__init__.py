@@ -10,7 +10,7 @@ message is the service's error document. The engine knows items only as dicts: n
 from local.cosmos.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values
 from local.cosmos.query.compiled import CompiledQuery, compile_condition, compile_query
 from local.cosmos.query.compiler.ordered import OrderPosition
-from local.cosmos.query.compiler.scope import UdfCaller
+from local.cosmos.query.compiler.scope import Checkpoint, UdfCaller
 from local.cosmos.query.features import QueryFeatures, features_of
 from local.cosmos.query.parser import parse
 from local.cosmos.query.plan import EffectivePartitionKey, query_plan, query_ranges
@@ -19,6 +19,7 @@ from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined, Undefine
 
 __all__ = [
     "UNDEFINED",
+    "Checkpoint",
     "CompiledQuery",
     "EffectivePartitionKey",
     "Json",

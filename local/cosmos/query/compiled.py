@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from local.cosmos.query.compiler.ordered import Entry, Ordering, OrderPosition, compile_ordering
-from local.cosmos.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
+from local.cosmos.query.compiler.scope import ITEM_SLOT, Checkpoint, Context, Frame, Scope, UdfCaller
 from local.cosmos.query.compiler.selection import Selection, compile_selection, distinct_rows
 from local.cosmos.query.counts import RowCounts, row_counts
 from local.cosmos.query.features import QueryFeatures, features_of
@@ -106,12 +106,21 @@ class CompiledQuery:
             yield from selection.matches(frame)
 
 
-def compile_query(query: Query, parameters: Mapping[str, Json], udfs: UdfCaller | None = None) -> CompiledQuery:
+def compile_query(
+    query: Query,
+    parameters: Mapping[str, Json],
+    udfs: UdfCaller | None = None,
+    *,
+    checkpoint: Checkpoint | None = None,
+) -> CompiledQuery:
     """Closures for a query. `parameters` maps names with their `@`; `udfs` calls user-defined functions.
+
+    `checkpoint` is called inside loops over arrays (JOIN, subqueries), where a small item can keep a query busy for
+    long; what it raises ends the run. Between items the caller has its own say.
 
     Raises CosmosError 400 with the service's SC document for whatever cannot be compiled.
     """
-    context = Context(parameters, udfs)
+    context = Context(parameters, udfs, checkpoint)
     counts = row_counts(query, parameters)
     selection = compile_selection(query, context, Scope(opens_container=True))
     ordering = compile_ordering(query, selection)

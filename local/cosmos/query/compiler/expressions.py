@@ -14,14 +14,14 @@ from local.cosmos.query.compiler.comparisons import (
     membership,
     membership_test,
 )
+from local.cosmos.query.compiler.logic import between, coalesce, conditional, like, logical, logical_test
 from local.cosmos.query.compiler.operators import BINARY, UNARY
 from local.cosmos.query.compiler.paths import path_evaluator, slot_evaluator, step_evaluator
 from local.cosmos.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
 from local.cosmos.query.errors import evaluation_error, not_supported, query_error
 from local.cosmos.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS, Evaluated, Function
-from local.cosmos.query.functions.regex import like_pattern
 from local.cosmos.query.syntax import Expression
-from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined, finite
+from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined, finite
 
 Rows = Callable[[Frame], Iterator[Json]]
 
@@ -75,8 +75,9 @@ class ExpressionCompiler:
                 return self._unary(node)
             case syntax.Binary():
                 return self._binary(node)
-            case syntax.Logical():
-                return self._logical(node)
+            case syntax.Logical(operator=operator, operands=operands):
+                parts = [self.compile(operand) for operand in operands]
+                return _folded(logical(operator, parts), parts)
             case syntax.FunctionCall():
                 return self._function(node)
             case syntax.UdfCall():
@@ -96,16 +97,16 @@ class ExpressionCompiler:
 
     def _compound(self, node: Expression) -> Evaluator:
         match node:
-            case syntax.Coalesce():
-                return self._coalesce(node)
-            case syntax.Conditional():
-                return self._conditional(node)
-            case syntax.Between():
-                return self._between(node)
+            case syntax.Coalesce(left=left, right=right):
+                return coalesce(self.compile(left), self.compile(right))
+            case syntax.Conditional(test=test, then=then, otherwise=otherwise):
+                return conditional(self.compile(test), self.compile(then), self.compile(otherwise))
+            case syntax.Between(value=value, low=low, high=high):
+                return between(self.compile(value), self.compile(low), self.compile(high))
             case syntax.In(value=value, choices=choices):
                 return membership(self.compile(value), [self.compile(choice) for choice in choices])
-            case syntax.Like():
-                return self._like(node)
+            case syntax.Like(value=value, pattern=pattern, escape=escape):
+                return like(self.compile(value), self.compile(pattern), escape)
             case syntax.ArrayLiteral():
                 return self._array(node)
             case syntax.ObjectLiteral():
@@ -134,67 +135,6 @@ class ExpressionCompiler:
         apply = COMPARISONS.get(node.operator) or BINARY[node.operator]
         left, right = self.compile(node.left), self.compile(node.right)
         return _folded(lambda frame: apply(left(frame), right(frame)), [left, right])
-
-    def _logical(self, node: syntax.Logical) -> Evaluator:
-        """Three-valued: false decides AND and true decides OR, whatever the other operands are."""
-        operands = [self.compile(operand) for operand in node.operands]
-        decisive = node.operator == "OR"
-
-        def evaluate(frame: Frame) -> bool | Undefined:
-            answer: bool | Undefined = not decisive
-            for operand in operands:
-                value = operand(frame)
-                if value is decisive:
-                    return decisive
-                if type(value) is not bool:
-                    answer = UNDEFINED
-            return answer
-
-        return _folded(evaluate, operands)
-
-    def _coalesce(self, node: syntax.Coalesce) -> Evaluator:
-        left, right = self.compile(node.left), self.compile(node.right)
-
-        def evaluate(frame: Frame) -> JsonOrUndefined:
-            value = left(frame)
-            return right(frame) if value is UNDEFINED else value
-
-        return evaluate
-
-    def _conditional(self, node: syntax.Conditional) -> Evaluator:
-        test, then, otherwise = self.compile(node.test), self.compile(node.then), self.compile(node.otherwise)
-
-        def evaluate(frame: Frame) -> JsonOrUndefined:
-            decision = test(frame)
-            if decision is True:
-                return then(frame)
-            return otherwise(frame) if decision is False else UNDEFINED
-
-        return evaluate
-
-    def _between(self, node: syntax.Between) -> Evaluator:
-        value, low, high = self.compile(node.value), self.compile(node.low), self.compile(node.high)
-        at_least, at_most = COMPARISONS[">="], COMPARISONS["<="]
-
-        def evaluate(frame: Frame) -> bool | Undefined:
-            found = value(frame)
-            above, below = at_least(found, low(frame)), at_most(found, high(frame))
-            if above is False or below is False:
-                return False
-            return True if above is True and below is True else UNDEFINED
-
-        return evaluate
-
-    def _like(self, node: syntax.Like) -> Evaluator:
-        value, pattern, escape = self.compile(node.value), self.compile(node.pattern), node.escape
-
-        def evaluate(frame: Frame) -> bool | Undefined:
-            text, wanted = value(frame), pattern(frame)
-            if type(text) is not str or type(wanted) is not str:
-                return UNDEFINED
-            return like_pattern(wanted, escape).fullmatch(text) is not None
-
-        return evaluate
 
     def _array(self, node: syntax.ArrayLiteral) -> Evaluator:
         """Undefined elements are left out, as an undefined property is."""
@@ -237,7 +177,7 @@ class ExpressionCompiler:
         return function
 
     def _udf(self, node: syntax.UdfCall) -> Evaluator:
-        self._context.count_udf_call(node.name)
+        self._context.count_udf_call(node)
         call, name = self._context.udfs, node.name
         if call is None:
             raise not_supported(f"udf.{name}", node.location)
@@ -260,7 +200,7 @@ class ExpressionCompiler:
         """A closure that says whether the expression is exactly true: what WHERE keeps."""
         match node:
             case syntax.Logical(operator=operator, operands=operands):
-                return _all_or_any([self.test(operand) for operand in operands], operator)
+                return logical_test(operator, [self.test(operand) for operand in operands])
             case syntax.Binary(operator=operator, left=left, right=right) if operator in COMPARISONS:
                 return comparison_test(operator, self.compile(left), self.compile(right))
             case syntax.In(value=value, choices=choices):
@@ -288,17 +228,6 @@ def _folded(evaluate: Evaluator, operands: Sequence[Evaluator]) -> Evaluator:
     if all(isinstance(operand, Constant) for operand in operands):
         return Constant(evaluate([]))
     return evaluate
-
-
-def _all_or_any(tests: list[Test], operator: str) -> Test:
-    first, second = tests[0], tests[1]
-    if operator == "AND":
-        if len(tests) == 2:
-            return lambda frame: first(frame) and second(frame)
-        return lambda frame: all(test(frame) for test in tests)
-    if len(tests) == 2:
-        return lambda frame: first(frame) or second(frame)
-    return lambda frame: any(test(frame) for test in tests)
 
 
 def _single(rows: Iterator[Json]) -> JsonOrUndefined:

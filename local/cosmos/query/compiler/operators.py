@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 
 from local.cosmos.query.functions.integers import wrap
+from local.cosmos.query.sizes import check_text
 from local.cosmos.query.values import UNDEFINED, JsonOrUndefined, Number, as_double, is_number, number
 
 BinaryOperator = Callable[[JsonOrUndefined, JsonOrUndefined], JsonOrUndefined]
@@ -66,7 +67,10 @@ def _shift_right_unsigned(value: int, places: int) -> int:
 
 
 def _concatenate(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    return left + right if type(left) is str and type(right) is str else UNDEFINED
+    if type(left) is not str or type(right) is not str:
+        return UNDEFINED
+    check_text(len(left) + len(right))
+    return left + right
 
 
 def _negate(value: JsonOrUndefined) -> JsonOrUndefined:

@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 class Ordering:
     keys: list[Evaluator]
     descending: list[bool]
-    project: Evaluator
+    selection: Selection
 
     def entries(self, frames: Iterable[Frame]) -> list[Entry]:
         """All rows of the frames, sorted; undefined ones are left out."""
@@ -54,8 +54,9 @@ class Ordering:
             item = frame[ITEM_SLOT]
             row_number = row_number + 1 if item is previous else 0
             previous = item
-            row = self.project(frame)
+            row = self.selection.project(frame)
             if row is not UNDEFINED:
+                self.selection.measure(row)
                 values = tuple(evaluate(frame) for evaluate in self.keys)
                 entries.append(Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row))
         # Stable sorts from the last key to the first, because each key has its own direction.
@@ -130,7 +131,7 @@ def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
     keys = [selection.compiler.compile(item.expression) for item in query.order_by]
     if selection.grouping is not None:
         return None
-    return Ordering(keys, [item.descending for item in query.order_by], selection.project)
+    return Ordering(keys, [item.descending for item in query.order_by], selection)
 
 
 def _is_path(node: syntax.Expression) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from local.cosmos.query.errors import query_error
-from local.cosmos.query.syntax import Identifier, Parameter, PathCollection
+from local.cosmos.query.syntax import Identifier, Parameter, PathCollection, UdfCall
 from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Frame: TypeAlias = "list[JsonOrUndefined]"
@@ -21,6 +21,9 @@ Test: TypeAlias = Callable[[Frame], bool]
 Binder: TypeAlias = Callable[[Frame], Iterator[None]]
 """Fills the frame for one row after the other; yields once per row."""
 UdfCaller: TypeAlias = Callable[[str, "list[JsonOrUndefined]"], JsonOrUndefined]
+
+Checkpoint: TypeAlias = Callable[[], None]
+"""Called now and then inside loops over arrays; raises to stop a query that takes too long."""
 
 ITEM_SLOT = 0
 MAX_UDF_CALLS = 10
@@ -78,6 +81,7 @@ class Context:
 
     parameters: Mapping[str, Json]
     udfs: UdfCaller | None = None
+    checkpoint: Checkpoint | None = None
     frame_size: int = 1
     udf_calls: int = 0
     joins: int = 0
@@ -95,11 +99,11 @@ class Context:
             raise query_error("SC2001", f"Parameter '{node.name}' is not declared.", node.location)
         return self.parameters[node.name]
 
-    def count_udf_call(self, node_name: str) -> None:
+    def count_udf_call(self, call: UdfCall) -> None:
         self.udf_calls += 1
         if self.udf_calls > MAX_UDF_CALLS:
-            message = f"The query exceeds the maximum of {MAX_UDF_CALLS} calls of user-defined functions"
-            raise query_error("SC3005", f"{message} at 'udf.{node_name}'.")
+            message = f"The query exceeds the maximum of {MAX_UDF_CALLS} calls of user-defined functions."
+            raise query_error("SC3005", message, call.location)
 
     def count_join(self) -> None:
         self.joins += 1

@@ -15,8 +15,12 @@ from local.cosmos.query.compiler.grouping import Grouping, compile_grouping
 from local.cosmos.query.compiler.scope import Binder, Context, Evaluator, Frame, Scope, Test
 from local.cosmos.query.compiler.sources import compile_sources
 from local.cosmos.query.errors import not_supported, query_error
+from local.cosmos.query.sizes import check_row
 from local.cosmos.query.syntax import Query
 from local.cosmos.query.values import UNDEFINED, Json, identity
+
+MAX_UNMEASURED_NODES = 200
+"""Rows of a SELECT clause with no more expressions than this are not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Selection:
     test: Test | None
     grouping: Grouping | None
     project: Evaluator
+    may_grow: bool
+    """Whether a row can be much larger than the item: it is measured then."""
 
     def matches(self, frame: Frame) -> Iterator[Frame]:
         """The frame, once for each row of its inputs that WHERE keeps; it is the same list, written over."""
@@ -51,7 +57,13 @@ class Selection:
         for frame in frames:
             value = project(frame)
             if value is not UNDEFINED:
+                self.measure(value)
                 yield value
+
+    def measure(self, row: Json) -> None:
+        """Raises CosmosError 400 for a row that has grown too large."""
+        if self.may_grow:
+            check_row(row)
 
 
 def compile_selection(query: Query, context: Context, scope: Scope) -> Selection:
@@ -71,7 +83,7 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
     test = None if query.where is None else compiler.test(query.where)
     grouping = compile_grouping(query, context, scope, compiler)
     project = _projection(query, compiler if grouping is None else compiler.with_aggregates(grouping))
-    return Selection(compiler, bind, test, grouping, project)
+    return Selection(compiler, bind, test, grouping, project, _may_grow(query))
 
 
 def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[[Frame], Iterator[Json]]:
@@ -82,6 +94,14 @@ def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[
         return distinct_rows(values) if query.distinct else values
 
     return rows
+
+
+def _may_grow(query: Query) -> bool:
+    """Whether the SELECT clause can repeat its inputs often, or multiplies what a query below it has multiplied."""
+    if any(isinstance(source.collection, syntax.SubqueryCollection) for source in query.sources):
+        return True
+    nodes = sum(1 for expression in syntax.selected(query.select) for _ in syntax.walk(expression))
+    return nodes > MAX_UNMEASURED_NODES
 
 
 def _projection(query: Query, compiler: ExpressionCompiler) -> Evaluator:

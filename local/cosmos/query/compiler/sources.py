@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from local.cosmos.query import syntax
 from local.cosmos.query.compiler.paths import step
-from local.cosmos.query.compiler.scope import ITEM_SLOT, Binder, Context, Frame, Scope
+from local.cosmos.query.compiler.scope import ITEM_SLOT, Binder, Checkpoint, Context, Frame, Scope
 from local.cosmos.query.syntax import Identifier, PathCollection, Source
 from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined
+
+ROWS_PER_CHECKPOINT = 256
 
 Values = Callable[[Frame], Iterable[JsonOrUndefined]]
 Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
@@ -43,7 +45,7 @@ def _bound(
     alias = _alias(source)
     if alias is not None:
         scope.bind(alias, slot, Identifier(alias, location=source.location))
-    return _nested(outer, slot, values)
+    return _nested(outer, slot, values, context.checkpoint)
 
 
 def _alias(source: Source) -> str | None:
@@ -88,11 +90,13 @@ def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndef
     return value
 
 
-def _nested(outer: Binder | None, slot: int, values: Values) -> Binder:
+def _nested(outer: Binder | None, slot: int, values: Values, checkpoint: Checkpoint | None) -> Binder:
     """A loop over the values inside the loop of the sources before."""
 
     def innermost(frame: Frame) -> Iterator[None]:
-        for value in values(frame):
+        for count, value in enumerate(values(frame)):
+            if checkpoint is not None and count % ROWS_PER_CHECKPOINT == 0:
+                checkpoint()
             frame[slot] = value
             yield None
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 
 from local.cosmos.query.functions.function import Function, table
+from local.cosmos.query.sizes import check_text
 from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined, finite, is_number, number
 
 
@@ -19,7 +20,9 @@ def to_string(value: JsonOrUndefined) -> JsonOrUndefined:
         return value
     if finite(value) is UNDEFINED:
         return UNDEFINED
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    check_text(len(text))
+    return text
 
 
 def _no_constant(name: str) -> Json:

@@ -1,14 +1,17 @@
-"""REGEXMATCH and LIKE, on Python's regular expressions.
+"""REGEXMATCH, on Python's regular expressions.
 
-The service uses PCRE with its own limits. Python's matcher backtracks, and a pattern such as `(a+)+b` takes
-time exponential in the text; so a repeated group that can match the same text in several ways is refused
-with a 400, and so are over-long patterns and many unbounded repetitions (a polynomial of that degree). What
-remains can still be slow in proportion to a low power of the text's length.
+The service uses PCRE with its own limits. Python's matcher backtracks, and a pattern such as `(a+)+b` takes time
+exponential in the text. So a pattern is refused with a 400 when it repeats a group that itself repeats or that has
+alternatives which may begin alike, when it has many unbounded repetitions (a polynomial of that degree), or when it
+is very long. What remains can still take time in proportion to a low power of the text's length.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import warnings
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from local.cosmos.query.errors import evaluation_error
@@ -16,10 +19,14 @@ from local.cosmos.query.values import UNDEFINED, JsonOrUndefined, Undefined
 
 MAX_PATTERN = 1000
 MAX_UNBOUNDED = 8
+MAX_COUNTED = 4
+"""A group that repeats inside may itself be repeated this often, if a number says so: `([0-9]{1,3}[.]){3}`."""
 
 _FLAGS = {"m": re.MULTILINE, "s": re.DOTALL, "i": re.IGNORECASE, "x": re.VERBOSE}
 _FOREIGN = ("bad escape", "unknown extension")
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.DOTALL)
+_OPENING = r"\((?:\?(?:P?<\w+>|<[=!]|[:=!>]|[aiLmsux-]+[:)]|\#[^)]*\)))?"
+_PIECE = re.compile(_OPENING + r"|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|.", re.DOTALL)
+_COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
 
 
 def regex_match(text: JsonOrUndefined, pattern: JsonOrUndefined, modifiers: JsonOrUndefined = "") -> bool | Undefined:
@@ -34,84 +41,89 @@ def regex_match(text: JsonOrUndefined, pattern: JsonOrUndefined, modifiers: Json
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, modifiers: str) -> re.Pattern[str] | None:
+    if len(pattern) > MAX_PATTERN:
+        raise evaluation_error(f"REGEXMATCH: the pattern is longer than {MAX_PATTERN} characters.")
+    if "[[:" in pattern:
+        raise _unsupported(pattern, "POSIX character classes")
     _refuse_explosive(pattern)
     flags = re.ASCII
     for modifier in modifiers:
         flags |= _FLAGS[modifier]
     try:
-        return re.compile(re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", pattern), flags)
+        with warnings.catch_warnings():
+            # Sets that a later Python may read otherwise; today's meaning is PCRE's.
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", pattern), flags)
     except re.error as error:
         if error.msg.startswith(_FOREIGN):
-            raise evaluation_error(f"REGEXMATCH: the emulator does not support '{pattern}': {error}.") from None
+            raise _unsupported(pattern, error.msg) from None
         return None
     except (OverflowError, RecursionError):
         raise evaluation_error("REGEXMATCH: the pattern is too complex for the emulator.") from None
 
 
+def _unsupported(pattern: str, reason: str) -> Exception:
+    return evaluation_error(f"REGEXMATCH: the emulator does not support the pattern '{pattern}': {reason}.")
+
+
+@dataclass(slots=True)
+class _Group:
+    """What has been read of a group: how its alternatives begin, and whether it can match one text in two ways."""
+
+    starts: list[str | None] = field(default_factory=list)
+    at_start: bool = True
+    repeats: bool = False
+
+    def add(self, piece: str) -> None:
+        if self.at_start:
+            self.starts.append(piece.lower() if len(piece) == 1 and piece.isalnum() else None)
+            self.at_start = False
+
+    @property
+    def is_ambiguous(self) -> bool:
+        alike = None in self.starts or len(set(self.starts)) < len(self.starts)
+        return self.repeats or (len(self.starts) > 1 and alike)
+
+
 def _refuse_explosive(pattern: str) -> None:
     """Refuses the patterns whose matching time can explode: see the module's description."""
-    if len(pattern) > MAX_PATTERN:
-        raise evaluation_error(f"REGEXMATCH: the pattern is longer than {MAX_PATTERN} characters.")
-    ambiguous = [False]
+    groups = [_Group()]
+    closed: _Group | None = None
     unbounded = 0
-    after_group: bool | None = None
     for piece in _PIECE.findall(pattern):
-        if piece in "*+" or (piece.startswith("{") and len(piece) > 1):
-            unbounded += 1
-            if after_group:
-                message = f"REGEXMATCH: the emulator does not run '{pattern}': a repeated group repeats inside."
-                raise evaluation_error(message)
-            ambiguous[-1] = True
-        elif piece in ("?", "|"):
-            ambiguous[-1] = True
-        if piece == "(":
-            ambiguous.append(False)
-        after_group = None
-        if piece == ")" and len(ambiguous) > 1:
-            after_group = ambiguous.pop()
-            ambiguous[-1] |= after_group
+        most = _most_repeats(piece)
+        if most is not None:
+            if closed is not None and closed.is_ambiguous and most > MAX_COUNTED:
+                raise _unsupported(pattern, "a repeated group repeats inside or has alternatives that begin alike")
+            groups[-1].repeats = groups[-1].repeats or most > 1 or piece == "?"
+            unbounded += most == math.inf
+            closed = None
+            continue
+        closed = None
+        if piece == ")" and len(groups) > 1:
+            closed = groups.pop()
+            groups[-1].repeats = groups[-1].repeats or closed.is_ambiguous
+            continue
+        if piece == "|":
+            groups[-1].at_start = True
+            continue
+        groups[-1].add(piece)
+        if piece.startswith("(") and not piece.endswith(")"):
+            groups.append(_Group())
     if unbounded > MAX_UNBOUNDED:
-        raise evaluation_error(f"REGEXMATCH: the pattern has more than {MAX_UNBOUNDED} repetitions.")
+        raise _unsupported(pattern, f"more than {MAX_UNBOUNDED} unbounded repetitions")
 
 
-@lru_cache(maxsize=256)
-def like_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
-    """The expression that a LIKE pattern stands for, to be matched against a whole text.
-
-    `%` any text, `_` one character, `[a-f]` and `[^a-f]` one of a set; a character after the escape stands
-    for itself. Each part after a `%` is matched at its first place and not tried again, so time stays
-    linear in the text for each part.
-    """
-    segments: list[list[str]] = [[]]
-    position = 0
-    while position < len(pattern):
-        character = pattern[position]
-        position += 1
-        if character == escape and position < len(pattern):
-            segments[-1].append(re.escape(pattern[position]))
-            position += 1
-        elif character == "%":
-            segments.append([])
-        elif character == "_":
-            segments[-1].append(".")
-        elif character == "[" and (end := pattern.find("]", position + 1)) > 0:
-            segments[-1].append(_character_set(pattern[position:end]))
-            position = end + 1
-        else:
-            segments[-1].append(re.escape(character))
-    first, *rest = ("".join(segment) for segment in segments)
-    if not rest:
-        return re.compile(first, re.DOTALL)
-    *middle, last = rest
-    return re.compile(first + "".join(f"(?>.*?{part})" for part in middle if part) + ".*" + last, re.DOTALL)
-
-
-def _character_set(body: str) -> str:
-    negated = body.startswith("^") and len(body) > 1
-    members = body[1:] if negated else body
-    escaped = re.sub(r"[\\\]\[^&~|]", r"\\\g<0>", members)
-    try:
-        re.compile(f"[{escaped}]")
-    except re.error:
-        escaped = re.escape(members)
-    return f"[{'^' if negated else ''}{escaped}]"
+def _most_repeats(piece: str) -> float | None:
+    """How often at most a quantifier repeats what is before it; None if the piece is no quantifier."""
+    if piece in ("*", "+"):
+        return math.inf
+    if piece == "?":
+        return 1
+    count = _COUNT.fullmatch(piece)
+    if count is None:
+        return None
+    lowest, comma, highest = count.groups()
+    if comma:
+        return int(highest) if highest else math.inf
+    return int(lowest or 0)

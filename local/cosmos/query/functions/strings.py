@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from local.cosmos.query.functions.function import Function, table
 from local.cosmos.query.functions.regex import regex_match
+from local.cosmos.query.sizes import check_text
 from local.cosmos.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral
 
 MAX_REPLICATED = 10_000
@@ -47,6 +48,7 @@ def _trimmer(trim: Callable[[str, str | None], str]) -> Callable[..., str | Unde
 
 def concat(*parts: JsonOrUndefined) -> str | Undefined:
     texts = [part for part in parts if type(part) is str]
+    check_text(sum(map(len, texts)))
     return "".join(texts) if len(texts) == len(parts) else UNDEFINED
 
 
@@ -80,7 +82,10 @@ def index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefine
 def replace(text: JsonOrUndefined, old: JsonOrUndefined, new: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or type(old) is not str or type(new) is not str:
         return UNDEFINED
-    return text.replace(old, new) if old else text
+    if not old:
+        return text
+    check_text(len(text) + text.count(old) * (len(new) - len(old)))
+    return text.replace(old, new)
 
 
 def replicate(text: JsonOrUndefined, times: JsonOrUndefined) -> str | Undefined:
@@ -95,6 +100,7 @@ def string_join(parts: JsonOrUndefined, separator: JsonOrUndefined) -> str | Und
     if type(parts) is not list or type(separator) is not str:
         return UNDEFINED
     texts = [part for part in parts if type(part) is str]
+    check_text(sum(map(len, texts)) + len(separator) * len(texts))
     return separator.join(texts) if len(texts) == len(parts) else UNDEFINED
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.cosmos.query import OrderPosition, compile_query, parse
@@ -27,12 +27,14 @@ def assert_same_rows(actual: list[Any], expected: list[Any]) -> None:
     assert oracle.same(actual, expected), f"{actual} != {expected}"
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions)
 def test_filters(items: list[Item], condition: Condition) -> None:
     expected = oracle.filtered(items, condition)
     assert_same_rows(rows(f"SELECT * FROM c WHERE {condition.text}", items), expected)
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions)
 def test_values_of_conditions(items: list[Item], condition: Condition) -> None:
     values = [condition.value(item) for item in items]
@@ -40,6 +42,7 @@ def test_values_of_conditions(items: list[Item], condition: Condition) -> None:
     assert_same_rows(rows(f"SELECT VALUE {condition.text} FROM c", items), expected)
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, KEYS, COUNTS, COUNTS)
 def test_order_with_offset_and_limit(
     items: list[Item], condition: Condition, keys: list[tuple[str, bool]], offset: int, limit: int
@@ -49,6 +52,7 @@ def test_order_with_offset_and_limit(
     assert_same_rows(rows(text, items[::-1]), expected)
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, KEYS, COUNTS)
 def test_order_with_top(items: list[Item], keys: list[tuple[str, bool]], top: int) -> None:
     text = f"SELECT TOP {top} VALUE c.id FROM c {order_by(keys)}"
@@ -56,6 +60,7 @@ def test_order_with_top(items: list[Item], keys: list[tuple[str, bool]], top: in
     assert_same_rows(rows(text, items), expected)
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS), COUNTS)
 def test_distinct(items: list[Item], condition: Condition, name: str, top: int) -> None:
     text = f"SELECT DISTINCT TOP {top} VALUE c.{name} FROM c WHERE {condition.text}"
@@ -63,6 +68,7 @@ def test_distinct(items: list[Item], condition: Condition, name: str, top: int) 
     assert_same_rows(rows(text, items), oracle.distinct(values)[:top])
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, st.sampled_from(oracle.FIELDS), st.booleans())
 def test_distinct_in_order(items: list[Item], name: str, descending: bool) -> None:
     text = f"SELECT DISTINCT VALUE c.{name} FROM c {order_by([(name, descending)])}"
@@ -73,6 +79,7 @@ def test_distinct_in_order(items: list[Item], name: str, descending: bool) -> No
 FUNCTIONS = ["COUNT", "SUM", "MIN", "MAX", "AVG"]
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS), st.sampled_from(oracle.FIELDS))
 def test_groups(items: list[Item], condition: Condition, key: str, name: str) -> None:
     calls = ", ".join(f"{function}(c.{name}) AS {function}_" for function in FUNCTIONS)
@@ -84,6 +91,7 @@ def test_groups(items: list[Item], condition: Condition, key: str, name: str) ->
     assert_same_rows(rows(text, items), expected)
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS))
 def test_aggregates(items: list[Item], condition: Condition, name: str) -> None:
     calls = ", ".join(f"{function}(c.{name}) AS {function}_" for function in FUNCTIONS)
@@ -95,6 +103,7 @@ def _aggregates(items: list[Item], name: str) -> Item:
     return {f"{function}_": oracle.aggregate(function, items, name) for function in FUNCTIONS}
 
 
+@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, KEYS, st.integers(min_value=1, max_value=5), st.none() | COUNTS)
 def test_ordered_pages_add_up_to_the_whole(
     items: list[Item], condition: Condition, keys: list[tuple[str, bool]], page_size: int, top: int | None

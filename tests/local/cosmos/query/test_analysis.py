@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from local.cosmos.query import compile_query, filter_predicates, order_by_paths, parse, pinned_values
 from tests.local.cosmos.query import oracle
@@ -65,6 +65,7 @@ def test_a_query_without_order_has_no_order_paths() -> None:
     assert order_by_paths(parse("SELECT * FROM c")) is None
 
 
+@settings(deadline=None)
 @given(oracle.conditions, oracle.item_lists)
 def test_narrowing_by_the_analysis_loses_no_match(condition: Condition, items: list[dict[str, Any]]) -> None:
     query = parse(f"SELECT * FROM c WHERE {condition.text}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.cosmos.errors import CosmosError
@@ -164,16 +164,19 @@ def _run_or_refuse(text: str) -> None:
         assert error.status == 400  # noqa: PT017 - only this error may come, and it may not come at all
 
 
+@settings(deadline=None)
 @given(st.lists(TOKENS, max_size=25))
 def test_any_sequence_of_tokens_runs_or_is_refused(tokens: list[str]) -> None:
     _run_or_refuse(" ".join(tokens))
 
 
+@settings(deadline=None)
 @given(st.lists(TOKENS, max_size=12), st.lists(TOKENS, max_size=8))
 def test_any_clauses_run_or_are_refused(selection: list[str], condition: list[str]) -> None:
     _run_or_refuse(f"SELECT {' '.join(selection)} FROM c WHERE {' '.join(condition)}")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_runs_or_is_refused(text: str) -> None:
     _run_or_refuse(text)

@@ -58,6 +58,11 @@ STRINGS = [
     ("REGEXMATCH('a\\nb', 'a.b', 's')", True),
     ("REGEXMATCH('a\\nb', '^b$', 'm')", True),
     ("REGEXMATCH('2024-01', '(?<year>[0-9]{4})-')", True),
+    ("REGEXMATCH('192.168.0.1', '^([0-9]{1,3}[.]){3}[0-9]{1,3}$')", True),
+    ("REGEXMATCH('abab', '^(?:ab)+$')", True),
+    ("REGEXMATCH('foobar', '^(foo|bar)+$')", True),
+    ("REGEXMATCH('a|b', '[|]')", True),
+    ("REGEXMATCH('[1', '^[[a]1$')", True),
     ("REGEXMATCH('abc', '[')", UNDEFINED),
     ("REGEXMATCH('abc', 'a', 'q')", UNDEFINED),
     ("STRINGJOIN(['a', 'b'], '-')", "a-b"),
@@ -255,5 +260,21 @@ def test_a_pattern_that_could_run_for_ever_is_refused(pattern: str) -> None:
     assert "REGEXMATCH" in error["message"]
 
 
-def test_a_pattern_of_another_dialect_is_refused_by_name() -> None:
-    assert "bad escape" in refusal("SELECT VALUE REGEXMATCH(c.a, '\\\\h') FROM c", [{"a": "a"}])["message"]
+@pytest.mark.parametrize(("pattern", "reason"), [("\\h", "bad escape"), ("[[:alpha:]]", "POSIX")])
+def test_a_pattern_of_another_dialect_is_refused_by_name(pattern: str, reason: str) -> None:
+    error = refusal("SELECT VALUE REGEXMATCH(c.a, @p) FROM c", [{"a": "a"}], {"@p": pattern})
+    assert reason in error["message"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT VALUE " + "REPLACE(" * 60 + "'a'" + ", 'a', 'aa')" * 60,
+        "SELECT VALUE " + "TOSTRING([" * 45 + "'\"'" + "])" * 45,
+        "SELECT VALUE s || s FROM " + "(SELECT VALUE s || s FROM " * 40 + "(SELECT VALUE 'ab') AS s" + ") AS s" * 40,
+        "SELECT VALUE [a, a] FROM " + "(SELECT VALUE [a, a] FROM " * 40 + "(SELECT VALUE 'ab') AS a" + ") AS a" * 40,
+        "SELECT VALUE [" + ", ".join(["c.text"] * 5000) + "] FROM c",
+    ],
+)
+def test_a_query_cannot_make_values_without_bound(text: str) -> None:
+    assert "exceeds the maximum" in refusal(text, [{"text": "x" * 1000}])["message"]

@@ -1,8 +1,11 @@
 # ruff: noqa: S608 - these texts are put together by the tests themselves
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from local.cosmos.query import compile_query, parse
 from tests.local.cosmos.query.rows import refusal, rows
 
 FAMILIES = [
@@ -68,6 +71,21 @@ def test_subqueries_see_the_inputs_around_them(text: str, expected: list[object]
 def test_a_scalar_subquery_with_two_rows_is_refused() -> None:
     error = refusal("SELECT VALUE (SELECT VALUE t FROM t IN c.tags) FROM c", FAMILIES)
     assert "cardinality" in error["message"]
+
+
+def test_loops_over_arrays_come_by_the_checkpoint() -> None:
+    class TooLateError(Exception):
+        pass
+
+    def checkpoint() -> None:
+        if time.monotonic() > deadline:
+            raise TooLateError
+
+    joins = " ".join(f"JOIN t{n} IN c.t" for n in range(9))
+    query = compile_query(parse(f"SELECT VALUE 1 FROM c {joins} WHERE false"), {}, checkpoint=checkpoint)
+    deadline = time.monotonic() + 0.05
+    with pytest.raises(TooLateError):
+        list(query.run([{"t": list(range(1000))}]))
 
 
 @pytest.mark.parametrize(
