@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
+from shared.charges import add_charge
 from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.cosmos import Container, connect
-from shared.errors import DatabaseThrottled
+from shared.cosmos import Container
 from shared.settings import Settings
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from azure.identity.aio import DefaultAzureCredential
+
+# Per operation: an account with little throughput makes a bulk load wait long, not fail.
+_THROTTLE_RETRIES = 1000
+_THROTTLE_WAIT_S = 3600
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,30 @@ class Blog:
 
 @asynccontextmanager
 async def signed_in(configuration: Settings) -> AsyncIterator[CosmosClient]:
-    """A client of the account, which reads its own writes. Raises the SDK's AzureError."""
-    client = connect(configuration)
-    try:
+    """A client of the account, by key or with the identity of the process, which reads its own writes. Unlike the app's
+    it is patient: bulk work goes as fast as the provisioned throughput lets it. Raises the SDK's AzureError."""
+    credential = configuration.account_key or _identity()
+    async with AsyncExitStack() as stack:
+        if not isinstance(credential, str):
+            stack.push_async_callback(credential.close)
+        client = CosmosClient(
+            configuration.account_endpoint,
+            credential,
+            raw_response_hook=add_charge,
+            retry_throttle_total=_THROTTLE_RETRIES,
+            retry_throttle_backoff_max=_THROTTLE_WAIT_S,
+            user_agent_suffix="blog-manage",
+        )
+        stack.push_async_callback(client.close)
         # Entering asks the account for its consistency; without it the client sends no session tokens.
-        await client.__aenter__()
-        yield client
-    finally:
-        await client.close()
+        yield await client.__aenter__()
+
+
+def _identity() -> DefaultAzureCredential:
+    # Imported only where no key is given: it is slow to import.
+    from azure.identity.aio import DefaultAzureCredential
+
+    return DefaultAzureCredential()
 
 
 async def open_blog(client: CosmosClient, database: str) -> Blog:
@@ -54,13 +74,3 @@ async def open_blog(client: CosmosClient, database: str) -> Blog:
         names = ", ".join(missing)
         raise ManagementError(f"The database {database!r} has no {names}; run `manage.py provision` first.")
     return Blog(*(Container(proxy.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)))
-
-
-async def patiently(operation: Callable[[], Awaitable[T]]) -> T:
-    """Run an operation again for as long as the database refuses it for rate: bulk work goes as fast as the provisioned
-    throughput lets it, and a refused operation has written nothing."""
-    while True:
-        try:
-            return await operation()
-        except DatabaseThrottled as refusal:
-            await asyncio.sleep(refusal.retry_after_s)

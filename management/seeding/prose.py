@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """Something to write about: its name, things that belong to it, what one does with them, and where."""
+    """Something to write about: its name, things that belong to it, what one does with them, `on the roof`."""
 
     name: str
     things: tuple[str, ...]
@@ -24,61 +24,61 @@ SUBJECTS = (
         "bread",
         ("sourdough starter", "rye loaf", "proofing basket", "stone oven", "crust", "crumb", "bag of flour"),
         ("knead the dough", "feed the starter", "wait for the second rise", "score the loaf", "weigh the salt"),
-        "the kitchen",
+        "in the kitchen",
     ),
     Subject(
         "gardening",
         ("tomato bed", "compost heap", "seed tray", "greenhouse", "apple tree", "watering can", "row of beans"),
         ("turn the compost", "prune the roses", "thin the seedlings", "water before sunrise", "mulch the beds"),
-        "the garden",
+        "in the garden",
     ),
     Subject(
         "cycling",
         ("steel frame", "mountain pass", "headwind", "spare tube", "gravel road", "rear wheel", "saddlebag"),
         ("climb in the small gear", "true the wheel", "oil the chain", "ride until dusk", "pack light"),
-        "the road",
+        "on the road",
     ),
     Subject(
         "programming",
         ("unit test", "legacy module", "partition key", "cache", "deadlock", "query plan", "build script", "log line"),
         ("measure before changing anything", "delete the dead code", "name things well", "read the stack trace"),
-        "the codebase",
+        "in the codebase",
     ),
     Subject(
         "photography",
         ("wide lens", "long exposure", "roll of film", "tripod", "morning light", "contact sheet", "darkroom"),
         ("wait for the light", "meter for the shadows", "frame a little wider", "develop the film"),
-        "the old town",
+        "in the old town",
     ),
     Subject(
         "hiking",
         ("ridge path", "mountain hut", "map", "river crossing", "pair of boots", "summit", "thermos"),
         ("start before dawn", "follow the cairns", "turn back in time", "dry the socks", "sleep at the hut"),
-        "the hills",
+        "in the hills",
     ),
     Subject(
         "music",
         ("minor chord", "second violin", "practice room", "metronome", "old recording", "bass line", "song book"),
         ("play the scale slowly", "tune by ear", "count the rests", "learn the tune by heart"),
-        "the rehearsal room",
+        "in the rehearsal room",
     ),
     Subject(
         "astronomy",
         ("small telescope", "double star", "moonless night", "star chart", "eyepiece", "meteor shower"),
         ("let the eyes adapt", "find the pole star", "sketch the crater", "align the finder"),
-        "the roof",
+        "on the roof",
     ),
     Subject(
         "woodworking",
         ("dovetail", "hand plane", "oak board", "workbench", "glue line", "sharp chisel", "drawer front"),
         ("sharpen first", "cut on the waste side", "plane with the grain", "let the glue cure"),
-        "the workshop",
+        "in the workshop",
     ),
     Subject(
         "reading",
         ("long novel", "library card", "margin note", "first chapter", "short story", "translation", "reading chair"),
         ("read aloud", "start the book again", "keep a list", "put the phone away", "skip the preface"),
-        "the library",
+        "in the library",
     ),
 )
 
@@ -122,27 +122,27 @@ _OPENINGS = (
     "People ask me about {name} more often than about anything else.",
     "I did not set out to write about the {thing}.",
     "Last {season} I came back to {name} after a long break.",
-    "There is a {adjective} {thing} in {place}, and I owe it an apology.",
+    "There is a {adjective} {thing} {place}, and I owe it an apology.",
 )
 _SENTENCES = (
     "The first lesson was to {deed}, and the second was to do it again.",
     "A {thing} is never as {adjective} as it looks.",
     "My neighbour says one should always {deed}; I used to disagree.",
-    "In {place}, a {adjective} {thing} is worth more than three new ones.",
+    "{place}, a {adjective} {thing} is worth more than three new ones.",
     "It took {span} before I could {deed} without thinking about it.",
     "Nobody tells you how {adjective} a {thing} can be.",
     "If there is a rule, it is this: {deed}, then look again.",
     "I kept notes, and most of them are about the {thing}.",
     "By {season} the {thing} had become part of the day.",
-    "There are two kinds of people in {place}: those who {deed}, and those who will.",
+    "There are two kinds of people {place}: those who {deed}, and those who will.",
     "What surprised me was how little the {thing} had to do with it.",
     "You can read about {name} for years and still not {deed}.",
     "The {thing} was my mistake, and a {adjective} one at that.",
     "On good days I {deed} before breakfast.",
-    "Somebody had left a {thing} in {place}, with a {adjective} note beside it.",
+    "Somebody had left a {thing} {place}, with a {adjective} note beside it.",
     "Three times I have given up on the {thing}, and three times I have come back.",
     "It is easy to {deed} once; the art is in doing it in {season}.",
-    "The old hands in {place} have a saying about the {thing}, which I will not repeat here.",
+    "The old hands {place} have a saying about the {thing}, which I will not repeat here.",
     "Whoever gave me my first {thing} knew what would happen.",
     "I would trade all of it for one {adjective} {thing}.",
     "Some days the only plan is to {deed} and see what comes.",
@@ -168,7 +168,7 @@ _REMARKS = (
     "Could you write more about {name} in {season}?",
     "Saved for {season}.",
     "Exactly this.",
-    "I read this in {place}, which seemed right.",
+    "I read this {place}, which seemed right.",
     "A {adjective} post. More of these, please.",
 )
 
@@ -187,7 +187,7 @@ class Prose:
         return self._fill(self._rng.choice(_TITLES))
 
     def post(self) -> str:
-        """One to four paragraphs, the first with an opening, the last with a closing sentence; none says the same twice."""
+        """One to four paragraphs, the first with an opening, the last with a closing sentence; none repeats."""
         patterns = iter(self._rng.sample(_SENTENCES, len(_SENTENCES)))
         paragraphs = [
             [self._fill(next(patterns)) for _ in range(self._rng.randint(*_SENTENCES_PER_PARAGRAPH))]

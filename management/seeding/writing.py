@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from management.account import Blog, patiently
+from management.account import Blog
 from management.errors import ManagementError
 from management.newest import Newest
 from management.seeding.plan import SeedPlan
@@ -101,7 +101,7 @@ class _Seeding:
         """The user's name, reserved: the planned one, or with something added to it where that is someone else's."""
         user, users = self.plan.user(index), self.blog.users
         planned: str = user["username"]
-        present = await patiently(lambda: users.read(user["id"], user["id"]))
+        present = await users.read(user["id"], user["id"])
         if (
             present is not None
         ):  # from an earlier run; he may have been renamed since, which is the users feed's to carry
@@ -114,9 +114,9 @@ class _Seeding:
     async def _reserve(self, reservation: Item) -> bool:
         users, key = self.blog.users, reservation["id"]
         try:
-            await patiently(lambda: users.create(reservation))
+            await users.create(reservation)
         except ItemExists:
-            held = await patiently(lambda: users.read(key, key))
+            held = await users.read(key, key)
             return held is not None and held["ownerId"] == reservation["ownerId"]
         return True
 
@@ -135,17 +135,17 @@ class _Seeding:
         copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
 
         async def put(post: Item) -> None:
-            await patiently(lambda: copies.put(post, present=state.has(post)))
+            await copies.put(post, present=state.has(post))
 
         await for_each([post for post in self.newest.values() if state.admits(post)], put, concurrency=self.concurrency)
-        await patiently(lambda: cut(self.blog.feed))
+        await cut(self.blog.feed)
 
 
 async def _write_together(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:
     """Create the items of one logical partition, `whole` in the last transaction. Does nothing where it is there."""
     items = [*parts, whole]
     batches = [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
-    if len(batches) > 1 and await patiently(lambda: container.read(whole["id"], key)) is not None:
+    if len(batches) > 1 and await container.read(whole["id"], key) is not None:
         return
     for batch in batches:
         await _create(container, key, batch)
@@ -153,4 +153,4 @@ async def _write_together(container: Container, key: str, parts: Sequence[Item],
 
 async def _create(container: Container, key: str, batch: Sequence[Item]) -> None:
     with suppress(ItemExists):  # all of it, from an earlier run of the same plan
-        await patiently(lambda: container.batch(key, [("create", (item,)) for item in batch]))
+        await container.batch(key, [("create", (item,)) for item in batch])

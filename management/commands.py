@@ -1,0 +1,45 @@
+"""The commands of manage.py, from settings to exit code."""
+
+from __future__ import annotations
+
+from management import terminal
+from management.account import open_blog, signed_in
+from management.seeding.plan import SeedPlan
+from management.seeding.writing import is_empty, seed
+from management.verify import is_broken, verify, verify_within
+from shared.settings import Settings
+
+SUCCESS, BROKEN = 0, 1
+
+
+async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
+    """Seed, or with `if_empty` leave a database alone that has users."""
+    async with signed_in(configuration) as client:
+        blog = await open_blog(client, configuration.database)
+        if if_empty and not await is_empty(blog):
+            terminal.say("There are users already; nothing is seeded.")
+            return SUCCESS
+        with terminal.seed_progress(plan.users) as progress:
+            await seed(blog, plan, progress, concurrency=concurrency)
+        terminal.say(f"Seeded {progress}.")
+        return SUCCESS
+
+
+async def verify_database(configuration: Settings, *, wait_s: float) -> int:
+    """Report every broken promise; BROKEN if there is one."""
+    async with signed_in(configuration) as client:
+        findings = await verify_within(await open_blog(client, configuration.database), wait_s)
+    terminal.say_findings(findings)
+    return BROKEN if is_broken(findings) else SUCCESS
+
+
+async def rebuild_database(configuration: Settings) -> int:
+    """Rebuild, then report as `verify_database` does."""
+    from management.rebuild import rebuild
+
+    async with signed_in(configuration) as client:
+        blog = await open_blog(client, configuration.database)
+        await rebuild(blog, terminal.say)
+        findings = await verify(blog)
+    terminal.say_findings(findings)
+    return BROKEN if is_broken(findings) else SUCCESS

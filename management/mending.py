@@ -1,0 +1,113 @@
+"""Single items set right, each under the state that was looked at."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from management.account import Blog
+from management.verification.census import USER_FIELDS
+from management.verification.copies import differences, wanted_copy
+from management.verification.counts import recount
+from shared.cosmos import ConditionFailed, Container, ItemMissing
+from shared.data import usernames
+from shared.errors import DatabaseUnavailable
+from shared.models.base import Item
+from shared.models.fields import iso_utc
+from shared.models.post import Post
+from shared.models.user import User
+from shared.propagation.copies import Copies
+from shared.propagation.feed import TRIGGER
+
+_ATTEMPTS = 20
+
+
+@dataclass
+class Mending:
+    """The blog to mend, and how many items were changed so far."""
+
+    blog: Blog
+    changed: int = 0
+
+    async def complete_user(self, user_id: str) -> None:
+        """Give a user what the app would have written: a point read and at most one write. His name he must have."""
+        user = await self.blog.users.read(user_id, user_id)
+        if user is None:
+            return
+        added: dict[str, Any] = {
+            "type": User.TYPE,
+            "nameVersion": 1,
+            "creationDate": iso_utc(datetime.fromtimestamp(user["_ts"], UTC)),
+        }
+        operations = [
+            {"op": "set", "path": f"/{name}", "value": added[name]}
+            for name in USER_FIELDS
+            if name in added and name not in user
+        ]
+        if operations:
+            with suppress(ConditionFailed, ItemMissing):  # then the app has written it since
+                await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
+                self.changed += 1
+
+    async def recount_post(self, post_id: str) -> None:
+        """Set a post's counts to what there is, as a new version. Raises DatabaseUnavailable when the post changes
+        all the time."""
+        for _ in range(_ATTEMPTS):
+            counted = await recount(self.blog.posts, post_id)
+            if counted is None or not counted.faults():
+                return
+            operations: list[dict[str, Any]] = [
+                {"op": "set", "path": "/commentCount", "value": counted.comments},
+                {"op": "set", "path": "/likeCount", "value": counted.likes},
+                {"op": "incr", "path": "/version", "value": 1},
+            ]
+            with suppress(ConditionFailed, ItemMissing):
+                await self.blog.posts.patch(post_id, post_id, operations, etag=counted.post["_etag"])
+                self.changed += 1
+                return
+        raise DatabaseUnavailable(f"the post {post_id} changes too fast to be counted")
+
+    async def mend_user_copy(self, place: tuple[str, str]) -> None:
+        """Of a user and a post."""
+        user_id, post_id = place
+        await self._mend_copy(Copies(self.blog.users, self.blog.posts, partition_key="userId"), user_id, post_id)
+
+    async def mend_feed_copy(self, post_id: str) -> None:
+        copies = Copies(self.blog.feed, self.blog.posts, partition_key="type", trigger=TRIGGER)
+        await self._mend_copy(copies, Post.TYPE, post_id)
+
+    async def _mend_copy(self, copies: Copies, key: str, post_id: str) -> None:
+        """Take a copy away that has no post; make one show its post whatever version it claims. One that is missing is
+        the replay's to make."""
+        wanted, copy = await wanted_copy(self.blog.posts, post_id), await copies.container.read(post_id, key)
+        if copy is None:
+            return
+        if wanted is None or wanted[copies.partition_key] != key:
+            await self._delete(copies.container, copy, key)
+        elif differences(copy, wanted):
+            await copies.put(wanted)
+            copy = await copies.container.read(post_id, key)
+            if copy is not None and differences(copy, wanted):
+                with suppress(ConditionFailed, ItemMissing):  # then the functions have written it since
+                    await copies.container.delete(post_id, key, etag=copy["_etag"])
+                    await copies.put(wanted, present=False)
+            self.changed += 1
+
+    async def release_reservation(self, key: str) -> None:
+        """Delete the confirmed reservation of a user who has another name since, or who does not exist."""
+        held = await self.blog.users.read(key, key)
+        if held is None or "ttl" in held:
+            return
+        owner = await self.blog.users.read(held["ownerId"], held["ownerId"])
+        if owner is not None:
+            await usernames.release(self.blog.users, held["username"], owner)
+        elif time.time() - held["_ts"] > usernames.ABANDONED_AFTER_S:
+            await self._delete(self.blog.users, held, key)
+
+    async def _delete(self, container: Container, item: Item, key: str) -> None:
+        with suppress(ConditionFailed, ItemMissing):
+            await container.delete(item["id"], key, etag=item["_etag"])
+            self.changed += 1

@@ -1,0 +1,52 @@
+"""The change feed of a container once more, from its beginning, through the reaction that the functions run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from shared.cosmos import Container
+from shared.errors import DatabaseUnavailable
+from shared.propagation.batches import for_each
+
+# As the functions' triggers read it (functions/change_feed.py).
+_PAGE_SIZE = 100
+# Each reaction works on many items at a time by itself.
+_CONCURRENT_RANGES = 4
+# What the functions leave to the host's endless retry policy; here a person can run the command again.
+_RETRY_WAITS_S = (1, 2, 4, 8)
+
+Reaction = Callable[[Iterable[Mapping[str, Any]]], Awaitable[None]]
+
+
+async def replay(container: Container, reaction: Reaction) -> int:
+    """Give the reaction every item's latest state, page by page, in the order of the changes, until there is nothing
+    new: what the reaction itself writes to the container comes, too. The number of changes.
+
+    Raises DatabaseUnavailable when a page fails again and again, and the SDK's AzureError.
+    """
+    replayed = 0
+
+    async def replay_range(feed_range: dict[str, Any]) -> None:
+        nonlocal replayed
+        pages = container.proxy.query_items_change_feed(
+            feed_range=feed_range, start_time="Beginning", max_item_count=_PAGE_SIZE
+        ).by_page()
+        async for page in pages:
+            changes = [change async for change in page]
+            await _react(reaction, changes)
+            replayed += len(changes)
+
+    ranges = [feed_range async for feed_range in container.proxy.read_feed_ranges()]
+    await for_each(ranges, replay_range, concurrency=_CONCURRENT_RANGES)
+    return replayed
+
+
+async def _react(reaction: Reaction, changes: list[dict[str, Any]]) -> None:
+    for wait_s in _RETRY_WAITS_S:
+        try:
+            return await reaction(changes)
+        except DatabaseUnavailable:
+            await asyncio.sleep(wait_s)
+    return await reaction(changes)

@@ -1,0 +1,241 @@
+"""Read all of the blog once, page by page, and note whom to look at again.
+
+It holds an entry of a few hundred bytes for each user, each reservation and each post, no comment, no like, no content,
+and the suspects. The users come first: a name that is newer than the census' own is then no older than it looks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from management.account import Blog
+from management.newest import Newest
+from management.verification.copies import fingerprint
+from management.verification.findings import Finding, Kind
+from shared.cosmos import Container
+from shared.data import usernames
+from shared.data.feed import FEED_LENGTH
+from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import DELETED_TYPE, Post, short_form, version_of
+from shared.models.user import User
+
+_PAGE_SIZE = 1000
+
+_USERS = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR c.type != 'post'"
+_COPIES = "SELECT * FROM c WHERE c.type = 'post'"
+_POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'deletedPost')"
+_RESPONSES = (
+    "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.ttl FROM c"
+    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'deletedPost'))"
+)
+_ALL = "SELECT * FROM c"
+_FAILURES = "SELECT VALUE c.source FROM c"
+
+# What the app writes on every user; one of the article's lacks some of it, which `rebuild` completes.
+USER_FIELDS = ("type", "username", "nameVersion", "creationDate")
+
+
+@dataclass(slots=True)
+class _Reservation:
+    owner_id: str
+    confirmed: bool
+
+
+class _State(Enum):
+    UNSEEN = auto()
+    LIVE = auto()
+    DELETED = auto()
+    MALFORMED = auto()
+
+
+@dataclass(slots=True)
+class _Post:
+    """What is kept of a post; UNSEEN while only comments or likes of it have been met."""
+
+    state: _State = _State.UNSEEN
+    user_id: str = ""
+    fingerprint: bytes = b""
+    counts: tuple[Any, Any] = (None, None)
+    has_version: bool = False
+    comments: int = 0
+    likes: int = 0
+    has_lasting_responses: bool = False
+    has_copy: bool = False
+
+    @property
+    def is_counted_wrong(self) -> bool:
+        return not self.has_version or self.counts != (self.comments, self.likes)
+
+
+@dataclass
+class Census:
+    """What may be wrong, by the ids with which it is read again, and findings that need no second look."""
+
+    findings: list[Finding] = field(default_factory=list)
+    incomplete_users: list[str] = field(default_factory=list)
+    users: list[str] = field(default_factory=list)
+    reservations: list[str] = field(default_factory=list)
+    # A post and the item in its partition with the name in question.
+    names: list[tuple[str, str]] = field(default_factory=list)
+    counts: list[str] = field(default_factory=list)
+    leftovers: list[str] = field(default_factory=list)
+    # The user whose copy it is or should be, and the post.
+    copies: list[tuple[str, str]] = field(default_factory=list)
+    feed: list[str] = field(default_factory=list)
+    newest: frozenset[str] = frozenset()
+
+
+async def take_census(blog: Blog) -> Census:
+    """Read every item of the blog. Raises DatabaseThrottled, DatabaseUnavailable."""
+    reader = _Reader(blog)
+    await reader.read_users()
+    await reader.read_posts()
+    await reader.read_responses()
+    await reader.read_copies()
+    await reader.read_feed()
+    await reader.read_failures()
+    reader.conclude()
+    return reader.census
+
+
+@dataclass
+class _Reader:
+    blog: Blog
+    census: Census = field(default_factory=Census)
+    users: dict[str, str] = field(default_factory=dict)  # username by user
+    reservations: dict[str, _Reservation] = field(default_factory=dict)
+    posts: defaultdict[str, _Post] = field(default_factory=lambda: defaultdict(_Post))
+    newest: Newest[str] = field(default_factory=lambda: Newest(FEED_LENGTH))
+
+    async def read_users(self) -> None:
+        async for item in _stream(self.blog.users, _USERS):
+            match item.get("type", User.TYPE):
+                case User.TYPE:
+                    self._see_user(item)
+                case usernames.TYPE:
+                    self.reservations[item["id"]] = _Reservation(str(item.get("ownerId")), "ttl" not in item)
+                case _:
+                    self._malformed("users", item, "it has an unknown type")
+
+    def _see_user(self, user: Item) -> None:
+        if user["id"] != user.get("userId"):
+            self._malformed("users", user, "its id is not its userId")
+            return
+        if missing := [name for name in USER_FIELDS if name not in user]:
+            self.census.incomplete_users.append(user["id"])
+            self._malformed("users", user, f"the user lacks {', '.join(missing)}")
+        if isinstance(user.get("username"), str):
+            self.users[user["id"]] = user["username"]
+            if user.get("formerUsernames"):
+                self.census.users.append(user["id"])
+
+    async def read_posts(self) -> None:
+        async for item in _stream(self.blog.posts, _POSTS):
+            entry = self.posts[item["id"]]
+            entry.user_id = str(item.get("userId"))
+            if item["type"] == DELETED_TYPE:
+                entry.state = _State.DELETED
+                if "ttl" not in item:
+                    detail = "it is marked as deleted and has no ttl"
+                    self.census.findings.append(Finding(Kind.LEFTOVER, f"post {item['id']}", detail))
+            else:
+                self._see_post(item, entry)
+
+    def _see_post(self, post: Item, entry: _Post) -> None:
+        entry.state = _State.MALFORMED
+        if post["id"] != post.get("postId"):
+            self._malformed("posts", post, "its id is not its postId")
+            return
+        try:
+            Post.from_item(post)
+            copy = short_form(post)
+        except (KeyError, TypeError, ValueError) as error:
+            self._malformed("posts", post, f"it is not a post ({type(error).__name__})")
+            return
+        entry.state = _State.LIVE
+        entry.fingerprint = fingerprint(copy)
+        entry.counts = (post.get("commentCount"), post.get("likeCount"))
+        entry.has_version = version_of(post) > 0
+        self.newest.offer((copy["creationDate"], copy["id"]), copy["id"])
+        self._check_name(post)
+
+    async def read_responses(self) -> None:
+        async for item in _stream(self.blog.posts, _RESPONSES):
+            if item.get("type") not in (Comment.TYPE, Like.TYPE):
+                self._malformed("posts", item, "it has an unknown type")
+                continue
+            entry = self.posts[item["postId"]]
+            if item["type"] == Comment.TYPE:
+                entry.comments += 1
+            else:
+                entry.likes += 1
+            if "ttl" not in item:
+                entry.has_lasting_responses = True
+                self._check_name(item)
+
+    def _check_name(self, item: Item) -> None:
+        if self.users.get(item.get("userId", "")) != item.get("userUsername", ""):
+            self.census.names.append((item["postId"], item["id"]))
+
+    async def read_copies(self) -> None:
+        async for copy in _stream(self.blog.users, _COPIES):
+            post = self.posts.get(copy["id"])
+            if post is not None and post.state is _State.MALFORMED:
+                continue
+            if post is None or post.state is not _State.LIVE or post.user_id != copy["userId"]:
+                self.census.copies.append((copy["userId"], copy["id"]))
+                continue
+            post.has_copy = True
+            if post.fingerprint != fingerprint(copy):
+                self.census.copies.append((copy["userId"], copy["id"]))
+
+    async def read_feed(self) -> None:
+        self.census.newest = frozenset(self.newest.values())
+        missing = set(self.census.newest)
+        async for copy in _stream(self.blog.feed, _ALL):
+            if copy["type"] != Post.TYPE:
+                self._malformed("feed", copy, "it has an unknown type")
+                continue
+            missing.discard(copy["id"])
+            post = self.posts.get(copy["id"])
+            if copy["id"] not in self.census.newest or post is None or post.fingerprint != fingerprint(copy):
+                self.census.feed.append(copy["id"])
+        self.census.feed.extend(missing)
+
+    async def read_failures(self) -> None:
+        sources = Counter([str(source) async for source in _stream(self.blog.failures, _FAILURES)])
+        for source, number in sources.items():
+            self.census.findings.append(Finding(Kind.FAILURE, source, f"{number} kept for replay"))
+
+    def conclude(self) -> None:
+        """Compare what could only be compared when everything was read."""
+        census = self.census
+        for post_id, post in self.posts.items():
+            if post.state is _State.LIVE:
+                if post.is_counted_wrong:
+                    census.counts.append(post_id)
+                if not post.has_copy:
+                    census.copies.append((post.user_id, post_id))
+            elif post.state is not _State.MALFORMED and post.has_lasting_responses:
+                census.leftovers.append(post_id)
+        for user_id, username in self.users.items():
+            reservation = self.reservations.get(usernames.reservation_id(username))
+            if reservation is None or reservation.owner_id != user_id or not reservation.confirmed:
+                census.users.append(user_id)
+        for key, reservation in self.reservations.items():
+            owner = self.users.get(reservation.owner_id)
+            if owner is None or usernames.reservation_id(owner) != key:
+                census.reservations.append(key)
+
+    def _malformed(self, container: str, item: Item, detail: str) -> None:
+        self.census.findings.append(Finding(Kind.MALFORMED, f"{container} {item['id']}", detail))
+
+
+def _stream(container: Container, text: str) -> AsyncIterator[Any]:
+    return container.query_across(text, {}, page_size=_PAGE_SIZE)

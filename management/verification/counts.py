@@ -1,0 +1,55 @@
+"""The counts of a post against the comments and likes in its logical partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.cosmos import Container
+from shared.errors import DatabaseUnavailable
+from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import Post
+
+_COUNT = "SELECT VALUE COUNT(1) FROM c WHERE c.type = @type"
+# Each write of a comment or like writes the post; more of them in a row between two reads is a crowd.
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class Recount:
+    """A post as stored, and how many comments and likes there were while it had this state."""
+
+    post: Item
+    comments: int
+    likes: int
+
+    def faults(self) -> list[str]:
+        """What the post says otherwise, in words."""
+        counted = {"commentCount": self.comments, "likeCount": self.likes}
+        faults = [
+            f"{name} is {self.post.get(name, 'absent')}, there are {number}"
+            for name, number in counted.items()
+            if self.post.get(name) != number
+        ]
+        return faults if "version" in self.post else [*faults, "version is absent"]
+
+
+async def recount(posts: Container, post_id: str) -> Recount | None:
+    """Count: two point reads of the post and two queries inside its partition. None where there is no such post, or it
+    is deleted. Raises DatabaseUnavailable when the post is never left alone for so long."""
+    for _ in range(_ATTEMPTS):
+        before = await posts.read(post_id, post_id)
+        if before is None or before["type"] != Post.TYPE:
+            return None
+        comments, likes = await _count(posts, post_id, Comment.TYPE), await _count(posts, post_id, Like.TYPE)
+        after = await posts.read(post_id, post_id)
+        # A comment or like and its post are written in one transaction: the same post means the same counts.
+        if after is not None and after["_etag"] == before["_etag"]:
+            return Recount(before, comments, likes)
+    raise DatabaseUnavailable(f"the post {post_id} changes too fast to be counted")
+
+
+async def _count(posts: Container, post_id: str, type_: str) -> int:
+    rows = await posts.query(_COUNT, {"type": type_}, partition_key=post_id, page_size=1)
+    return sum(rows)

@@ -1,0 +1,132 @@
+"""The second look at each suspect of a census: a few point reads, and a finding where it is really wrong."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from management.account import Blog
+from management.verification.census import Census
+from management.verification.copies import differences, wanted_copy
+from management.verification.counts import recount
+from management.verification.findings import Finding, Kind
+from shared.data import usernames
+from shared.models.base import Item
+from shared.models.fields import is_item_id
+from shared.models.post import DELETED_TYPE, Post
+from shared.models.user import User
+from shared.propagation.batches import for_each
+
+_LASTING = "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl)"
+_NAMED_IDS = 5
+
+
+async def examine(blog: Blog, census: Census) -> list[Finding]:
+    """What is wrong of all that the census noted. Raises DatabaseUnavailable."""
+    examination = _Examination(blog, census.newest, list(census.findings))
+    await for_each(dict.fromkeys(census.users), examination.user)
+    await for_each(census.reservations, examination.reservation)
+    await for_each(census.names, examination.name)
+    await for_each(census.counts, examination.count)
+    await for_each(census.leftovers, examination.leftover)
+    await for_each(census.copies, examination.copy)
+    await for_each(census.feed, examination.feed_copy)
+    return examination.findings
+
+
+@dataclass
+class _Examination:
+    blog: Blog
+    newest: frozenset[str]
+    findings: list[Finding] = field(default_factory=list)
+
+    def _found(self, kind: Kind, subject: str, detail: str) -> None:
+        self.findings.append(Finding(kind, subject, detail))
+
+    async def user(self, user_id: str) -> None:
+        user = await self._user(user_id)
+        if user is None:
+            return
+        subject = f"user {user_id} {user['username']!r}"
+        if former := user.get("formerUsernames"):
+            self._found(Kind.RENAME, subject, f"former names are not settled: {', '.join(map(repr, former))}")
+        key = usernames.reservation_id(user["username"])
+        reservation = await self.blog.users.read(key, key)
+        if reservation is None:
+            self._found(Kind.RESERVATION, subject, "the name is not reserved")
+        elif reservation["ownerId"] != user_id:
+            self._found(Kind.RESERVATION, subject, f"the name is reserved for the user {reservation['ownerId']}")
+        elif "ttl" in reservation:
+            self._found(Kind.RESERVATION, subject, "the reservation of the name is not confirmed")
+
+    async def reservation(self, key: str) -> None:
+        reservation = await self.blog.users.read(key, key)
+        if reservation is None:
+            return
+        owner_id = str(reservation.get("ownerId"))
+        owner = await self._user(owner_id)
+        if owner is not None and usernames.reservation_id(owner["username"]) == key:
+            return
+        held = f"held for the user {owner_id}, " + ("who has another name" if owner else "who does not exist")
+        if "ttl" not in reservation:
+            self._found(Kind.RESERVATION, f"reservation {key}", held)
+        elif time.time() - reservation["_ts"] > usernames.ABANDONED_AFTER_S:
+            self._found(Kind.UNCONFIRMED, f"reservation {key}", held)
+
+    async def name(self, place: tuple[str, str]) -> None:
+        post_id, item_id = place
+        item = await self.blog.posts.read(item_id, post_id)
+        if item is None or item["type"] == DELETED_TYPE or "ttl" in item:
+            return
+        subject = f"{item['type']} {item_id}" + ("" if item_id == post_id else f" on post {post_id}")
+        user = await self._user(str(item.get("userId")))
+        if user is None:
+            self._found(Kind.NAME, subject, f"the user {item.get('userId')} does not exist")
+        elif item.get("userUsername") != user["username"]:
+            stated = repr(item["userUsername"]) if "userUsername" in item else "absent"
+            self._found(Kind.NAME, subject, f"the name is {stated}, the user {user['id']} is {user['username']!r}")
+
+    async def count(self, post_id: str) -> None:
+        counted = await recount(self.blog.posts, post_id)
+        if counted is not None and (faults := counted.faults()):
+            self._found(Kind.COUNT, f"post {post_id}", "; ".join(faults))
+
+    async def leftover(self, post_id: str) -> None:
+        post = await self.blog.posts.read(post_id, post_id)
+        if post is not None and post["type"] == Post.TYPE:
+            return
+        ids = await self.blog.posts.query(_LASTING, {}, partition_key=post_id, page_size=1000)
+        if ids:
+            more = f" and {len(ids) - _NAMED_IDS} more" if len(ids) > _NAMED_IDS else ""
+            self._found(Kind.LEFTOVER, f"post {post_id}", f"does not expire: {', '.join(ids[:_NAMED_IDS])}{more}")
+
+    async def copy(self, place: tuple[str, str]) -> None:
+        user_id, post_id = place
+        subject = f"post {post_id} of user {user_id}"
+        wanted = await wanted_copy(self.blog.posts, post_id)
+        copy = await self.blog.users.read(post_id, user_id)
+        if wanted is None or wanted["userId"] != user_id:
+            if copy is not None:
+                self._found(Kind.COPY_ORPHANED, subject, "there is a copy, and no such post")
+        elif copy is None:
+            self._found(Kind.COPY_MISSING, subject, "there is no copy")
+        elif faults := differences(copy, wanted):
+            self._found(Kind.COPY_STALE, subject, "; ".join(faults))
+
+    async def feed_copy(self, post_id: str) -> None:
+        subject = f"post {post_id}"
+        wanted = await wanted_copy(self.blog.posts, post_id)
+        copy = await self.blog.feed.read(post_id, Post.TYPE)
+        if copy is None:
+            if wanted is not None and post_id in self.newest:
+                self._found(Kind.FEED_MISSING, subject, "one of the most recent, and there is no copy")
+        elif wanted is None:
+            self._found(Kind.FEED_SURPLUS, subject, "there is a copy, and no such post")
+        elif post_id not in self.newest:
+            self._found(Kind.FEED_SURPLUS, subject, "there is a copy, and it is not one of the most recent")
+        elif faults := differences(copy, wanted):
+            self._found(Kind.FEED_STALE, subject, "; ".join(faults))
+
+    async def _user(self, user_id: str) -> Item | None:
+        user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
+        return user if user is not None and user.get("type", User.TYPE) == User.TYPE else None
