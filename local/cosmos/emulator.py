@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -17,6 +18,7 @@ from local.cosmos.server import CosmosServer, new_request
 from local.cosmos.settings import EmulatorSettings
 from local.cosmos.store.account import Account
 from local.cosmos.store.directories import temporary_directory
+from local.cosmos.store.partition import Partition
 
 _LOG: Final = logging.getLogger(__name__)
 _WORKERS: Final = 8
@@ -81,8 +83,16 @@ class CosmosEmulator:
             await asyncio.sleep(self.settings.purge_interval_s)
             for container in account.containers:
                 for partition in container.partitions:
-                    if partition.is_open:
-                        await partition.purge_expired()
+                    await _purge(partition)
+
+
+async def _purge(partition: Partition) -> None:
+    if not partition.is_open:
+        return
+    try:
+        await partition.purge_expired()
+    except sqlite3.Error:
+        _LOG.exception("expired items of partition %s could not be purged; they stay invisible", partition.id)
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

@@ -29,6 +29,9 @@ CODES = {
     503: "ServiceUnavailable",
 }
 
+OWNER_MISSING = 1003
+"""Sub-status of a 404 when it is the database or container around the resource that is missing."""
+
 
 class CosmosError(Exception):
     """A failure as a client of the service sees it.

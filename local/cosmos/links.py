@@ -12,8 +12,8 @@ from local.cosmos import rids
 class Link:
     """`/dbs/d1/colls/c1/docs/a` as kinds and ids.
 
-    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`) but keeps the name of an operation, `ids` are percent-decoded and case-preserving in the
-    order of the path. `by_rid` says that the ids are rids and not names.
+    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`) but keeps the name of an operation. `ids` are
+    percent-decoded and case-preserving in the order of the path. `by_rid` says that they are rids and not names.
     """
 
     template: str

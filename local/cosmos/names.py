@@ -30,6 +30,9 @@ def checked_name(value: Json) -> str:
         raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
     if not 0 < len(value) <= _MAX_NAME_CHARACTERS or value.endswith(" "):
         raise CosmosError(400, f"A name must have 1 to {_MAX_NAME_CHARACTERS} characters and not end with a space.")
-    if not _FORBIDDEN_IN_NAMES.isdisjoint(value):
-        raise CosmosError(400, f"The resource name {value!r} contains invalid characters: '/\\?#' are not allowed.")
+    if not _FORBIDDEN_IN_NAMES.isdisjoint(value) or not value.isprintable():
+        raise CosmosError(
+            400,
+            f"The resource name {value!r} contains characters that are not allowed: '/\\?#' or control characters.",
+        )
     return value

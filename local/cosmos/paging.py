@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from local.cosmos import json_text
-from local.cosmos.errors import CosmosError
+from local.cosmos.errors import OWNER_MISSING, CosmosError
 from local.cosmos.json_text import JsonObject
 from local.cosmos.slices import Slice
 from local.cosmos.store.items import SCAN_START, ScanPosition, StoredItem
@@ -116,6 +116,8 @@ def item_chunks(slices: list[Slice], start: ItemPosition | None) -> Iterator[tup
         after = start.after if start is not None and one is remaining[0] else SCAN_START
         while chunk := one.items.scan(one.scope, after, size):
             yield one, chunk
+            if one.partition.is_closed:
+                raise CosmosError(404, "The container was deleted meanwhile.", sub_status=OWNER_MISSING)
             after = ScanPosition(chunk[-1].epk, chunk[-1].number)
             size = _CHUNK
 

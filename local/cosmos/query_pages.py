@@ -109,7 +109,7 @@ class PagedQuery:
         cut_item, skip = _cut(token)
         for one, chunk in item_chunks(slices, position):
             for item in chunk:
-                if limits.is_full or limits.is_late:
+                if limits.is_full or (page.scanned and limits.is_late):
                     page.continuation = _streaming_token(position, None, 0)
                     return
                 document = item.document()

@@ -50,7 +50,7 @@ class CosmosServer:
 
     async def answer(self, http: web.BaseRequest) -> web.Response:
         """The response to any request, whatever it holds."""
-        activity_id = http.headers.get(h.ACTIVITY_ID) or str(uuid.uuid4())
+        activity_id = _activity_id(http.headers)
         try:
             answer = await self._operate(http)
         except CosmosError as error:
@@ -102,6 +102,12 @@ def new_request(
     """aiohttp's request with a limit of its own for the body."""
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_READ_BYTES)
+
+
+def _activity_id(headers: Mapping[str, str]) -> str:
+    """The caller's, when it can be sent back; else a new one."""
+    given = headers.get(h.ACTIVITY_ID, "")
+    return given if given.isascii() and given.isprintable() and given else str(uuid.uuid4())
 
 
 def _check_consistency(headers: Mapping[str, str]) -> None:

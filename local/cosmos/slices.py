@@ -50,8 +50,11 @@ def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
 
 
 def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
-    """The part of each physical partition that lies in a range of keys."""
-    return [_slice(partition, bounds) for partition in container.partitions_in(bounds)]
+    """The part of each physical partition that lies in a range of keys; 400 for a range without any keys."""
+    found = [_slice(partition, bounds) for partition in container.partitions_in(bounds)]
+    if not found:
+        raise CosmosError(400, f"There are no partition keys from {bounds.start!r} to {bounds.end!r}.")
+    return found
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:

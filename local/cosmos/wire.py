@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import quote
 
 from local.cosmos import headers as h
 from local.cosmos import json_text, rids
-from local.cosmos.errors import CosmosError
+from local.cosmos.errors import OWNER_MISSING, CosmosError
 from local.cosmos.gateway import Gateway
 from local.cosmos.json_text import Json, JsonObject
 from local.cosmos.links import Link
@@ -17,8 +18,8 @@ from local.cosmos.store.account import Container
 from local.cosmos.store.partition import Partition
 from local.cosmos.store.resources import Resource
 
-OWNER_MISSING: Final = 1003
 RID_MISMATCH: Final = 1024
+_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # a header is ASCII; only other characters are encoded
 NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
 
 
@@ -149,7 +150,7 @@ def partition_headers(container: Container, partition: Partition) -> dict[str, s
         h.SESSION_TOKEN: f"{partition.id}:-1#{lsn}",
         h.LSN: str(lsn),
         h.PARTITION_KEY_RANGE_ID: partition.id,
-        h.ALT_CONTENT_PATH: container.alt_link,
+        h.ALT_CONTENT_PATH: quote(container.alt_link, safe=_HEADER_TEXT),
         h.CONTENT_PATH: container.rid,
     }
 

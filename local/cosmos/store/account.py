@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 from bisect import bisect_right
@@ -17,6 +18,7 @@ from local.cosmos.store.items import Clock
 from local.cosmos.store.partition import Partition
 from local.cosmos.store.resources import Resource, ResourceTable, new_etag
 
+_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # of a container: its rid
 _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TRIGGER, "udfs": rids.UDF}
 
 
@@ -81,6 +83,7 @@ class Account:
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
+        self._remove_abandoned()
 
     @property
     def containers(self) -> list[Container]:
@@ -193,6 +196,13 @@ class Account:
         container = Container(database, resource, directory, self._clock, durable=self._durable)
         self._containers[resource.rid] = container
         return container
+
+    def _remove_abandoned(self) -> None:
+        """Deletes what a crash in the middle of deleting a container has left."""
+        known = {container.directory for container in self._containers.values()}
+        for directory in self._directory.iterdir():
+            if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:
+                shutil.rmtree(directory, ignore_errors=True)
 
     def _stamped(self, body: JsonObject, rid: str, links: JsonObject) -> JsonObject:
         own: JsonObject = {name: value for name, value in body.items() if not name.startswith("_")}

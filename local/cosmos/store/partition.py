@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from local.cosmos.errors import OWNER_MISSING, CosmosError
 from local.cosmos.ranges import KeyRange
 from local.cosmos.store.items import Clock, ItemTransaction, ItemView
 from local.cosmos.store.schema import create_tables, open_connection
@@ -36,6 +37,7 @@ class Partition:
         self._lock = asyncio.Lock()
         self._lsn = 0
         self._last_number = 0
+        self.is_closed = False
 
     @property
     def lsn(self) -> int:
@@ -90,6 +92,8 @@ class Partition:
     async def purge_expired(self) -> None:
         """Frees the space of expired items; nobody has seen them since they expired."""
         async with self._lock:
+            if not self.is_open:
+                return
             rows = self._writer.execute(
                 "DELETE FROM items WHERE number IN (SELECT number FROM items WHERE expires_at <= ? LIMIT ?)"
                 " RETURNING number",
@@ -112,8 +116,9 @@ class Partition:
         return "_writer" in self.__dict__
 
     async def close(self) -> None:
-        """Closes the file once the transaction under way has ended."""
+        """Closes the file once the transaction under way has ended, for good."""
         async with self._lock:
+            self.is_closed = True
             if "committed" in self.__dict__:
                 del self.committed
                 self._reader.close()
@@ -126,6 +131,8 @@ class Partition:
 
     @cached_property
     def _writer(self) -> sqlite3.Connection:
+        if self.is_closed:
+            raise CosmosError(404, "The container was deleted meanwhile.", sub_status=OWNER_MISSING)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = open_connection(self._path, durable=self._durable)
         create_tables(connection, self.index << NUMBER_BITS)

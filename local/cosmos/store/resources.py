@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,10 @@ CREATE TABLE IF NOT EXISTS resources (
 );
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 """
+
+
+class DataDirectoryInUse(OSError):
+    """Another process has the data directory open."""
 
 
 @dataclass(slots=True)
@@ -49,8 +54,7 @@ class ResourceTable:
     """All resources that are not items. Writes are on disk when the method returns."""
 
     def __init__(self, path: Path, *, durable: bool) -> None:
-        self._connection = open_connection(path, durable=durable)
-        self._connection.executescript(_SCHEMA)
+        self._connection = _open_alone(path, durable=durable)
         self._by_rid: dict[str, Resource] = {}
         self._by_name: dict[tuple[str, str, str], Resource] = {}
         rows = self._connection.execute("SELECT rid, kind, parent, body, partitions FROM resources ORDER BY rowid")
@@ -106,6 +110,21 @@ class ResourceTable:
     def _remember(self, resource: Resource) -> None:
         self._by_rid[resource.rid] = resource
         self._by_name[resource.kind, resource.parent, resource.id] = resource
+
+
+def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
+    """The account's file with a lock on it: what this process keeps in memory must be the truth while it runs."""
+    try:
+        connection = open_connection(path, durable=durable, patience_s=0)
+    except sqlite3.OperationalError as error:
+        raise DataDirectoryInUse(f"{path.parent} is in use by another emulator ({error})") from error
+    connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+    try:
+        connection.executescript(_SCHEMA)  # takes the lock
+    except sqlite3.OperationalError as error:
+        connection.close()
+        raise DataDirectoryInUse(f"{path.parent} is in use by another emulator ({error})") from error
+    return connection
 
 
 def new_etag() -> str:

@@ -46,17 +46,26 @@ CREATE TABLE IF NOT EXISTS progress (
 """
 
 
-def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> sqlite3.Connection:
+_PATIENCE_S: Final = 10.0
+
+
+def open_connection(
+    path: Path, *, durable: bool, read_only: bool = False, patience_s: float = _PATIENCE_S
+) -> sqlite3.Connection:
     """A connection in autocommit mode that any thread may use, one at a time.
 
-    Not `durable` never waits for the disk: for data that end with the process.
+    Not `durable` never waits for the disk: for data that end with the process. `patience_s` is how long to wait for
+    a lock of another connection.
     """
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute(f"PRAGMA synchronous={'NORMAL' if durable else 'OFF'}")
-    connection.execute("PRAGMA busy_timeout=10000")
-    if read_only:
-        connection.execute("PRAGMA query_only=ON")
+    connection = sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={'NORMAL' if durable else 'OFF'}")
+        if read_only:
+            connection.execute("PRAGMA query_only=ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -146,3 +147,37 @@ def _rows(directory: Path) -> int:
 
 def _directories(directory: Path) -> list[str]:
     return [path.name for path in directory.iterdir() if path.is_dir()]
+
+
+async def test_a_data_directory_belongs_to_one_emulator(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with emulator_process("--data-dir", str(tmp_path)):
+        with pytest.raises(OSError, match="in use by another emulator"):
+            await CosmosEmulator(settings).__aenter__()
+
+    async with CosmosEmulator(settings):
+        pass
+
+
+async def test_a_container_deleted_under_a_running_write_is_not_found(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=0.5)
+    begun = asyncio.Event()
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.scripts.create_stored_procedure({"id": "endless", "body": "function () { while (true) {} }"})
+        await container.create_item({"id": "known to the client now", "pk": "p"})
+        settings.clock = lambda: begun.set() or time.time()  # type: ignore[func-returns-value]
+        running = asyncio.create_task(
+            container.scripts.execute_stored_procedure("endless", partition_key="p", parameters=[])
+        )
+        await begun.wait()
+        writing = asyncio.create_task(container.create_item({"id": "a", "pk": "p"}))
+
+        await database.delete_container("items")
+
+        with refused(408):
+            await running
+        with pytest.raises(AzureError):
+            await writing
+    assert _directories(tmp_path) == []
