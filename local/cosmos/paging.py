@@ -21,7 +21,6 @@ T = TypeVar("T")
 # Work in steps: every `yield` is a point at which others may run. A script drains it, the event loop breathes.
 Steps = Generator[None, None, T]
 
-DEFAULT_PAGE: Final = 100
 MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_PAGE_S: Final = 5.0
 _FIRST_CHUNK: Final = 128

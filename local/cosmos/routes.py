@@ -50,13 +50,13 @@ _COLL: Final = "/dbs/*/colls/*"
 
 ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("GET", "/"): read_account.handle,
-    #
+    # databases
     ("POST", "/dbs"): create_database.handle,
     ("GET", "/dbs"): list_resources.handle,
     ("QUERY", "/dbs"): query_resources.handle,
     ("GET", "/dbs/*"): read_resource.handle,
     ("DELETE", "/dbs/*"): delete_database.handle,
-    #
+    # containers
     ("POST", "/dbs/*/colls"): create_container.handle,
     ("GET", "/dbs/*/colls"): list_resources.handle,
     ("QUERY", "/dbs/*/colls"): query_resources.handle,
@@ -68,7 +68,7 @@ ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("GET", f"{_COLL}/conflicts"): list_conflicts.handle,
     ("QUERY", f"{_COLL}/conflicts"): list_conflicts.handle,
     ("POST", f"{_COLL}/operations/partitionkeydelete"): delete_partition_key.handle,
-    #
+    # items
     ("POST", f"{_COLL}/docs"): create_item.handle,
     ("UPSERT", f"{_COLL}/docs"): upsert_item.handle,
     ("GET", f"{_COLL}/docs"): list_items.handle,
@@ -80,7 +80,7 @@ ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("PUT", f"{_COLL}/docs/*"): replace_item.handle,
     ("PATCH", f"{_COLL}/docs/*"): patch_item.handle,
     ("DELETE", f"{_COLL}/docs/*"): delete_item.handle,
-    #
+    # scripts
     **{
         route: operation
         for kind in ("sprocs", "triggers", "udfs")
@@ -94,7 +94,7 @@ ROUTES: Final[dict[tuple[str, str], Operation]] = {
         )
     },
     ("POST", f"{_COLL}/sprocs/*"): execute_stored_procedure.handle,
-    #
+    # throughput
     ("GET", "/offers"): list_resources.handle,
     ("QUERY", "/offers"): query_resources.handle,
     ("GET", "/offers/*"): read_resource.handle,

@@ -18,6 +18,8 @@ from local.cosmos.store.account import Container
 from local.cosmos.store.partition import Partition
 from local.cosmos.store.resources import Resource
 
+_DEFAULT_PAGE: Final = 100
+_LARGEST_PAGE: Final = 2**31 - 1
 RID_MISMATCH: Final = 1024
 _HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # a header is ASCII; only other characters are encoded
 NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
@@ -104,18 +106,16 @@ class Request:
         return None if text is None else container.definition.partition_key.of_header(text)
 
     @property
-    def max_item_count(self) -> int | None:
-        """The page size asked for; None when the server decides (absent or -1)."""
-        text = self.headers.get(h.MAX_ITEM_COUNT)
-        if text is None:
-            return None
+    def page_size(self) -> int:
+        """How many rows a page may have: 100 when the client does not say, no bound for -1 (the server decides)."""
+        text = self.headers.get(h.MAX_ITEM_COUNT, str(_DEFAULT_PAGE))
         try:
             count = int(text)
         except ValueError as error:
             raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} is no number: {text!r}.") from error
-        if count == 0 or count < -1:
-            raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} must be positive or -1, not {count}.")
-        return None if count == -1 else count
+        if not (count == -1 or 0 < count <= _LARGEST_PAGE):
+            raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} must be positive or -1, not {text}.")
+        return _LARGEST_PAGE if count == -1 else count
 
     def _missing(self, level: int) -> CosmosError:
         owner = len(self.link.ids) > level or not self.link.names_one

@@ -11,7 +11,7 @@ from typing import Final
 
 from local.cosmos import headers as h
 from local.cosmos.errors import CosmosError
-from local.cosmos.paging import DEFAULT_PAGE, MAX_PAGE_BYTES
+from local.cosmos.paging import MAX_PAGE_BYTES
 from local.cosmos.slices import Slice, slices_headers, slices_of
 from local.cosmos.store.items import StoredItem
 from local.cosmos.wire import Answer, Request, feed_answer
@@ -30,7 +30,7 @@ async def handle(request: Request) -> Answer:
     container = request.container
     slices = slices_of(request, container)
     after, since_s = _start(request, slices)
-    page = _page(slices, after, since_s, request.max_item_count or DEFAULT_PAGE)
+    page = _page(slices, after, since_s, request.page_size)
     headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(after)}"'}
     if not page:
         return Answer(304, b"", headers, request.gateway.charges.refusal(304))

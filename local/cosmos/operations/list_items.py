@@ -5,7 +5,6 @@ from __future__ import annotations
 from local.cosmos import headers as h
 from local.cosmos.documents.feed import feed_page
 from local.cosmos.paging import (
-    DEFAULT_PAGE,
     ItemPosition,
     PageLimits,
     complete,
@@ -21,7 +20,7 @@ async def handle(request: Request) -> Answer:
     container = request.container
     slices = slices_of(request, container)
     start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))
-    limits = PageLimits(request.max_item_count or DEFAULT_PAGE)
+    limits = PageLimits(request.page_size)
     page, end = await complete(feed_page(slices, start, limits))
     headers = slices_headers(container, slices)
     if end is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from local.cosmos import headers as h
 from local.cosmos import json_text
-from local.cosmos.paging import DEFAULT_PAGE, PageLimits, complete, complete_at_once
+from local.cosmos.paging import PageLimits, complete, complete_at_once
 from local.cosmos.query_pages import PagedQuery, QueryPage
 from local.cosmos.query_routing import slices_of_query
 from local.cosmos.query_text import QueryText, parse_query_body
@@ -23,7 +23,7 @@ async def handle(request: Request) -> Answer:
     container = request.container
     text = parse_query_body(request.body)
     slices = slices_of_query(request, container, text)
-    limits = PageLimits(request.max_item_count or DEFAULT_PAGE)
+    limits = PageLimits(request.page_size)
     if text.calls_udfs:
         page = await request.gateway.in_worker(lambda: _page_in_worker(request, container, text, slices, limits))
     else:

@@ -263,6 +263,20 @@ async def test_the_read_feed_visits_every_partition_page_by_page(container: Cont
     assert sorted(int(one) for page in pages for one in page) == list(range(30))
 
 
+@pytest.mark.parametrize(("asked", "count"), [(None, 100), ("-1", 150), ("120", 120)])
+async def test_a_page_has_100_items_unless_the_client_says_otherwise(
+    raw: RawClient, container: ContainerProxy, asked: str | None, count: int
+) -> None:
+    for start in (0, 100):
+        operations = [("create", ({"id": str(number), "pk": "p"},)) for number in range(start, min(start + 100, 150))]
+        await container.execute_item_batch(operations, "p")
+
+    headers = {} if asked is None else {"x-ms-max-item-count": asked}
+    answer = await raw.send("GET", f"/{DOCS}/docs", kind="docs", link=DOCS, headers=headers)
+
+    assert answer.json["_count"] == int(answer.headers["x-ms-item-count"]) == count
+
+
 async def test_a_foreign_continuation_is_refused(raw: RawClient, container: ContainerProxy) -> None:
     for token in ("nonsense", "e30x", "eyJyYW5nZSI6OX0="):
         answer = await raw.send("GET", f"/{DOCS}/docs", kind="docs", link=DOCS, headers={"x-ms-continuation": token})
