@@ -23,10 +23,11 @@ endpoints = Endpoints("posts")
     body=NewPost,
     resource=Post,
     answers=(201,),
-    refusals=(UserNotFound,),
+    refusals=(UserNotFound, PostNotFound),
 )
 async def create_post(call: Call[NewPost]) -> func.HttpResponse:
-    """The post can be read at once; the lists of posts show it a moment later."""
+    """The post can be read at once; the lists of posts show it a moment later. A repeated command whose post was
+    deleted meanwhile finds no post."""
     key = call.idempotency_key
     post = await posts.create_post(await container(USERS), await container(POSTS), call.body, idempotency_key=key)
     return created(Post, post, f"/api/posts/{post['id']}")

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from aiohttp import ClientSession
 
 from local.cosmos import EmulatorSettings
+from shared.settings import Settings
+from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
+from tests.items import unique
+from tests.running_app import RunningApp, provisioned, running_app
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +34,17 @@ def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) 
     emulator.settings.script_queries_see_own_writes = request.param
     yield
     emulator.settings.script_queries_see_own_writes = before
+
+
+@pytest.fixture(scope="session")
+def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """The whole app on a database of its own, for all tests of a worker; what they write there is theirs alone."""
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("app")))
+    with running_app(settings, tmp_path_factory.mktemp("app") / "host.log") as running:
+        yield running
+
+
+@pytest.fixture
+async def api(app: RunningApp) -> AsyncIterator[Api]:
+    async with ClientSession() as session:
+        yield Api(session, app.url, app.openapi)

@@ -23,7 +23,8 @@ _IS_POST = "FROM c WHERE c.type = 'post'"
 
 
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
-    """C2. A point read of the author and one write. Raises UserNotFound."""
+    """C2. A point read of the author and one write. Raises UserNotFound, and PostNotFound for a repeated command whose
+    post was deleted meanwhile."""
     author = await get_user(users, new.user_id)
     post_id = new_id("post", key=idempotency_key, owner=new.user_id)
     try:

@@ -36,7 +36,10 @@ _UNKNOWN: dict[str, type[NotFound]] = {
     "commentId": CommentNotFound,
 }
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
-_ETAG = re.compile(r'(?:W/)?"[^"]*"')
+# https://www.rfc-editor.org/rfc/rfc9110#name-etag, without obs-text: the entity tags of ours are ASCII.
+_ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
+# A byte of a header that is no UTF-8 arrives as half of a surrogate pair, which is no text.
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 
 Body = TypeVar("Body", bound=RequestModel | None)
 
@@ -132,6 +135,6 @@ def _entity_tags(header: str | None) -> list[str]:
 
 
 def _parse_idempotency_key(header: str | None) -> str | None:
-    if header is not None and not 1 <= len(header) <= IDEMPOTENCY_KEY_LENGTH:
+    if header is not None and (not 1 <= len(header) <= IDEMPOTENCY_KEY_LENGTH or _NO_TEXT.search(header)):
         raise MalformedRequest(f"Idempotency-Key must have 1 to {IDEMPOTENCY_KEY_LENGTH} characters.")
     return header

@@ -21,7 +21,8 @@ _ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
 
 def is_item_id(value: str) -> bool:
     """Whether `value` can be the id of an item at all; one that cannot is unknown without asking the database."""
-    return _ID.fullmatch(value) is not None and value.isprintable()
+    # Dots alone are steps in a path: the SDK's request would reach another resource.
+    return _ID.fullmatch(value) is not None and value.isprintable() and value not in (".", "..")
 
 
 def check_username(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import ClassVar, Literal
 
 from shared.models.base import Item, RequestModel, Resource
@@ -92,10 +93,6 @@ def version_of(post: Item) -> int:
     return version
 
 
-# A character that changes the one before it (a mark, a joiner, a skin tone) is not to be parted from it.
-_EXTENDS = re.compile("[\u0300-\u036f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
-
-
 def summary(content: str) -> str:
     """`content` itself, or at most 200 characters of it: cut at a word's end where there is one, marked with `…`."""
     if len(content) <= SUMMARY_LENGTH:
@@ -108,7 +105,21 @@ def summary(content: str) -> str:
     return cut.rstrip() + "…"
 
 
+# Beside marks, what changes the character before it: the joiner, skin tones, and the tags of a region's flag.
+_EXTENDS = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+# Two of these in a row are one flag.
+_REGIONAL_INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+
+
 def _whole_characters(content: str, length: int) -> str:
-    while length > 1 and (_EXTENDS.match(content[length]) or content[length - 1] == "\u200d"):
+    """At most `length` characters, the last of them as a reader sees it whole (most of Unicode's UAX #29)."""
+    while length > 1 and _belong_together(content[:length], content[length]):
         length -= 1
     return content[:length]
+
+
+def _belong_together(before: str, character: str) -> bool:
+    if unicodedata.category(character).startswith("M") or _EXTENDS.match(character) or before.endswith("\u200d"):
+        return True
+    indicators = len(before) - len(before.rstrip(_REGIONAL_INDICATORS))
+    return character in _REGIONAL_INDICATORS and indicators % 2 == 1

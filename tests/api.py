@@ -1,0 +1,170 @@
+"""A client of the API that holds every answer against the API's description."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from aiohttp import ClientSession
+from yarl import URL
+
+from tests.contract import assert_answer_matches
+from tests.items import unique
+
+Json = dict[str, Any]
+Headers = Mapping[str, str] | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back; `headers` have lower-case names."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def body(self) -> Any:
+        """The JSON value."""
+        return json.loads(self.content)
+
+    @property
+    def etag(self) -> str:
+        return self.headers["etag"]
+
+    @property
+    def charge_ru(self) -> float:
+        return float(self.headers["x-ms-request-charge"])
+
+
+class Api:
+    """The requests of the contract, each as a method that returns the answer whatever it is; `new_…` are the same for
+    tests that need the thing itself."""
+
+    def __init__(self, session: ClientSession, url: str, openapi: Json) -> None:
+        self._session = session
+        self._url = url
+        self._openapi = openapi
+
+    async def send(
+        self, method: str, path: str, *, body: object = None, content: bytes | None = None, headers: Headers = None
+    ) -> Answer:
+        """Send a request whose body is the JSON of `body`, or the bytes `content` under headers of the test's own.
+        `path` is sent as it is."""
+        if body is not None:
+            content = json.dumps(body, ensure_ascii=False).encode()
+            headers = {"Content-Type": "application/json", **(headers or {})}
+        url = URL(self._url + path, encoded=True)
+        skip = ("Content-Type", "User-Agent")
+        async with self._session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:
+            lowered = {name.lower(): value for name, value in sent.headers.items()}
+            answer = Answer(sent.status, lowered, await sent.read())
+        assert_answer_matches(self._openapi, method, path, answer.status, answer.headers, answer.content)
+        return answer
+
+    async def create_user(self, username: str, headers: Headers = None) -> Answer:
+        """C1."""
+        return await self.send("POST", "/api/users", body={"username": username}, headers=headers)
+
+    async def edit_user(self, user_id: str, username: str, headers: Headers = None) -> Answer:
+        """C1."""
+        return await self.send("PUT", f"/api/users/{_id(user_id)}", body={"username": username}, headers=headers)
+
+    async def get_user(self, user_id: str, headers: Headers = None) -> Answer:
+        """Q1."""
+        return await self.send("GET", f"/api/users/{_id(user_id)}", headers=headers)
+
+    async def create_post(self, user_id: str, title: str, content: str, headers: Headers = None) -> Answer:
+        """C2."""
+        body = {"userId": user_id, "title": title, "content": content}
+        return await self.send("POST", "/api/posts", body=body, headers=headers)
+
+    async def edit_post(self, post_id: str, title: str, content: str, headers: Headers = None) -> Answer:
+        """C2."""
+        body = {"title": title, "content": content}
+        return await self.send("PUT", f"/api/posts/{_id(post_id)}", body=body, headers=headers)
+
+    async def get_post(self, post_id: str, headers: Headers = None) -> Answer:
+        """Q2."""
+        return await self.send("GET", f"/api/posts/{_id(post_id)}", headers=headers)
+
+    async def delete_post(self, post_id: str, headers: Headers = None) -> Answer:
+        return await self.send("DELETE", f"/api/posts/{_id(post_id)}", headers=headers)
+
+    async def list_user_posts(self, user_id: str, **query: object) -> Answer:
+        """Q3."""
+        return await self.send("GET", f"/api/users/{_id(user_id)}/posts{_query(query)}")
+
+    async def create_comment(self, post_id: str, user_id: str, content: str, headers: Headers = None) -> Answer:
+        """C3."""
+        body = {"userId": user_id, "content": content}
+        return await self.send("POST", f"/api/posts/{_id(post_id)}/comments", body=body, headers=headers)
+
+    async def list_comments(self, post_id: str, **query: object) -> Answer:
+        """Q4."""
+        return await self.send("GET", f"/api/posts/{_id(post_id)}/comments{_query(query)}")
+
+    async def delete_comment(self, post_id: str, comment_id: str, headers: Headers = None) -> Answer:
+        return await self.send("DELETE", f"/api/posts/{_id(post_id)}/comments/{_id(comment_id)}", headers=headers)
+
+    async def create_like(self, post_id: str, user_id: str, headers: Headers = None) -> Answer:
+        """C4."""
+        return await self.send("POST", f"/api/posts/{_id(post_id)}/likes", body={"userId": user_id}, headers=headers)
+
+    async def list_likes(self, post_id: str, **query: object) -> Answer:
+        """Q5."""
+        return await self.send("GET", f"/api/posts/{_id(post_id)}/likes{_query(query)}")
+
+    async def delete_like(self, post_id: str, user_id: str, headers: Headers = None) -> Answer:
+        return await self.send("DELETE", f"/api/posts/{_id(post_id)}/likes/{_id(user_id)}", headers=headers)
+
+    async def get_feed(self, **query: object) -> Answer:
+        """Q6."""
+        return await self.send("GET", f"/api/feed{_query(query)}")
+
+    async def get_health(self) -> Answer:
+        return await self.send("GET", "/api/health")
+
+    async def new_user(self, stem: str = "ada") -> Json:
+        """A user with a name that no other test has."""
+        return _created(await self.create_user(unique(stem)))
+
+    async def new_post(self, author: Json, title: str = "A title", content: str = "Some content.") -> Json:
+        """A post by `author`."""
+        return _created(await self.create_post(author["id"], title, content))
+
+    async def new_comment(self, post: Json, author: Json, content: str = "Well put.") -> Json:
+        """A comment by `author` on `post`."""
+        return _created(await self.create_comment(post["id"], author["id"], content))
+
+    async def new_like(self, post: Json, liker: Json) -> Json:
+        """The like of `post` by `liker`."""
+        return _created(await self.create_like(post["id"], liker["id"]))
+
+    async def pages(self, path: str, limit: int) -> AsyncIterator[list[Json]]:
+        """The items of the list at `path`, page by page, as a client follows `nextCursor`."""
+        query: dict[str, object] = {"limit": limit}
+        while True:
+            answer = await self.send("GET", path + _query(query))
+            assert answer.status == 200, answer.content
+            yield answer.body["items"]
+            if "nextCursor" not in answer.body:
+                return
+            query["cursor"] = answer.body["nextCursor"]
+
+
+def _created(answer: Answer) -> Json:
+    assert answer.status == 201, answer.content
+    return dict(answer.body)
+
+
+def _id(text: str) -> str:
+    # Dots alone would be taken for steps in the path.
+    return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
+
+
+def _query(parameters: Mapping[str, object]) -> str:
+    return "?" + urlencode(parameters) if parameters else ""

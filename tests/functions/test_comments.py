@@ -1,0 +1,108 @@
+"""C3, Q4: create, list, delete comments."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.api import Api
+
+PROPERTIES = {"id", "type", "postId", "userId", "userUsername", "content", "creationDate"}
+
+
+async def test_a_created_comment_has_its_properties_and_no_others(api: Api) -> None:
+    author, reader = await api.new_user(), await api.new_user("reader")
+    post = await api.new_post(author)
+
+    answer = await api.create_comment(post["id"], reader["id"], "Well put.")
+
+    assert answer.status == 201
+    assert set(answer.body) == PROPERTIES
+    assert {name: answer.body[name] for name in PROPERTIES - {"id", "creationDate"}} == {
+        "type": "comment",
+        "postId": post["id"],
+        "userId": reader["id"],
+        "userUsername": reader["username"],
+        "content": "Well put.",
+    }
+    assert answer.headers["location"] == f"/api/posts/{post['id']}/comments/{answer.body['id']}"
+
+
+async def test_comments_are_read_back_and_counted_at_once_newest_first(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    comments = [await api.new_comment(post, author, f"Comment {number}.") for number in range(3)]
+
+    listed = await api.list_comments(post["id"])
+    read = await api.get_post(post["id"])
+
+    assert (listed.status, listed.body) == (200, {"items": comments[::-1]})
+    assert read.body["commentCount"] == 3
+
+
+@pytest.mark.parametrize("content", ["c", "c" * 5_000, "😀" * 5_000, "\x00\x1f\u2028\ufeff", "'\"\\</script>"])
+async def test_a_comment_comes_back_as_it_was_sent(api: Api, content: str) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+
+    created = await api.create_comment(post["id"], author["id"], content)
+
+    assert created.body["content"] == content
+    assert (await api.list_comments(post["id"])).body["items"] == [created.body]
+
+
+async def test_comments_at_once_are_all_counted(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+
+    answers = await asyncio.gather(*(api.create_comment(post["id"], author["id"], "Well put.") for _ in range(15)))
+
+    assert {answer.status for answer in answers} == {201}
+    assert (await api.get_post(post["id"])).body["commentCount"] == 15
+    assert len((await api.list_comments(post["id"])).body["items"]) == 15
+
+
+async def test_a_deleted_comment_is_gone_and_uncounted_at_once(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    first, second = await api.new_comment(post, author), await api.new_comment(post, author)
+
+    deleted = await api.delete_comment(post["id"], first["id"])
+    again = await api.delete_comment(post["id"], first["id"])
+
+    assert (deleted.status, deleted.content) == (204, b"")
+    assert (again.status, again.body["title"]) == (404, "Comment not found")
+    assert (await api.list_comments(post["id"])).body["items"] == [second]
+    assert (await api.get_post(post["id"])).body["commentCount"] == 1
+
+
+@pytest.mark.parametrize(
+    "comment_id", ["unknown", "a b", "o'neil", 'a"b', "a%b", "é😀", "..", "a/b", "a\x00b", "x" * 255]
+)
+async def test_an_id_that_no_comment_has_is_unknown(api: Api, comment_id: str) -> None:
+    post = await api.new_post(await api.new_user())
+
+    answer = await api.delete_comment(post["id"], comment_id)
+
+    assert (answer.status, answer.body["title"]) == (404, "Comment not found")
+
+
+async def test_neither_post_nor_like_nor_anothers_comment_is_a_comment_of_the_post(api: Api) -> None:
+    author = await api.new_user()
+    post, other_post = await api.new_post(author), await api.new_post(author)
+    like, elsewhere = await api.new_like(post, author), await api.new_comment(other_post, author)
+
+    answers = [await api.delete_comment(post["id"], item["id"]) for item in (post, like, elsewhere)]
+
+    assert [answer.body["title"] for answer in answers] == ["Comment not found"] * 3
+    assert (await api.get_post(post["id"])).body["likeCount"] == 1
+
+
+async def test_an_unknown_user_cannot_comment(api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+
+    answer = await api.create_comment(post["id"], "unknown", "Well put.")
+
+    assert (answer.status, answer.body["title"]) == (404, "User not found")
+    assert (await api.get_post(post["id"])).body["commentCount"] == 0

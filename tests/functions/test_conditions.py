@@ -1,0 +1,145 @@
+"""ETag, If-Match, If-None-Match."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.api import Answer, Api, Headers
+
+Send = Callable[[Headers], Awaitable[Answer]]
+
+
+async def _of_user(api: Api) -> tuple[str, list[Send]]:
+    user = await api.new_user()
+    etag = (await api.get_user(user["id"])).etag
+    return etag, [lambda headers: api.edit_user(user["id"], user["username"] + "-x", headers)]
+
+
+async def _of_post(api: Api) -> tuple[str, list[Send]]:
+    post = await api.new_post(await api.new_user())
+    etag = (await api.get_post(post["id"])).etag
+    return etag, [
+        lambda headers: api.edit_post(post["id"], "Another title", "Other content.", headers),
+        lambda headers: api.delete_post(post["id"], headers),
+    ]
+
+
+async def _of_comment(api: Api) -> tuple[str, list[Send]]:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    comment = await api.create_comment(post["id"], author["id"], "Well put.")
+    return comment.etag, [lambda headers: api.delete_comment(post["id"], comment.body["id"], headers)]
+
+
+async def _of_like(api: Api) -> tuple[str, list[Send]]:
+    liker = await api.new_user()
+    post = await api.new_post(liker)
+    like = await api.create_like(post["id"], liker["id"])
+    return like.etag, [lambda headers: api.delete_like(post["id"], liker["id"], headers)]
+
+
+PUT_AND_DELETE = pytest.mark.parametrize("resource", [_of_user, _of_post, _of_comment, _of_like])
+Resource = Callable[[Api], Awaitable[tuple[str, list[Send]]]]
+
+
+@PUT_AND_DELETE
+async def test_a_version_that_is_not_the_present_one_does_not_hold(api: Api, resource: Resource) -> None:
+    etag, commands = await resource(api)
+
+    for command in commands:
+        for stale in ('"stale"', '""', f"W/{etag}", etag.strip('"').join(["'", "'"]).join(['"', '"'])):
+            answer = await command({"If-Match": stale})
+            assert (answer.status, answer.body["title"]) == (412, "Version mismatch"), stale
+
+
+@PUT_AND_DELETE
+async def test_the_present_version_holds(api: Api, resource: Resource) -> None:
+    etag, commands = await resource(api)
+
+    answer = await commands[0]({"If-Match": etag})
+
+    assert answer.status in (200, 204)
+
+
+@PUT_AND_DELETE
+async def test_any_version_holds_when_any_will_do(api: Api, resource: Resource) -> None:
+    _, commands = await resource(api)
+
+    for command in commands:
+        assert (await command({"If-Match": "*"})).status in (200, 204)
+
+
+@PUT_AND_DELETE
+@pytest.mark.parametrize("header", ["", "unquoted", '"open', '"a", "b"'])
+async def test_what_is_not_one_entity_tag_is_refused_not_ignored(api: Api, resource: Resource, header: str) -> None:
+    _, commands = await resource(api)
+
+    for command in commands:
+        assert (await command({"If-Match": header})).status == 400
+
+
+async def test_every_change_has_another_version(api: Api) -> None:
+    author = await api.new_user()
+    created = await api.create_post(author["id"], "A title", "Some content.")
+    post = created.body
+    edited = await api.edit_post(post["id"], "Another title", "Other content.", {"If-Match": created.etag})
+    await api.new_like(post, author)
+    liked = await api.get_post(post["id"])
+
+    late = await api.edit_post(post["id"], "Late", "Late.", {"If-Match": edited.etag})
+
+    assert len({created.etag, edited.etag, liked.etag}) == 3
+    assert late.status == 412
+    assert (await api.get_post(post["id"])).body == liked.body
+
+
+async def test_an_unknown_resource_is_unknown_before_its_version_matters(api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    stale = {"If-Match": '"stale"'}
+
+    answers = [
+        await api.edit_user("unknown", "somebody", stale),
+        await api.edit_post("unknown", "A title", "Some content.", stale),
+        await api.delete_post("unknown", stale),
+        await api.delete_comment(post["id"], "unknown", stale),
+        await api.delete_like("unknown", user["id"], stale),
+    ]
+
+    assert {answer.status for answer in answers} == {404}
+
+
+async def test_a_condition_on_a_like_that_is_not_there_does_not_hold(api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+
+    assert (await api.delete_like(post["id"], user["id"], {"If-Match": '"stale"'})).status == 412
+
+
+@pytest.mark.parametrize("kind", ["user", "post"])
+async def test_a_caller_who_has_the_present_version_gets_304(api: Api, kind: str) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    path = f"/api/users/{user['id']}" if kind == "user" else f"/api/posts/{post['id']}"
+    etag = (await api.send("GET", path)).etag
+
+    for header in (etag, f"W/{etag}", "*", f'"other", {etag}', f'W/"other",W/{etag},"third"'):
+        answer = await api.send("GET", path, headers={"If-None-Match": header})
+        assert (answer.status, answer.content, answer.etag) == (304, b"", etag), header
+        assert answer.charge_ru > 0
+    for header in ('"other"', 'W/"other", "third"', etag.strip('"'), ""):
+        assert (await api.send("GET", path, headers={"If-None-Match": header})).status == 200, header
+
+
+async def test_if_none_match_does_not_make_an_unknown_resource_known(api: Api) -> None:
+    assert (await api.get_user("unknown", {"If-None-Match": "*"})).status == 404
+
+
+async def test_the_entity_tag_of_a_resource_is_strong_and_quoted(api: Api) -> None:
+    user = await api.create_user((await api.new_user())["username"] + "-y")
+
+    assert user.etag.startswith('"')
+    assert user.etag.endswith('"')
+    assert len(user.etag) > 2

@@ -1,0 +1,276 @@
+"""The table of errors, row by row, and the edges of every limit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tests.api import Answer, Api, Json
+from tests.items import unique
+from tests.running_app import RunningApp
+
+LIMIT = 256 * 1024
+JSON = {"Content-Type": "application/json"}
+
+
+def assert_problem(answer: Answer, status: int, title: str, instance: str) -> None:
+    """Problem details as RFC 9457 has them, with nothing else in it."""
+    assert (answer.status, answer.body["status"], answer.body["title"]) == (status, status, title)
+    assert answer.headers["content-type"].startswith("application/problem+json")
+    assert answer.body["type"] == "/api/docs#" + title.lower().replace(" ", "-")
+    assert answer.body["instance"] == instance
+    assert answer.body["detail"]
+    assert set(answer.body) - {"errors"} == {"type", "title", "status", "detail", "instance"}
+    assert ("errors" in answer.body) == (status == 422)
+
+
+def pointers(answer: Answer) -> list[str]:
+    assert answer.status == 422
+    assert all(set(error) == {"pointer", "detail"} and error["detail"] for error in answer.body["errors"])
+    return sorted(error["pointer"] for error in answer.body["errors"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b" ", b"{", b'{"username":}', b"{'username': 'bob'}", b'{"username": "bob",}', b"\xff\xfe", b"NaN"),
+        *(
+            b'{"username": "\xff"}',
+            b'{"username": "\\ud800"}',
+            b'{"username": "\\udc00\\ud800"}',
+            b'{"username": "a\nb"}',
+        ),
+        *(b"null", b"[]", b'"bob"', b"1", b"true", b'[{"username": "bob"}]'),
+        pytest.param(b"[" * 100_000, id="deep"),
+        pytest.param(b'{"a":' * 40_000, id="deep objects"),
+        pytest.param(b"\xef\xbb\xbf" + b'{"username": "bob"}', id="byte order mark"),
+        pytest.param('{"username": "bob"}'.encode("utf-16"), id="utf-16"),
+        pytest.param(b'{"username": "bob"} {}', id="something after it"),
+    ],
+)
+async def test_a_body_that_is_no_json_object_is_malformed(api: Api, content: bytes) -> None:
+    answer = await api.send("POST", "/api/users", content=content, headers=JSON)
+
+    assert_problem(answer, 400, "Malformed request", "/api/users")
+    assert "x-ms-request-charge" not in answer.headers
+
+
+async def test_a_chunked_body_is_as_good_as_none(api: Api, app: RunningApp) -> None:
+    """The real Functions host does not hand it to the app."""
+    request = (
+        b"POST /api/users HTTP/1.1\r\nHost: blog\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+    )
+
+    answer = await raw(app, request + b'Connection: close\r\n\r\n14\r\n{"username": "bobo"}\r\n0\r\n\r\n')
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        *(None, "", "json", "text/plain", "text/json", "multipart/form-data", "application/x-www-form-urlencoded"),
+        *("application/json; charset=utf-16", "application/json; charset=iso-8859-1"),
+        *("application/json5", "application/problem+json"),
+    ],
+)
+async def test_a_body_that_does_not_say_it_is_json_is_unsupported(api: Api, content_type: str | None) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+
+    answer = await api.send("POST", "/api/users", content=b'{"username": "bob"}', headers=headers)
+
+    assert_problem(answer, 415, "Unsupported body", "/api/users")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "Application/JSON", "application/json;charset=utf-8", 'application/json; charset="UTF-8"'],
+)
+async def test_json_may_say_that_it_is_utf_8(api: Api, content_type: str) -> None:
+    content = json.dumps({"username": unique("ada")}).encode()
+
+    assert (await api.send("POST", "/api/users", content=content, headers={"Content-Type": content_type})).status == 201
+
+
+async def test_a_body_of_256_kib_is_taken_and_one_byte_more_is_not(api: Api) -> None:
+    body = json.dumps({"username": unique("ada")}).encode()
+
+    taken = await api.send("POST", "/api/users", content=body.ljust(LIMIT), headers=JSON)
+    too_large = await api.send("POST", "/api/users", content=body.ljust(LIMIT + 1), headers=JSON)
+    far_too_large = await api.send("POST", "/api/posts", content=b"x" * 1_000_000, headers=JSON)
+
+    assert taken.status == 201
+    assert_problem(too_large, 413, "Body too large", "/api/users")
+    assert_problem(far_too_large, 413, "Body too large", "/api/posts")
+
+
+POST = {"userId": "u", "title": "A title", "content": "Some content."}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, ["/content", "/title", "/userId"]),
+        (
+            {"userId": "", "title": " ", "content": None, "x": 1, "a/b~c": {}},
+            ["/a~1b~0c", "/content", "/title", "/userId", "/x"],
+        ),
+        (POST | {"title": ""}, ["/title"]),
+        (POST | {"title": " \t\n\u00a0\u3000"}, ["/title"]),
+        (POST | {"title": "t" * 201}, ["/title"]),
+        (POST | {"title": "😀" * 201}, ["/title"]),
+        (POST | {"content": ""}, ["/content"]),
+        (POST | {"content": "\n" * 50}, ["/content"]),
+        (POST | {"content": "c" * 100_001}, ["/content"]),
+        (POST | {"userId": "u" * 256}, ["/userId"]),
+        *((POST | {"title": value}, ["/title"]) for value in (None, 1, 1.5, True, [], {}, ["t"], {"a": "t"}, 10**400)),
+        (
+            POST | {"id": "mine", "_etag": "x", "type": "post", "commentCount": 7},
+            ["/_etag", "/commentCount", "/id", "/type"],
+        ),
+        (POST | {"Title": "x", "user_id": "u"}, ["/Title", "/user_id"]),
+    ],
+)
+async def test_every_fault_of_a_new_post_is_named_at_once(api: Api, body: Json, expected: list[str]) -> None:
+    answer = await api.send("POST", "/api/posts", body=body)
+
+    assert_problem(answer, 422, "Invalid fields", "/api/posts")
+    assert pointers(answer) == expected
+    assert "x-ms-request-charge" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "expected"),
+    [
+        ("POST", "/api/users", {"name": "bob"}, ["/name", "/username"]),
+        ("PUT", "/api/users/u", {"username": 5, "userId": "u"}, ["/userId", "/username"]),
+        ("PUT", "/api/posts/p", {"title": "", "content": "", "userId": "u"}, ["/content", "/title", "/userId"]),
+        ("POST", "/api/posts/p/comments", {"userId": 1, "content": "c" * 5_001}, ["/content", "/userId"]),
+        ("POST", "/api/posts/p/comments", {"userId": "u", "content": " "}, ["/content"]),
+        ("POST", "/api/posts/p/likes", {}, ["/userId"]),
+        ("POST", "/api/posts/p/likes", {"userId": None, "postId": "p"}, ["/postId", "/userId"]),
+    ],
+)
+async def test_every_fault_of_any_body_is_named_at_once(
+    api: Api, method: str, path: str, body: Json, expected: list[str]
+) -> None:
+    answer = await api.send(method, path, body=body)
+
+    assert_problem(answer, 422, "Invalid fields", path)
+    assert pointers(answer) == expected
+
+
+@pytest.mark.parametrize("key", ["username", "user\\u006eame"])
+async def test_of_a_repeated_key_the_last_counts(api: Api, key: str) -> None:
+    name = unique("ada")
+    content = f'{{"username": "x", "{key}": "{name}"}}'.encode()
+
+    answer = await api.send("POST", "/api/users", content=content, headers=JSON)
+
+    assert (answer.status, answer.body["username"]) == (201, name)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/nothing"),
+        ("GET", "/api/users"),
+        ("DELETE", "/api/users/u"),
+        ("PATCH", "/api/posts/p"),
+        ("PUT", "/api/posts"),
+        ("GET", "/api/posts/p/comments/c"),
+        ("GET", "/api/posts/p/likes/u"),
+        ("POST", "/api/feed"),
+        ("GET", "/feed"),
+    ],
+)
+async def test_unknown_paths_and_methods_are_the_hosts_to_refuse(api: Api, method: str, path: str) -> None:
+    assert (await api.send(method, path, body={} if method != "GET" else None)).status == 404
+
+
+async def test_not_found_and_taken_are_problems_like_all_others(api: Api) -> None:
+    user = await api.new_user()
+    other = await api.new_user()
+    post = await api.new_post(user)
+
+    assert_problem(await api.get_user("unknown"), 404, "User not found", "/api/users/unknown")
+    assert_problem(await api.get_post("unknown"), 404, "Post not found", "/api/posts/unknown")
+    comment_path = f"/api/posts/{post['id']}/comments/unknown"
+    assert_problem(await api.delete_comment(post["id"], "unknown"), 404, "Comment not found", comment_path)
+    taken = await api.edit_user(user["id"], other["username"])
+    assert_problem(taken, 409, "Username taken", f"/api/users/{user['id']}")
+
+
+async def test_headers_with_bytes_that_are_no_text_are_refused_or_ignored(app: RunningApp) -> None:
+    """A header may hold any byte; whatever it is for, it is no failure of ours."""
+    headers = {b"Idempotency-Key": b"400", b"If-Match": b"400", b"If-None-Match": b"201", b"traceparent": b"201"}
+    statuses = {}
+    for name in headers:
+        body = json.dumps({"username": unique("ada")}).encode()
+        lines = [b"POST /api/users HTTP/1.1", b"Host: blog", b"Connection: close", b"Content-Type: application/json"]
+        lines += [b"Content-Length: %d" % len(body), name + b': "\xe9\xff"', b"", body]
+        statuses[name] = (await raw(app, b"\r\n".join(lines))).split()[1]
+
+    assert statuses == headers
+
+
+async def test_an_if_match_with_bytes_that_are_no_text_does_not_hold(api: Api, app: RunningApp) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    paths = [f"/api/posts/{post['id']}", f"/api/posts/{post['id']}/likes/{user['id']}"]
+
+    for path in paths:
+        lines = [
+            f"DELETE {path} HTTP/1.1".encode(),
+            b"Host: blog",
+            b"Connection: close",
+            b'If-Match: "\xe9\xff"',
+            b"",
+            b"",
+        ]
+        assert (await raw(app, b"\r\n".join(lines))).split()[1] in (b"400", b"412")
+
+
+async def raw(app: RunningApp, request: bytes) -> bytes:
+    """Send bytes that no client would; the whole answer."""
+    host, port = app.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request)
+    await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+async def test_an_answer_has_no_property_of_the_database(api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    await api.new_comment(post, user)
+    await api.new_like(post, user)
+
+    answers = [
+        await api.get_user(user["id"]),
+        await api.get_post(post["id"]),
+        await api.list_user_posts(user["id"]),
+        await api.list_comments(post["id"]),
+        await api.list_likes(post["id"]),
+        await api.get_feed(),
+    ]
+
+    hidden = {"_rid", "_self", "_etag", "_ts", "_attachments", "ttl", "version", "nameVersion", "formerUsernames"}
+    for answer in answers:
+        assert not hidden & names_in(answer.body)
+
+
+def names_in(value: Any) -> set[str]:
+    match value:
+        case dict():
+            return set(value).union(*map(names_in, value.values()))
+        case list():
+            return set().union(*map(names_in, value))
+        case _:
+            return set()

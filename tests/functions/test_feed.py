@@ -1,0 +1,80 @@
+"""Q6: the front page."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from shared.data.feed import FEED_LENGTH
+from shared.data.identity import now
+from shared.models.base import Item
+from tests.api import Api
+from tests.blog import Blog
+from tests.functions.test_posts import PROPERTIES
+from tests.items import a_post
+from tests.local.functions_host.running import eventually
+
+
+async def test_new_posts_come_first_in_short_form(api: Api) -> None:
+    author = await api.new_user()
+    posts = [await api.new_post(author, f"Title {number}", "word " * 100) for number in range(3)]
+
+    async def shown() -> list[Item] | None:
+        items = (await api.get_feed(limit=100)).body["items"]
+        own = [item for item in items if item["userId"] == author["id"]]
+        return own if len(own) == len(posts) else None
+
+    items = await eventually(shown)
+
+    assert [item["id"] for item in items] == [post["id"] for post in reversed(posts)]
+    for item in items:
+        assert set(item) == PROPERTIES
+        assert item["content"].endswith("word…")
+
+
+async def test_the_feed_has_no_pages(api: Api) -> None:
+    await api.new_post(await api.new_user())
+
+    answer = await api.get_feed(limit=1)
+
+    assert set(answer.body) == {"items"}
+
+
+async def test_the_feed_is_exactly_the_most_recent_of_all_posts(api: Api, stored: Blog) -> None:
+    author = await api.new_user()
+    # So many of one moment that the cut falls among them.
+    moment = now()
+    crowd = [a_post(author) | {"creationDate": moment} for _ in range(FEED_LENGTH + 5)]
+    await asyncio.gather(*(stored.posts.create(post) for post in crowd))
+    for post in crowd[:3]:
+        await api.delete_post(post["id"])
+
+    async def is_exact() -> bool:
+        answer = await api.get_feed(limit=FEED_LENGTH)
+        return [item["id"] for item in answer.body["items"]] == await most_recent(stored)
+
+    await eventually(is_exact)
+
+    twenty = (await api.get_feed()).body["items"]
+    assert twenty == (await api.get_feed(limit=FEED_LENGTH)).body["items"][:20]
+
+
+async def most_recent(stored: Blog) -> list[str]:
+    posts = [item for item in await stored.all_items(stored.posts) if item["type"] == "post"]
+    newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
+    return [post["id"] for post in newest_first[:FEED_LENGTH]]
+
+
+@pytest.mark.parametrize("content", ["<script>alert(1)</script>", "\x00", "🇩🇪" * 150])
+async def test_a_strange_post_is_shown_like_any_other(api: Api, content: str) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author, content=content)
+
+    async def shown() -> Item | None:
+        items = (await api.get_feed(limit=100)).body["items"]
+        return next((item for item in items if item["id"] == post["id"]), None)
+
+    shown_content = (await eventually(shown))["content"]
+
+    assert shown_content == content or (shown_content.endswith("🇪…") and len(shown_content) <= 200)

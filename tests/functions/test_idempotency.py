@@ -1,0 +1,121 @@
+"""Idempotency-Key: a command sent twice is carried out once."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import pytest
+
+from tests.api import Api
+from tests.items import unique
+
+
+def a_key() -> dict[str, str]:
+    return {"Idempotency-Key": uuid.uuid4().hex}
+
+
+async def test_a_repeated_registration_answers_the_first_user(api: Api) -> None:
+    key, name = a_key(), unique("ada")
+
+    first = await api.create_user(name, key)
+    second = await api.create_user(name, key)
+    without = await api.create_user(name)
+
+    assert (second.status, second.body, second.headers["location"]) == (201, first.body, first.headers["location"])
+    assert without.status == 409
+
+
+async def test_a_repeated_post_answers_the_first_one_and_is_written_once(api: Api) -> None:
+    author, key = await api.new_user(), a_key()
+
+    first = await api.create_post(author["id"], "A title", "Some content.", key)
+    second = await api.create_post(author["id"], "A title", "Some content.", key)
+
+    assert (second.status, second.body, second.etag) == (201, first.body, first.etag)
+
+
+async def test_a_repeated_comment_answers_the_first_one_and_counts_once(api: Api) -> None:
+    author, key = await api.new_user(), a_key()
+    post = await api.new_post(author)
+
+    first = await api.create_comment(post["id"], author["id"], "Well put.", key)
+    second = await api.create_comment(post["id"], author["id"], "Well put.", key)
+
+    assert (second.status, second.body, second.etag) == (201, first.body, first.etag)
+    assert (await api.list_comments(post["id"])).body["items"] == [first.body]
+    assert (await api.get_post(post["id"])).body["commentCount"] == 1
+
+
+async def test_a_repeated_like_answers_the_first_one_and_counts_once(api: Api) -> None:
+    liker, key = await api.new_user(), a_key()
+    post = await api.new_post(liker)
+
+    first = await api.create_like(post["id"], liker["id"], key)
+    second = await api.create_like(post["id"], liker["id"], key)
+
+    assert second.body == first.body
+    assert (await api.get_post(post["id"])).body["likeCount"] == 1
+
+
+async def test_commands_with_one_key_at_once_are_carried_out_once(api: Api) -> None:
+    author, key, name = await api.new_user(), a_key(), unique("ada")
+    post = await api.new_post(author)
+
+    users = await asyncio.gather(*(api.create_user(name, key) for _ in range(5)))
+    posts = await asyncio.gather(*(api.create_post(author["id"], "A title", "Some content.", key) for _ in range(5)))
+    comments = await asyncio.gather(*(api.create_comment(post["id"], author["id"], "Well put.", key) for _ in range(5)))
+
+    for answers in (users, posts, comments):
+        assert {answer.status for answer in answers} == {201}
+        assert len({answer.body["id"] for answer in answers}) == 1
+    assert (await api.get_post(post["id"])).body["commentCount"] == 1
+
+
+async def test_a_key_is_its_users_own(api: Api) -> None:
+    one, other, key = await api.new_user(), await api.new_user(), a_key()
+    post = await api.new_post(one)
+
+    posts = [await api.create_post(user["id"], "A title", "Some content.", key) for user in (one, other)]
+    comments = [await api.create_comment(post["id"], user["id"], "Well put.", key) for user in (one, other)]
+
+    assert posts[0].body["id"] != posts[1].body["id"]
+    assert comments[0].body["id"] != comments[1].body["id"]
+
+
+async def test_without_a_key_or_with_another_a_command_is_another_one(api: Api) -> None:
+    author = await api.new_user()
+
+    answers = [
+        await api.create_post(author["id"], "A title", "Some content.", headers)
+        for headers in (None, None, a_key(), a_key())
+    ]
+
+    assert len({answer.body["id"] for answer in answers}) == 4
+
+
+async def test_a_key_shows_in_no_answer(api: Api) -> None:
+    author, key = await api.new_user(), a_key()
+
+    answer = await api.create_post(author["id"], "A title", "Some content.", key)
+
+    assert key["Idempotency-Key"].encode() not in answer.content
+
+
+async def test_a_repeated_post_is_not_found_once_it_was_deleted(api: Api) -> None:
+    author, key = await api.new_user(), a_key()
+    post = await api.create_post(author["id"], "A title", "Some content.", key)
+    await api.delete_post(post.body["id"])
+
+    again = await api.create_post(author["id"], "A title", "Some content.", key)
+
+    assert (again.status, again.body["title"]) == (404, "Post not found")
+
+
+@pytest.mark.parametrize(
+    ("key", "status"), [("", 400), ("k", 201), ("k" * 255, 201), ("k" * 256, 400), ("ключ é 😀", 201)]
+)
+async def test_a_key_has_1_to_255_characters(api: Api, key: str, status: int) -> None:
+    answer = await api.create_user(unique("ada"), {"Idempotency-Key": key})
+
+    assert answer.status == status

@@ -1,0 +1,233 @@
+"""C2, Q2, Q3: create, edit, retrieve, delete a post; a user's posts in short form."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.api import Answer, Api, Json
+from tests.local.functions_host.running import eventually
+
+PROPERTIES = {
+    *(
+        "id",
+        "type",
+        "postId",
+        "userId",
+        "userUsername",
+        "title",
+        "content",
+        "commentCount",
+        "likeCount",
+        "creationDate",
+    ),
+}
+
+
+async def test_a_created_post_has_its_properties_and_no_others(api: Api) -> None:
+    author = await api.new_user()
+
+    answer = await api.create_post(author["id"], "A title", "Some content.")
+
+    assert answer.status == 201
+    assert set(answer.body) == PROPERTIES
+    assert {name: answer.body[name] for name in PROPERTIES - {"id", "postId", "creationDate"}} == {
+        "type": "post",
+        "userId": author["id"],
+        "userUsername": author["username"],
+        "title": "A title",
+        "content": "Some content.",
+        "commentCount": 0,
+        "likeCount": 0,
+    }
+    assert answer.body["id"] == answer.body["postId"]
+
+
+async def test_a_created_post_is_read_back_at_once_where_location_says(api: Api) -> None:
+    author = await api.new_user()
+
+    created = await api.create_post(author["id"], "A title", "Some content.")
+    read = await api.send("GET", created.headers["location"])
+
+    assert created.headers["location"] == f"/api/posts/{created.body['id']}"
+    assert (read.status, read.body, read.etag) == (200, created.body, created.etag)
+
+
+@pytest.mark.parametrize(
+    ("title", "content"),
+    [
+        ("t", "c"),
+        ("T" * 200, "c" * 100_000),
+        ("😀" * 200, "é" * 100_000),
+        (" a title ", " \n text \n "),
+        ("nul \x00 and \x1f", "\x00\x01\x7f\u2028\u2029\ufeff\u202e"),
+        ("</script><script>alert(1)</script>", "' OR '1'='1 -- \" \\ ${x} {{x}} %s @userId"),
+        ("👨‍👩‍👧‍👦 🇩🇪", "e\u0301 \U0010ffff"),
+    ],
+)
+async def test_title_and_content_come_back_as_they_were_sent(api: Api, title: str, content: str) -> None:
+    author = await api.new_user()
+
+    created = await api.create_post(author["id"], title, content)
+    edited = await api.edit_post(created.body["id"], title[::-1], content[::-1])
+    read = await api.get_post(created.body["id"])
+
+    assert (created.body["title"], created.body["content"]) == (title, content)
+    assert (edited.body["title"], edited.body["content"]) == (title[::-1], content[::-1])
+    assert read.body == edited.body
+
+
+async def test_an_edit_changes_title_and_content_alone(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await api.new_comment(post, author)
+    await api.new_like(post, author)
+
+    edited = await api.edit_post(post["id"], "Another title", "Other content.")
+    read = await api.get_post(post["id"])
+
+    changed = {"title": "Another title", "content": "Other content.", "commentCount": 1, "likeCount": 1}
+    assert (edited.status, edited.body) == (200, post | changed)
+    assert (read.body, read.etag) == (edited.body, edited.etag)
+
+
+async def test_edits_comments_likes_and_a_rename_at_once_lose_nothing(api: Api) -> None:
+    author = await api.new_user()
+    readers = [await api.new_user("reader") for _ in range(6)]
+    post = await api.new_post(author)
+    new_name = author["username"] + "-x"
+
+    answers = await asyncio.gather(
+        *(api.edit_post(post["id"], f"Title {number}", "Edited.") for number in range(6)),
+        *(api.create_comment(post["id"], reader["id"], "Well put.") for reader in readers),
+        *(api.create_like(post["id"], reader["id"]) for reader in readers),
+        api.edit_user(author["id"], new_name),
+    )
+
+    assert {answer.status for answer in answers} == {200, 201}
+
+    async def is_complete() -> bool:
+        read = (await api.get_post(post["id"])).body
+        assert (read["commentCount"], read["likeCount"], read["content"]) == (6, 6, "Edited.")
+        return bool(read["userUsername"] == new_name)
+
+    await eventually(is_complete)
+
+
+async def test_posts_of_a_user_come_newest_first_in_short_form(api: Api) -> None:
+    author = await api.new_user()
+    text = "word " * 100
+    posts = [await api.new_post(author, f"Title {number}", text) for number in range(3)]
+
+    items = await eventually_listed(api, author, 3)
+
+    assert [item["id"] for item in items] == [post["id"] for post in reversed(posts)]
+    for item, post in zip(items, reversed(posts), strict=True):
+        assert set(item) == PROPERTIES
+        assert item == post | {"content": item["content"]}
+        assert item["content"].endswith("word…")
+        assert len(item["content"]) <= 200
+
+
+async def test_a_users_posts_show_edits_and_counts_a_moment_later(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await eventually_listed(api, author, 1)
+
+    await api.edit_post(post["id"], "Another title", "Other content.")
+    await api.new_comment(post, author)
+    await api.new_like(post, author)
+
+    expected = (await api.get_post(post["id"])).body
+
+    async def is_shown() -> bool:
+        return bool((await api.list_user_posts(author["id"])).body["items"] == [expected])
+
+    await eventually(is_shown)
+
+
+async def test_a_user_without_posts_has_an_empty_page(api: Api) -> None:
+    author = await api.new_user()
+
+    answer = await api.list_user_posts(author["id"])
+
+    assert (answer.status, answer.body) == (200, {"items": []})
+
+
+@pytest.mark.parametrize("post_id", ["unknown", "a b", "o'neil", 'a"b', "a%b", "é😀", "..", "a/b", "a\x00b", "x" * 300])
+async def test_an_id_that_no_post_has_is_unknown_to_every_request(api: Api, post_id: str) -> None:
+    user = await api.new_user()
+
+    for answer in await every_request_about(api, post_id, user):
+        assert (answer.status, answer.body["title"]) == (404, "Post not found")
+
+
+async def test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    comment = await api.new_comment(post, author)
+    await api.new_like(post, author)
+    await eventually_listed(api, author, 1)
+
+    deleted = await api.delete_post(post["id"])
+
+    assert (deleted.status, deleted.content) == (204, b"")
+    for answer in await every_request_about(api, post["id"], author, comment_id=comment["id"]):
+        assert (answer.status, answer.body["title"]) == (404, "Post not found")
+
+    async def is_gone() -> bool:
+        posts = (await api.list_user_posts(author["id"])).body["items"]
+        feed = (await api.get_feed(limit=100)).body["items"]
+        return not posts and all(item["id"] != post["id"] for item in feed)
+
+    await eventually(is_gone)
+
+
+async def test_the_lists_follow_within_two_seconds(api: Api) -> None:
+    """Of an idle stack; this machine may have other work to do, so the best of a few tries counts."""
+    author = await api.new_user()
+    loop = asyncio.get_running_loop()
+
+    async def delay_s() -> float:
+        started = loop.time()
+        post = await api.new_post(author)
+
+        async def is_listed() -> bool:
+            posts = (await api.list_user_posts(author["id"])).body["items"]
+            feed = (await api.get_feed(limit=100)).body["items"]
+            return all(any(item["id"] == post["id"] for item in items) for items in (posts, feed))
+
+        await eventually(is_listed)
+        return loop.time() - started
+
+    delays_s: list[float] = []
+    while not delays_s or (min(delays_s) > 2 and len(delays_s) < 5):
+        delays_s.append(await delay_s())
+
+    assert min(delays_s) <= 2
+
+
+async def every_request_about(api: Api, post_id: str, user: Json, *, comment_id: str = "unknown") -> list[Answer]:
+    return [
+        await api.get_post(post_id),
+        await api.edit_post(post_id, "A title", "Some content."),
+        await api.delete_post(post_id),
+        await api.list_comments(post_id),
+        await api.create_comment(post_id, user["id"], "Well put."),
+        await api.delete_comment(post_id, comment_id),
+        await api.list_likes(post_id),
+        await api.create_like(post_id, user["id"]),
+        await api.delete_like(post_id, user["id"]),
+    ]
+
+
+async def eventually_listed(api: Api, author: Json, number: int) -> list[Json]:
+    """The user's posts, once there are so many."""
+
+    async def listed() -> list[Json] | None:
+        items = (await api.list_user_posts(author["id"])).body["items"]
+        return items if len(items) == number else None
+
+    found: list[Json] = await eventually(listed)
+    return found

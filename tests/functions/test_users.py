@@ -1,0 +1,200 @@
+"""C1, Q1: create, edit, retrieve a user; the rules of names."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import pytest
+
+from tests.api import Api
+from tests.items import unique
+from tests.local.functions_host.running import eventually
+
+PROPERTIES = {"id", "type", "userId", "username", "creationDate"}
+
+
+async def test_a_created_user_has_its_properties_and_no_others(api: Api) -> None:
+    name = unique("ada")
+
+    answer = await api.create_user(name)
+
+    assert answer.status == 201
+    assert set(answer.body) == PROPERTIES
+    assert (answer.body["type"], answer.body["username"]) == ("user", name)
+    assert answer.body["id"] == answer.body["userId"]
+
+
+async def test_a_created_user_is_read_back_at_once_where_location_says(api: Api) -> None:
+    created = await api.create_user(unique("ada"))
+
+    read = await api.send("GET", created.headers["location"])
+
+    assert created.headers["location"] == f"/api/users/{created.body['id']}"
+    assert (read.status, read.body, read.etag) == (200, created.body, created.etag)
+
+
+async def test_an_edited_user_keeps_everything_but_the_name(api: Api) -> None:
+    user = await api.new_user()
+    name = unique("countess")
+
+    edited = await api.edit_user(user["id"], name)
+    read = await api.get_user(user["id"])
+
+    assert (edited.status, edited.body) == (200, user | {"username": name})
+    assert (read.body, read.etag) == (edited.body, edited.etag)
+
+
+async def test_an_edit_to_the_name_that_the_user_has_changes_nothing(api: Api) -> None:
+    user = await api.create_user(unique("ada"))
+    before = await eventually_settled(api, user.body["id"])
+
+    answer = await api.edit_user(user.body["id"], user.body["username"])
+
+    assert (answer.status, answer.body, answer.etag) == (200, user.body, before)
+
+
+async def eventually_settled(api: Api, user_id: str) -> str:
+    """The entity tag of a user whose creation has been seen by the change feed; a creation writes the user once."""
+    return (await api.get_user(user_id)).etag
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["abc", "a" * 30, "a_b-c.d", "...", "___", "Ünïcödé", "Владимир", "たなかさん", "عمر٣٤٥", "李小龍"],
+)
+async def test_a_name_of_letters_digits_and_three_marks_is_accepted(api: Api, name: str) -> None:
+    answer = await api.create_user(name)
+    # These names are the same in every run on a database: whoever comes second finds them taken.
+    assert answer.status in (201, 409)
+    assert answer.status == 409 or answer.body["username"] == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "   ", "ab", "a" * 31, "a b c", " abc", "abc ", "abc\n", "a/b", "a\\b", "a#b", "a?bc", "a@bc", "a,bc"),
+        *(
+            "a\x00bc",
+            "a\x1fbc",
+            "a\u200dbc",
+            "a\u00a0bc",
+            "a\u202ebc",
+            "😀😀😀",
+            "a²bc",
+            "a½bc",
+            "<b>bob</b>",
+            "bob'--",
+        ),
+        pytest.param("ﬃ" * 11, id="33 characters in NFKC"),
+        pytest.param("㎯㎯㎯", id="other characters in NFKC"),
+    ],
+)
+async def test_any_other_name_is_refused(api: Api, name: str) -> None:
+    created = await api.create_user(name)
+    edited = await api.edit_user((await api.new_user())["id"], name)
+
+    for answer in (created, edited):
+        assert answer.status == 422
+        assert [error["pointer"] for error in answer.body["errors"]] == ["/username"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("{}", "{}"), ("Bob{}", "bOB{}"), ("bob{}", "ｂｏｂ{}"), ("ß{}", "SS{}")]
+)
+async def test_a_name_that_someone_has_is_taken_in_every_spelling(api: Api, first: str, second: str) -> None:
+    suffix = uuid.uuid4().hex[:8]
+    await api.create_user(first.format(suffix))
+    other = await api.new_user()
+
+    created = await api.create_user(second.format(suffix))
+    edited = await api.edit_user(other["id"], second.format(suffix))
+
+    assert (created.status, edited.status) == (409, 409)
+    assert (await api.get_user(other["id"])).body == other
+
+
+async def test_a_user_may_change_the_spelling_of_his_own_name(api: Api) -> None:
+    user = await api.new_user("bob")
+
+    answer = await api.edit_user(user["id"], user["username"].upper())
+
+    assert (answer.status, answer.body["username"]) == (200, user["username"].upper())
+
+
+async def test_of_many_who_register_one_name_at_once_one_gets_it(api: Api) -> None:
+    name = unique("bob")
+
+    answers = await asyncio.gather(*(api.create_user(name) for _ in range(10)))
+
+    assert sorted(answer.status for answer in answers) == [201] + [409] * 9
+
+
+async def test_a_former_name_is_free_for_others(api: Api) -> None:
+    user = await api.new_user("bob")
+    await api.edit_user(user["id"], unique("rob"))
+
+    other = await api.create_user(user["username"])
+
+    assert other.status == 201
+
+
+async def test_a_rename_reaches_posts_comments_likes_and_both_lists_of_copies(api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    await api.new_comment(post, user)
+    await api.new_like(post, user)
+    name = unique("countess")
+
+    await api.edit_user(user["id"], name)
+
+    async def has_arrived() -> bool:
+        names = {(await api.get_post(post["id"])).body["userUsername"]}
+        for answer in (
+            await api.list_comments(post["id"]),
+            await api.list_likes(post["id"]),
+            await api.list_user_posts(user["id"]),
+            await api.get_feed(limit=100),
+        ):
+            names |= {item["userUsername"] for item in answer.body["items"] if item["userId"] == user["id"]}
+        return names == {name}
+
+    await eventually(has_arrived)
+
+
+@pytest.mark.parametrize(
+    "user_id",
+    [
+        "unknown",
+        "a b",
+        "o'neil",
+        'a"b',
+        "a%b",
+        "a+b",
+        "é😀",
+        "..",
+        "a/b",
+        "a\\b",
+        "a#b",
+        "a?b",
+        "a\x00b",
+        "x" * 300,
+        "%2F",
+    ],
+)
+async def test_an_id_that_no_user_has_is_unknown_whatever_it_looks_like(api: Api, user_id: str) -> None:
+    read = await api.get_user(user_id)
+    edited = await api.edit_user(user_id, unique("ada"))
+    posts = await api.list_user_posts(user_id)
+
+    for answer in (read, edited, posts):
+        assert (answer.status, answer.body["title"]) == (404, "User not found")
+
+
+async def test_what_is_stored_beside_users_is_no_user(api: Api) -> None:
+    user = await api.new_user("bob")
+
+    reservation = await api.get_user(f"username:{user['username']}")
+    as_author = await api.create_post(f"username:{user['username']}", "A title", "Some content.")
+
+    assert (reservation.status, as_author.status) == (404, 404)

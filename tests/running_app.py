@@ -1,0 +1,120 @@
+"""The app as a user meets it: on the real Functions host, in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from management.provision import provision
+from shared.settings import Settings
+
+REPOSITORY = Path(__file__).parent.parent
+TRIGGERS = ("on_posts_changed", "on_users_changed")
+_START_S = 60
+_STOP_S = 20
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class RunningApp:
+    """One process. Its log is what the app and the host wrote."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    settings: Settings
+    log: Path
+
+    @cached_property
+    def openapi(self) -> dict[str, Any]:
+        """The description of the API, as this process serves it."""
+        return dict(self._get("/api/openapi.json"))
+
+    def log_lines(self, *, containing: str = "") -> list[str]:
+        """The lines so far."""
+        return [line for line in self.log.read_text(encoding="utf-8").splitlines() if containing in line]
+
+    def kill(self) -> None:
+        """SIGKILL: no time to release anything."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """SIGTERM; the process must end in good order."""
+        self.process.terminate()
+        assert self.process.wait(_STOP_S) == 0, self.log.read_text(encoding="utf-8")
+
+    def _get(self, path: str) -> Any:
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - an address of ours
+            return json.load(answer)
+
+    def _is_ready(self) -> bool:
+        if self._get("/admin/host/status")["state"] != "Running":
+            return False
+        names = [function["name"] for function in self._get("/admin/functions")]
+        return all(self._get(f"/admin/functions/{name}/status")["isListening"] for name in names)
+
+
+@contextmanager
+def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) -> Iterator[RunningApp]:
+    """The app on a provisioned database, listening to HTTP and change feeds but for the functions `disabled`; stopped
+    at the end unless it was killed."""
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "local.functions_host", "--port", "0"],
+            cwd=REPOSITORY,
+            env=_environment(settings, disabled),
+            stderr=stderr,
+        )
+    try:
+        app = RunningApp(process, _poll(lambda: _url(process, log)), settings, log)
+        _poll(app._is_ready)
+        yield app
+        if process.poll() is None:
+            app.stop()
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def provisioned(settings: Settings) -> Settings:
+    """Provision the database of the settings, from whatever thread, whether or not a loop runs in it."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, provision(settings)).result()
+    return settings
+
+
+def _environment(settings: Settings, disabled: Sequence[str]) -> dict[str, str]:
+    return {
+        **os.environ,
+        "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
+        "BLOG_DATABASE": settings.database,
+        **{f"AzureWebJobs.{name}.Disabled": "true" for name in disabled},
+    }
+
+
+def _url(process: subprocess.Popen[bytes], log: Path) -> str | None:
+    text = log.read_text(encoding="utf-8")
+    assert process.poll() is None, text
+    return next((line.split()[-1] for line in text.splitlines() if "listening on" in line), None)
+
+
+def _poll(condition: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + _START_S
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(_POLL_S)
+    raise AssertionError("the app did not start in time")
