@@ -2,9 +2,9 @@
 there were functions to keep it, or after they lost something.
 
 1. A census shows what is wrong. Users get the fields that the app would have written, posts right counts and a
-   `version`, from which their copies tell older from newer states. Copies without a post, and copies that claim to be a
-   state that they do not show, are taken away: no change of a post would ever reach them. So are reservations of users
-   who do not have the name.
+   `version`, from which their copies tell older from newer states, and items their users' names. Copies without a post,
+   and copies that claim to be a state that they do not show, are taken away: no change of a post would ever reach them.
+   So are reservations of users who do not have the name.
 2. The change feed of `users` from its beginning, through the functions' own reaction, confirms or makes reservations
    and carries names after unfinished renames.
 3. The change feed of `posts` from its beginning sets names right and puts all copies and the feed in place.
@@ -16,6 +16,7 @@ likes of posts that are gone without a mark, malformed items, failures kept; `ve
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
@@ -44,6 +45,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     census = await take_census(blog)
     await mended("Users completed", census.incomplete_users, mending.complete_user)
     await mended("Posts recounted", census.counts, mending.recount_post)
+    await mended("Names set right in posts", _by_post(census.names), mending.mend_names)
     await mended("Copies in users mended or removed", census.copies, mending.mend_user_copy)
     await mended("Copies in the feed mended or removed", census.feed, mending.mend_feed_copy)
     await mended("Reservations released", census.reservations, mending.release_reservation)
@@ -52,3 +54,11 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     on_posts = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
     say(f"Changes of posts replayed: {await replay(blog.posts, on_posts.on_changed):,}")
     await cut(blog.feed)
+
+
+def _by_post(places: Iterable[tuple[str, str]]) -> Iterable[tuple[str, list[str]]]:
+    """Items grouped by their post, for those of one partition are better not written at the same time."""
+    items: defaultdict[str, list[str]] = defaultdict(list)
+    for post_id, item_id in places:
+        items[post_id].append(item_id)
+    return items.items()

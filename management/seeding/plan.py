@@ -8,6 +8,7 @@ repeated, and seeds of other sizes stand beside each other.
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ _NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
 _FIRST_USER = datetime(2024, 12, 1, tzinfo=UTC)
 _FIRST_POST = datetime(2025, 1, 1, tzinfo=UTC)
 _LAST_POST = datetime(2025, 12, 1, tzinfo=UTC)
+_SPAN = re.compile(r"(?P<low>[0-9]{1,6})(-(?P<high>[0-9]{1,6}))?")
 _ANSWERED_WITHIN = timedelta(days=14)
 
 
@@ -42,10 +44,12 @@ class Span:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Raises ValueError."""
-        low, _, high = text.partition("-")
-        span = cls(int(low), int(high or low))
-        if not 0 <= span.low <= span.high:
+        numbers = _SPAN.fullmatch(text)
+        if numbers is None:
             raise ValueError(f"{text!r} is no span")
+        span = cls(int(numbers["low"]), int(numbers["high"] or numbers["low"]))
+        if span.low > span.high:
+            raise ValueError(f"{text!r} ends before it begins")
         return span
 
     def __str__(self) -> str:

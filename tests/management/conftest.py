@@ -1,0 +1,13 @@
+"""The blog of a test, as the management commands take it."""
+
+from __future__ import annotations
+
+import pytest
+
+from management.account import Blog as ManagedBlog
+from tests.blog import Blog
+
+
+@pytest.fixture
+def managed(blog: Blog) -> ManagedBlog:
+    return ManagedBlog(blog.users, blog.posts, blog.feed, blog.failures)
