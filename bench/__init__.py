@@ -1,0 +1,1 @@
+"""Measurements: one script per question. No part of the tests, never deployed."""
