@@ -5,7 +5,7 @@ from __future__ import annotations
 from management import terminal
 from management.account import open_blog, signed_in
 from management.seeding.plan import SeedPlan
-from management.seeding.writing import is_empty, seed
+from management.seeding.writing import is_empty, is_unfinished, seed
 from management.verify import is_broken, verify, verify_within
 from shared.settings import Settings
 
@@ -13,10 +13,10 @@ SUCCESS, BROKEN = 0, 1
 
 
 async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
-    """Seed, or with `if_empty` leave a database alone that has users."""
+    """Seed, or with `if_empty` leave a database alone that has users, unless they are of this seed, cut off."""
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
-        if if_empty and not await is_empty(blog):
+        if if_empty and not (await is_empty(blog) or await is_unfinished(blog, plan)):
             terminal.say("There are users already; nothing is seeded.")
             return SUCCESS
         with terminal.seed_progress(plan.users) as progress:

@@ -16,7 +16,7 @@ class ManagementError(Exception):
     """A command cannot be carried out; the message is what the person at the terminal reads."""
 
 
-EXPECTED = (ManagementError, SettingsError, BlogError, AzureError, OSError)
+EXPECTED = (ManagementError, SettingsError, BlogError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:
@@ -28,8 +28,9 @@ def sentence(error: Exception, configuration: Settings | None) -> str:
             return _refusal(error)
         case ClientAuthenticationError():
             return f"Signing in failed: {_first_line(error)}"
-        case ServiceRequestError() | ServiceResponseError() | OSError() if configuration:
-            return f"Nothing answers at {configuration.account_endpoint}; is the account's address right and is it up?"
+        case ServiceRequestError() | ServiceResponseError() if configuration:
+            address, reason = configuration.account_endpoint, _first_line(error)
+            return f"No answer from {address} ({reason}); is the address right and is the account up?"
         case DatabaseUnavailable():
             return f"The database failed: {error.reason}."
         case _:

@@ -30,7 +30,7 @@ from management.newest import Newest
 from management.seeding.plan import SeedPlan
 from shared.cosmos import Container, ItemExists
 from shared.data.feed import FEED_LENGTH
-from shared.data.usernames import reservation_item
+from shared.data.usernames import reservation_id, reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
 from shared.propagation.batches import for_each
@@ -39,6 +39,8 @@ from shared.propagation.feed import FeedState, cut
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations
 _BATCH = 100
+# One of so many users is the first to be written, at any concurrency up to this.
+_FIRST_USERS = 100
 
 
 class Progress(Protocol):
@@ -56,6 +58,20 @@ async def is_empty(blog: Blog) -> bool:
     async for _ in blog.users.query_across("SELECT VALUE c.id FROM c", {}, page_size=1):
         return False
     return True
+
+
+async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
+    """Whether this very plan was begun and cut off: the feed, which is written last, is still empty, and one of the
+    names, which are reserved first, is reserved for its user. A query, and point reads where there is no feed."""
+    if (await FeedState.read(blog.feed)).entries:
+        return False
+    for index in range(min(plan.users, _FIRST_USERS)):
+        user = plan.user(index)
+        key = reservation_id(user["username"])
+        reservation = await blog.users.read(key, key)
+        if reservation is not None and reservation["ownerId"] == user["id"]:
+            return True
+    return False
 
 
 async def seed(blog: Blog, plan: SeedPlan, progress: Progress, *, concurrency: int) -> None:

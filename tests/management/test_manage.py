@@ -107,8 +107,8 @@ def test_an_account_that_does_not_answer_is_one_sentence_and_no_traceback() -> N
 
         result = _run("provision", COSMOS=connection, BLOG_DATABASE="blog")
 
-    assert result.returncode == 2
-    assert result.stderr == f"Nothing answers at {address}; is the account's address right and is it up?\n"
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert f"No answer from {address}" in result.stderr
 
 
 async def test_a_wrong_key_is_said_to_be_refused(blog: Blog) -> None:

@@ -58,11 +58,11 @@ async def _fill_like_the_articles_first_version(blog: Blog) -> None:
     users = [a_user(f"user{number}") for number in range(3)]
     for user in users:
         await blog.users.create(_without(user, "type", "nameVersion", "creationDate"))
-    for number in range(105):
+    for number in range(102):
         author = users[number % 3]
         post = a_post(author, second=number)
         await blog.posts.create(_without(post, "userUsername", "nameVersion", "commentCount", "likeCount", "version"))
-        if number % 10 == 0:
+        if number % 20 == 0:
             for item in (a_comment(post, users[0]), a_comment(post, users[1]), a_like(post, users[2])):
                 await blog.posts.create(_without(item, "userUsername", "nameVersion"))
 

@@ -11,7 +11,7 @@ from management.account import Blog as ManagedBlog
 from management.provision import provision
 from management.seeding.names import Names
 from management.seeding.plan import SeedPlan, Span
-from management.seeding.writing import is_empty, seed
+from management.seeding.writing import is_empty, is_unfinished, seed
 from management.terminal import SeedCount
 from management.verify import verify
 from shared.data.usernames import normalised
@@ -103,6 +103,18 @@ async def test_a_seed_that_was_cut_off_goes_on_when_it_is_repeated(managed: Mana
     await _seed(managed)
 
     assert await verify(managed) == []
+
+
+async def test_only_a_seed_that_was_cut_off_is_unfinished(managed: ManagedBlog) -> None:
+    assert not await is_unfinished(managed, _PLAN)
+
+    with pytest.raises(_Interrupted):
+        await _seed(managed, count=_InterruptedAfter(0))
+    assert await is_unfinished(managed, _PLAN)
+    assert not await is_unfinished(managed, replace(_PLAN, seed=2))
+
+    await _seed(managed)
+    assert not await is_unfinished(managed, _PLAN)
 
 
 async def test_a_repeated_seed_leaves_everything_as_it_is(blog: Blog, managed: ManagedBlog) -> None:
