@@ -1,8 +1,8 @@
 """The local stack: an emulator, the app's own preparation of its database, a Functions host; started in this order,
 watched, and ended in the reverse one.
 
-The app is known by nothing but its files: a `manage.py` beside `function_app.py` is asked to `provision` the database
-and, where wanted, to `seed` it.
+The app is known by nothing but its files: a `manage.py` beside `function_app.py` is asked to `provision` the database,
+with `--seed` where an empty one is to be filled.
 """
 
 from __future__ import annotations
@@ -82,9 +82,7 @@ async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(_emulator(settings, say))
         if (settings.app_dir / "manage.py").is_file():
-            await _manage(settings, "provision")
-            if settings.seed:
-                await _manage(settings, "seed", "--if-empty")
+            await _manage(settings, "provision", *(["--seed"] if settings.seed else []))
         await stack.enter_async_context(_host(settings, say))
         yield
 

@@ -84,24 +84,36 @@ def _client() -> CosmosClient:
     return connect(settings())
 
 
-_signing_in = asyncio.Lock()
-_signed_in: set[CosmosClient] = set()
+# Guards what is done once: signing in, and the first look at each container.
+_opening = asyncio.Lock()
+_opened: dict[str, Container] = {}
 
 
 async def container(name: str) -> Container:
     """The container of this process's database. Raises SettingsError, DatabaseUnavailable.
 
     The first call signs in: it asks the account for its consistency. Only a client that knows it to be Session sends
-    session tokens, without which a read may miss what this very process has written.
+    session tokens, without which a read may miss what this very process has written. The first call for each container
+    reads its definition, as the SDK would with the first item: a container that is missing must not look like one
+    without the item.
     """
-    client = _client()
-    if client not in _signed_in:
-        async with _signing_in:
-            if client not in _signed_in:
-                with _blog_errors():
-                    await client.__aenter__()
-                _signed_in.add(client)
-    return open_container(name)
+    if name not in _opened:
+        async with _opening:
+            if name not in _opened:
+                _opened[name] = await _open(name)
+    return _opened[name]
+
+
+async def _open(name: str) -> Container:
+    opened = open_container(name)
+    try:
+        with _blog_errors():
+            if not _opened:
+                await _client().__aenter__()
+            await opened.proxy.read()
+    except ItemMissing as error:
+        raise DatabaseUnavailable(f"the container {name} is missing; run manage.py provision") from error
+    return opened
 
 
 @cache

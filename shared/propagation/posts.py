@@ -62,8 +62,9 @@ class PostsReaction:
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
-    """The last state of each post of a batch, and of the comments and likes one per user and post, the one with the
-    oldest name: correcting it corrects the others. Items that expire, and types that are not ours, are left out."""
+    """The last state of each post of a batch, and of the comments and likes one per post, user and name, the one with
+    the oldest number of the name: correcting it corrects the others. Items that expire, and types that are not ours,
+    are left out."""
     folded: dict[tuple[str, ...], Item] = {}
     for change in changes:
         item = dict(change)
@@ -73,7 +74,7 @@ def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
             if key not in folded or _rank(item) >= _rank(folded[key]):
                 folded[key] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
-            key = ("contribution", str(item.get("postId")), str(item.get("userId")))
+            key = ("contribution", *(str(item.get(name)) for name in ("postId", "userId", "userUsername")))
             if key not in folded or _name_version(item) < _name_version(folded[key]):
                 folded[key] = item
     return folded.values()
