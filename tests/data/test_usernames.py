@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from shared.charges import metered
 from shared.cosmos import ConditionFailed, Container
 from shared.data import usernames
 from shared.data.users import create_user, edit_user, get_user
@@ -189,3 +190,17 @@ async def test_a_stale_page_cannot_rename_whoever_has_the_old_name_now(blog: Blo
     await _rename(blog, first, unique("carol"))
 
     assert (await get_user(blog.users, second["id"]))["username"] == name
+
+
+async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None:
+    user = await _register(blog, unique("Bob"))
+    key = usernames.reservation_id(user["username"].lower())
+    await blog.users.read(key, key)  # a client's first request to a container asks for its properties, too
+
+    with metered() as charge:
+        reservation = await blog.users.read(key, key)
+
+    assert reservation is not None
+    assert reservation["ownerId"] == user["id"]
+    assert charge.answers == 1
+    assert charge.request_units <= 2

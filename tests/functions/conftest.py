@@ -41,5 +41,9 @@ def quiet_app(app: RunningApp, gateway: Gateway, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 async def quiet_api(quiet_app: RunningApp) -> AsyncIterator[Api]:
+    """Its process is warm: the first request to a container asks for the container's properties, too."""
     async with ClientSession() as session:
-        yield Api(session, quiet_app.url, quiet_app.openapi)
+        api = Api(session, quiet_app.url, quiet_app.openapi)
+        for path in ("/api/users/unknown", "/api/posts/unknown", "/api/feed"):
+            await api.send("GET", path)
+        yield api

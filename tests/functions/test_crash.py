@@ -1,0 +1,89 @@
+"""The app killed in the middle of its reactions: what it had begun is finished by the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from management.account import Blog as StoredBlog
+from management.verify import verify_within
+from shared.data.posts import delete_post
+from shared.data.users import create_user, edit_user
+from shared.models.base import Item
+from shared.models.user import NewUser, UserChanges
+from tests.blog import Blog, EmulatorThread
+from tests.gateway import Gateway, Held, named
+from tests.items import a_comment, a_like, a_post, unique
+from tests.local.functions_host.running import eventually
+from tests.running_app import running_app
+
+POSTS = 12
+# The leases of a killed host are another one's after this and one look around.
+LEASE_EXPIRATION_S = 15
+
+
+@pytest.fixture
+def crash_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
+    with Gateway(emulator.endpoint) as listening:
+        yield listening
+
+
+async def test_a_kill_in_the_middle_of_every_reaction_loses_nothing(
+    blog: Blog, crash_gateway: Gateway, tmp_path: Path
+) -> None:
+    """The first process finds all of this when it first starts, and is killed with a rename half carried, a copy
+    written whose answer never came, and an entry of the feed that was never written."""
+    author = await _a_blog_from_before_the_functions_ran(blog)
+    settings = replace(blog.settings, account_endpoint=crash_gateway.endpoint)
+
+    with _holding_in_the_middle(crash_gateway) as held, running_app(settings, tmp_path / "first.log") as first:
+        await eventually(lambda: all(reaction.operations for reaction in held), deadline_s=30)
+        first.kill()
+    of_author = [item for item in await blog.all_items(blog.posts) if item["userId"] == author["id"]]
+    broken_before = await _broken(blog, within_s=0)
+
+    with running_app(settings, tmp_path / "second.log") as second:
+        broken_after = await _broken(blog, within_s=LEASE_EXPIRATION_S + 30)
+        assert not second.log_lines(containing="change kept as failure")
+
+    assert len({item["userUsername"] for item in of_author}) == 2
+    assert broken_before
+    assert broken_after == []
+    assert await blog.all_items(blog.failures) == []
+    assert (await blog.users.read(author["id"], author["id"]) or {}).get("formerUsernames") is None
+
+
+@contextmanager
+def _holding_in_the_middle(gateway: Gateway) -> Iterator[list[Held]]:
+    with (
+        gateway.holding(named("updateUsernames posts"), after=POSTS // 2) as renames,
+        gateway.holding(named("create users"), after=POSTS // 2, applied=True) as copies,
+        gateway.holding(named("create feed"), after=3) as entries,
+    ):
+        yield [renames, copies, entries]
+
+
+async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
+    """A renamed author and one who kept his name, with posts, comments and likes, one post deleted; nothing of it has
+    been reacted to."""
+    author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
+    reader = await create_user(blog.users, NewUser(username=unique("reader")), idempotency_key=None)
+    posts = [
+        await blog.posts.create(a_post(writer, second=second)) for second in range(POSTS) for writer in (author, reader)
+    ]
+    for post in posts:
+        await blog.posts.execute("createComment", post["id"], a_comment(post, reader))
+        await blog.posts.execute("createLike", post["id"], a_like(post, author))
+    await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")), etag=None)
+    await delete_post(blog.posts, posts[-1]["id"], etag=None)
+    return author
+
+
+async def _broken(blog: Blog, *, within_s: float) -> list[str]:
+    """What is still wrong when so much time has passed; nothing as soon as nothing is."""
+    findings = await verify_within(StoredBlog(blog.users, blog.posts, blog.feed, blog.failures), within_s)
+    return [str(finding) for finding in findings if finding.kind.is_broken]

@@ -1,0 +1,151 @@
+"""What a caller sees of a database that throttles, is out of reach, or holds what nobody wrote; and of the log."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.api import Answer, Api
+from tests.blog import Blog
+from tests.functions.test_errors import assert_problem
+from tests.gateway import Gateway, Operation, named
+from tests.items import a_post, a_user
+from tests.local.functions_host.running import eventually
+from tests.running_app import RunningApp
+
+_RETRY_SOON = {"x-ms-retry-after-ms": "5", "x-ms-substatus": "3200"}
+
+
+async def test_throttling_past_the_retries_is_429_with_the_advice_of_the_database(
+    quiet_api: Api, gateway: Gateway
+) -> None:
+    with gateway.recording() as operations, gateway.answering(named("read users"), 429, headers=_RETRY_SOON):
+        answer = await quiet_api.get_user("anybody")
+
+    assert_problem(answer, 429, "Too many requests", "/api/users/anybody")
+    assert answer.headers["retry-after"] == "1"
+    assert len(operations) == 10
+
+
+async def test_throttling_that_passes_is_not_seen(quiet_api: Api, gateway: Gateway, api: Api) -> None:
+    user = await api.new_user()
+    seen: list[Operation] = []
+
+    def first_two(operation: Operation) -> bool:
+        seen.append(operation)
+        return operation.kind == "read" and len(seen) <= 2
+
+    with gateway.answering(first_two, 429, headers=_RETRY_SOON):
+        answer = await quiet_api.get_user(user["id"])
+
+    assert (answer.status, answer.body) == (200, user)
+
+
+@pytest.mark.parametrize("status", [408, 410, 503])
+async def test_a_database_that_is_unavailable_is_503(quiet_api: Api, gateway: Gateway, status: int) -> None:
+    with gateway.answering(named("create posts", "read users"), status):
+        answer = await quiet_api.create_post("anybody", "A title", "Some content.")
+
+    assert_problem(answer, 503, "Database unavailable", "/api/posts")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_a_database_out_of_reach_is_503(quiet_api: Api, gateway: Gateway) -> None:
+    with gateway.losing(lambda _: True):
+        answer = await quiet_api.get_user("anybody")
+
+    assert_problem(answer, 503, "Database unavailable", "/api/users/anybody")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_a_container_that_is_missing_is_503_not_an_unknown_user(quiet_api: Api, gateway: Gateway) -> None:
+    with gateway.answering(named("read users"), 404, headers={"x-ms-substatus": "1003"}):
+        answer = await quiet_api.get_user("anybody")
+
+    assert_problem(answer, 503, "Database unavailable", "/api/users/anybody")
+
+
+async def test_anything_unforeseen_is_500_and_shows_nothing(
+    quiet_api: Api, quiet_app: RunningApp, gateway: Gateway
+) -> None:
+    broken = {"id": "p", "postId": "p", "type": "post", "_etag": '"1"', "secret": "hidden"}
+    with gateway.answering(named("read posts"), 200, body=broken):
+        answer = await quiet_api.get_post("p")
+
+    assert_problem(answer, 500, "Internal error", "/api/posts/p")
+    for inner in (b"secret", b"hidden", b"Traceback", b"pydantic", b"azure", b"cosmos", b".py", b"userId"):
+        assert inner not in answer.content
+    assert any("request failed" in line for line in quiet_app.log_lines())
+
+
+async def test_a_posts_list_survives_an_item_from_before_names_and_counts(api: Api, stored: Blog) -> None:
+    author = await stored.users.create(a_user())
+    v1 = a_post(author)
+    for name in ("userUsername", "nameVersion", "commentCount", "likeCount", "version"):
+        del v1[name]
+    await stored.posts.create(v1)
+
+    read = await api.get_post(v1["id"])
+    comment = await api.create_comment(v1["id"], author["id"], "Well put.")
+
+    assert (read.status, read.body["commentCount"], comment.status) == (200, 0, 201)
+
+    async def is_complete() -> bool:
+        items = (await api.list_user_posts(author["id"])).body["items"]
+        return [(item["userUsername"], item["commentCount"]) for item in items] == [(author["username"], 1)]
+
+    await eventually(is_complete)
+
+
+async def test_readiness_names_what_is_missing(quiet_api: Api, gateway: Gateway) -> None:
+    def reads_of_the_feed_container(operation: Operation) -> bool:
+        return bool(re.fullmatch(r"GET /dbs/[^/]+/colls/feed/?", operation.kind))
+
+    async def answers(status: int) -> Answer | None:
+        answer = await quiet_api.get_health()
+        return answer if answer.status == status else None
+
+    with gateway.answering(reads_of_the_feed_container, 404):
+        answer = await eventually(lambda: answers(503))
+    await eventually(lambda: answers(200))
+
+    assert_problem(answer, 503, "Not ready", "/api/health")
+    assert answer.body["detail"] == "Not ready: feed."
+
+
+async def test_health_says_that_everything_is_ready(api: Api) -> None:
+    answer = await api.get_health()
+
+    assert answer.status == 200
+    assert answer.body["status"] == "ready"
+    assert {"database", "users", "posts", "feed", "failures", "leases"} <= set(answer.body["checks"])
+
+
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
+async def test_a_traceparent_is_on_the_line_of_its_request(api: Api, app: RunningApp) -> None:
+    user = await api.new_user()
+
+    await api.get_user(user["id"], {"traceparent": TRACE})
+
+    [line] = [line for line in app.log_lines(containing=TRACE) if "get_user" in line]
+    assert 'request function="get_user" status=200 charge_ru=1.0' in line
+
+
+async def test_what_is_no_traceparent_is_left_out_of_the_log(api: Api, app: RunningApp) -> None:
+    await api.get_user("unknown", {"traceparent": f'{TRACE}" forged="yes'})
+
+    assert not app.log_lines(containing="forged")
+
+
+async def test_the_log_has_neither_bodies_nor_keys(api: Api, app: RunningApp) -> None:
+    author = await api.new_user()
+    await api.create_post(
+        author["id"], "A very telling title", "A very telling content.", {"Idempotency-Key": "telling"}
+    )
+
+    assert not app.log_lines(containing="telling")
+    assert app.settings.account_key
+    assert not app.log_lines(containing=app.settings.account_key)

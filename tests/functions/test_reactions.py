@@ -1,0 +1,96 @@
+"""What the running app does to the database when something changes, operation by operation: no more than it must, and
+no round without end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+
+from tests.api import Api
+from tests.blog import Blog, EmulatorThread
+from tests.gateway import Gateway, Operation
+from tests.local.functions_host.running import eventually
+from tests.running_app import RunningApp, running_app
+
+# Looks at the change feed of one container that show that nothing is under way: two for each of its four leases.
+LOOKS = 8
+
+
+@dataclass(frozen=True)
+class Observed:
+    """An app of its own, all of whose operations pass `gateway`."""
+
+    api: Api
+    app: RunningApp
+    gateway: Gateway
+
+    async def at_rest(self) -> None:
+        """Wait until both feeds have been looked at often enough after the last operation of any other kind."""
+        with self.gateway.recording() as operations:
+            await eventually(lambda: _are_looks_only(operations))
+
+
+def _are_looks_only(operations: list[Operation]) -> bool:
+    since = list(operations)
+    last_other = max((at for at, operation in enumerate(since) if _is_work(operation)), default=-1)
+    looks = Counter(operation.name for operation in since[last_other + 1 :])
+    return looks["changes users"] >= LOOKS and looks["changes posts"] >= LOOKS
+
+
+def _is_work(operation: Operation) -> bool:
+    return operation.container in {"users", "posts", "feed", "failures"} and operation.kind not in {"changes"}
+
+
+@pytest.fixture
+def own_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
+    with Gateway(emulator.endpoint) as listening:
+        yield listening
+
+
+@pytest.fixture
+async def observed(blog: Blog, own_gateway: Gateway, tmp_path: Path) -> AsyncIterator[Observed]:
+    settings = replace(blog.settings, account_endpoint=own_gateway.endpoint)
+    with running_app(settings, tmp_path / "host.log") as app:
+        async with ClientSession() as session:
+            yield Observed(Api(session, app.url, app.openapi), app, own_gateway)
+
+
+async def test_a_post_and_a_like_cause_the_operations_they_must_and_then_nothing(observed: Observed) -> None:
+    author = await observed.api.new_user()
+    await observed.at_rest()
+
+    with observed.gateway.recording() as for_the_post:
+        post = await observed.api.new_post(author)
+        await observed.at_rest()
+    batches_before = len(observed.app.log_lines(containing="blog batch"))
+    with observed.gateway.recording() as for_the_like:
+        await observed.api.new_like(post, author)
+        await observed.at_rest()
+
+    # A creation is followed by a look whether the post was deleted meanwhile; no read finds nothing.
+    assert _counted(for_the_post) == {
+        "read users": 2,
+        "create posts": 1,
+        "query feed": 1,
+        "create users": 1,
+        "create feed": 1,
+        "read posts": 2,
+    }
+    assert _counted(for_the_like) == {
+        "read users": 2,
+        "createLike posts": 1,
+        "query feed": 1,
+        "patch users": 1,
+        "patch feed": 1,
+    }
+    batches = observed.app.log_lines(containing="blog batch")[batches_before:]
+    assert 1 <= len(batches) <= 3
+
+
+def _counted(operations: list[Operation]) -> Counter[str]:
+    return Counter(operation.name for operation in operations if _is_work(operation))
