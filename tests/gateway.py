@@ -134,10 +134,12 @@ class Gateway:
             yield
 
     @contextmanager
-    def losing(self, matches: Matches) -> Iterator[None]:
-        """Close the connection instead of forwarding."""
+    def losing(self, matches: Matches, *, applied: bool = False) -> Iterator[None]:
+        """Close the connection instead of forwarding or, when `applied`, instead of answering."""
 
-        async def close(request: web.BaseRequest, _: Forward) -> web.StreamResponse:
+        async def close(request: web.BaseRequest, forward: Forward) -> web.StreamResponse:
+            if applied:
+                await forward()
             _abort(request)
             return web.Response()
 

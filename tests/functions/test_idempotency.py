@@ -7,7 +7,8 @@ import uuid
 
 import pytest
 
-from tests.api import Api
+from tests.api import Answer, Api
+from tests.gateway import Gateway, Operation
 from tests.items import unique
 
 
