@@ -113,6 +113,40 @@ async def test_a_repeated_post_is_not_found_once_it_was_deleted(api: Api) -> Non
     assert (again.status, again.body["title"]) == (404, "Post not found")
 
 
+@pytest.mark.parametrize("applied", [False, True], ids=["lost on the way there", "lost on the way back"])
+async def test_a_command_whose_answer_was_lost_can_be_repeated(
+    api: Api, quiet_api: Api, gateway: Gateway, applied: bool
+) -> None:
+    author, key, name = await api.new_user(), a_key(), unique("ada")
+    post = await api.new_post(author)
+
+    async def commands(client: Api) -> list[Answer]:
+        return await asyncio.gather(
+            client.create_user(name, key),
+            client.create_post(author["id"], "A title", "Some content.", key),
+            client.create_comment(post["id"], author["id"], "Well put.", key),
+            client.create_like(post["id"], author["id"], key),
+        )
+
+    with gateway.losing(_is_the_last_write, applied=applied):
+        lost = await commands(quiet_api)
+    again = await commands(api)
+    once_more = await commands(api)
+
+    assert {answer.status for answer in lost} == {503}
+    assert [answer.status for answer in again] == [201, 201, 201, 200 if applied else 201]
+    assert [answer.body for answer in again] == [answer.body for answer in once_more]
+    read = (await api.get_post(post["id"])).body
+    assert (read["commentCount"], read["likeCount"]) == (1, 1)
+
+
+def _is_the_last_write(operation: Operation) -> bool:
+    """Of any command; a user is written after the reservation, which has another partition key."""
+    if operation.name == "create users":
+        return "username:" not in (operation.partition_key or "")
+    return operation.name in {"create posts", "createComment posts", "createLike posts"}
+
+
 @pytest.mark.parametrize(
     ("key", "status"), [("", 400), ("k", 201), ("k" * 255, 201), ("k" * 256, 400), ("ключ é 😀", 201)]
 )
