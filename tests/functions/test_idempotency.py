@@ -121,12 +121,13 @@ async def test_a_command_whose_answer_was_lost_can_be_repeated(
     post = await api.new_post(author)
 
     async def commands(client: Api) -> list[Answer]:
-        return await asyncio.gather(
+        sent = (
             client.create_user(name, key),
             client.create_post(author["id"], "A title", "Some content.", key),
             client.create_comment(post["id"], author["id"], "Well put.", key),
             client.create_like(post["id"], author["id"], key),
         )
+        return list(await asyncio.gather(*sent))
 
     with gateway.losing(_is_the_last_write, applied=applied):
         lost = await commands(quiet_api)
