@@ -37,6 +37,7 @@ TYPE = "username"
 UNCONFIRMED_TTL_S = 3600
 # Longer than any request may take, so that a reservation in the middle of its protocol is not taken away.
 ABANDONED_AFTER_S = 60
+_ATTEMPTS = 3
 
 
 def normalised(username: str) -> str:
@@ -75,25 +76,26 @@ async def reserve(users: Container, username: str, user_id: str, name_version: i
     """Reserve a name, unconfirmed: one write, and where the name has a reservation already, up to two point reads and
     another write. Raises UsernameTaken."""
     wanted = reservation_item(username, user_id, name_version, confirmed=False)
-    try:
-        return Reservation(await users.create(wanted), fresh=True)
-    except ItemExists:
-        return await _take_over(users, wanted)
+    for _ in range(_ATTEMPTS):
+        with suppress(ItemExists):
+            return Reservation(await users.create(wanted), fresh=True)
+        # What is held may be released, confirmed or taken over between the look at it and the write.
+        with suppress(ConditionFailed, ItemMissing):
+            return await _take_over(users, wanted)
+    raise UsernameTaken(username)
 
 
 async def _take_over(users: Container, wanted: Item) -> Reservation:
+    """Raises UsernameTaken; ItemMissing, ConditionFailed when the reservation changed meanwhile."""
     held = await users.read(wanted["id"], wanted["id"])
-    if held is None:  # expired or released since
-        return await reserve(users, wanted["username"], wanted["ownerId"], wanted["nameVersion"])
+    if held is None:
+        raise ItemMissing
     own = held["ownerId"] == wanted["ownerId"]
     if own and held["nameVersion"] >= wanted["nameVersion"]:  # a repeated command
         return Reservation(held, fresh=False)
     if not own and not await _is_abandoned(users, held):
         raise UsernameTaken(wanted["username"])
-    try:
-        return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not own)
-    except (ConditionFailed, ItemMissing) as error:  # someone was faster
-        raise UsernameTaken(wanted["username"]) from error
+    return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not own)
 
 
 async def _is_abandoned(users: Container, held: Item) -> bool:

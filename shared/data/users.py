@@ -3,6 +3,9 @@ the user's posts, too."""
 
 from __future__ import annotations
 
+import asyncio
+import random
+
 from shared.cosmos import ConditionFailed, Container, ItemExists
 from shared.data import usernames
 from shared.data.identity import new_id, now
@@ -11,8 +14,9 @@ from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.user import NewUser, User, UserChanges, renamed, user_item
 
-# Two renames of one user that meet: the loser starts again from what the winner left.
-_ATTEMPTS = 5
+# Renames of one user that meet: a loser starts again from what the winner left, at a time of its own.
+_ATTEMPTS = 10
+_WAIT_S = 0.02
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
@@ -38,17 +42,16 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
 
     The copies of the name and the reservation of the former one follow by the users change feed.
     """
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
         user = await get_user(users, user_id)
-        if etag is not None and user["_etag"] != etag:
+        if etag is not None and User.entity_tag(user) != etag:
             raise VersionMismatch
         if user["username"] == changes.username:
             return user
         changed = await _rename(users, user, changes.username)
         if changed is not None:
             return changed
-        if etag is not None:
-            raise VersionMismatch
+        await asyncio.sleep(random.uniform(0, _WAIT_S * attempt))  # noqa: S311 - jitter
     raise DatabaseUnavailable(f"{_ATTEMPTS} renames of one user met others")
 
 

@@ -15,7 +15,7 @@ from shared.models.base import Item, Resource
 
 def found(call: Call[None], resource: type[Resource], item: Item) -> func.HttpResponse:
     """200 with the resource, or 304 where If-None-Match names the version that it has."""
-    etag = item["_etag"]
+    etag = resource.entity_tag(item)
     if "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match):
         return func.HttpResponse(status_code=304, headers={"ETag": etag})
     return _resource(resource, item, 200)
@@ -57,7 +57,7 @@ def _shown(resource: type[Resource], items: Sequence[Item]) -> list[dict[str, An
 
 def _resource(resource: type[Resource], item: Item, status: int) -> func.HttpResponse:
     response = _json(resource.from_item(item).model_dump(by_alias=True), status)
-    response.headers["ETag"] = item["_etag"]
+    response.headers["ETag"] = resource.entity_tag(item)
     return response
 
 

@@ -31,6 +31,12 @@ class Resource(BaseModel):
         return cls.model_validate(item)
 
     @classmethod
+    def entity_tag(cls, item: Mapping[str, Any]) -> str:
+        """The ETag of the resource: it changes whenever what the API shows of the item does."""
+        tag: str = item["_etag"]
+        return tag
+
+    @classmethod
     def projection(cls) -> str:
         """The SELECT list that reads just the fields of this resource from items named c."""
         return ", ".join(f"c.{field.alias}" for field in cls.model_fields.values())

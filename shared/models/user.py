@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from shared.models.base import Item, RequestModel, Resource
 from shared.models.fields import CreationDate, UserId, Username
@@ -30,6 +31,12 @@ class User(Resource):
     user_id: UserId
     username: str
     creation_date: CreationDate
+
+    @classmethod
+    def entity_tag(cls, item: Mapping[str, Any]) -> str:
+        """The number of the name, the only thing of a user that changes: the item's own etag changes once more when a
+        rename has been settled, and whoever holds it would be told of a change that he cannot see."""
+        return f'"{item.get("nameVersion", 0)}"'
 
 
 def user_item(user_id: str, username: str, creation_date: str) -> Item:

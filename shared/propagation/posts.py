@@ -30,7 +30,7 @@ from shared.propagation.usernames import CurrentUsers, is_outdated, rename_in_po
 REACTION = Reaction(source="on_posts_changed", container=POSTS, partition_key="postId")
 
 # Comments and likes of a deleted post: seconds until they expire, and how many one transaction marks.
-_EXPIRY_S = 10
+_EXPIRY_S = 1
 _BATCH = 100
 
 _CONTRIBUTIONS = (

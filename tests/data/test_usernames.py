@@ -14,7 +14,7 @@ from shared.data import usernames
 from shared.data.users import create_user, edit_user, get_user
 from shared.errors import UsernameTaken, VersionMismatch
 from shared.models.base import Item
-from shared.models.user import NewUser, UserChanges
+from shared.models.user import NewUser, User, UserChanges
 from tests.blog import Blog
 from tests.items import unique
 
@@ -204,3 +204,33 @@ async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None
     assert reservation["ownerId"] == user["id"]
     assert charge.answers == 1
     assert charge.request_units <= 2
+
+
+async def test_a_name_that_is_released_while_it_is_being_taken_over_is_had(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = unique("bob")
+    first = await _register(blog, name)
+    await _rename(blog, first, unique("rob"))
+    replace = Container.replace
+
+    async def replace_what_the_feed_releases(container: Container, item: Item, *, etag: str) -> Item:
+        await container.delete(item["id"], item["userId"])
+        return await replace(container, item, etag=etag)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Container, "replace", replace_what_the_feed_releases)
+        second = await _register(blog, name)
+
+    assert second["username"] == name
+
+
+async def test_a_settled_rename_does_not_change_the_entity_tag_of_the_user(blog: Blog) -> None:
+    user = await _register(blog, unique("bob"))
+    renamed = await _rename(blog, user, unique("rob"))
+    await blog.drain()
+
+    settled = await get_user(blog.users, user["id"])
+
+    assert settled["_etag"] != renamed["_etag"]
+    assert User.entity_tag(settled) == User.entity_tag(renamed) != User.entity_tag(user)
