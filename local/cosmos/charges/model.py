@@ -103,9 +103,7 @@ class ChargeModel:
         new_size_bytes: int | None = None,
     ) -> float:
         """A patch is the replace of the same change and a little more: it saves the read, not the write."""
-        replace_ru = self.replace(
-            old, new, policy, old_size_bytes=old_size_bytes, new_size_bytes=new_size_bytes
-        )
+        replace_ru = self.replace(old, new, policy, old_size_bytes=old_size_bytes, new_size_bytes=new_size_bytes)
         return replace_ru + PATCH_RU + PATCH_OPERATION_RU * operations
 
     def query(

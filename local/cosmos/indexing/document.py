@@ -145,6 +145,4 @@ def _path_entry(entry: Json, place: str) -> dict[str, Json]:
 
 
 def _refuse_duplicate(text: Json, place: str) -> NoReturn:
-    refuse(
-        f"The following path '{text}' was specified more than once in '{place}'. Remove the duplicated field."
-    )
+    refuse(f"The following path '{text}' was specified more than once in '{place}'. Remove the duplicated field.")

@@ -64,9 +64,7 @@ class IndexingPolicy:
         """Whether an index finds the items whose scalar at this path satisfies a comparison."""
         return self.indexes(path)
 
-    def serves_order_by(
-        self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()
-    ) -> bool:
+    def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:
         """Whether an index yields the items in this order of (path, descending).
 
         One path needs to be indexed. Several need a composite index of these paths in this sequence, with

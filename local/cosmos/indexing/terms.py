@@ -78,10 +78,7 @@ class _Walk:
         if node is None and not inherited:
             return False
         if isinstance(value, dict) and value:
-            found = [
-                self.visit(child, (*path, name), child_of(node, name), inherited)
-                for name, child in value.items()
-            ]
+            found = [self.visit(child, (*path, name), child_of(node, name), inherited) for name, child in value.items()]
         elif isinstance(value, list) and value:
             elements, below = (*path, Step.ELEMENT), child_of(node, Step.ELEMENT)
             found = [self.visit(child, elements, below, inherited) for child in value]

@@ -135,9 +135,7 @@ def test_the_items_have_the_sizes_that_the_fit_assumed(item: Document, size_kb: 
 def test_the_2019_profile_repeats_the_fitted_table(request_name: str) -> None:
     modelled_ru, _, _ = TABLE[request_name]
 
-    assert REQUESTS[request_name](ChargeModel("article-2019")) == pytest.approx(
-        modelled_ru, rel=0.003, abs=0.006
-    )
+    assert REQUESTS[request_name](ChargeModel("article-2019")) == pytest.approx(modelled_ru, rel=0.003, abs=0.006)
 
 
 @pytest.mark.parametrize("request_name", TABLE)
@@ -151,9 +149,7 @@ def test_the_2019_profile_is_within_six_percent_of_the_published_charge(request_
 def test_the_2026_profile_repeats_its_prediction_of_the_same_request(request_name: str) -> None:
     _, _, predicted_ru = TABLE[request_name]
 
-    assert REQUESTS[request_name](ChargeModel("service-2026")) == pytest.approx(
-        predicted_ru, rel=0.003, abs=0.006
-    )
+    assert REQUESTS[request_name](ChargeModel("service-2026")) == pytest.approx(predicted_ru, rel=0.003, abs=0.006)
 
 
 def included(*names: str) -> Document:

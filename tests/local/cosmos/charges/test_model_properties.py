@@ -58,9 +58,7 @@ def test_a_patch_is_never_cheaper_than_the_replace(
 
 @untimed
 @given(documents, documents, policies)
-def test_a_replace_costs_the_same_in_both_directions(
-    old: Document, new: Document, policy: IndexingPolicy
-) -> None:
+def test_a_replace_costs_the_same_in_both_directions(old: Document, new: Document, policy: IndexingPolicy) -> None:
     assert model.replace(old, new, policy) == pytest.approx(model.replace(new, old, policy))
 
 
@@ -82,9 +80,7 @@ def test_a_replace_changes_no_more_terms_than_a_delete_and_a_create(
 
 @untimed
 @given(documents, policies, sizes, sizes)
-def test_a_larger_item_never_costs_less_to_write(
-    item: Document, policy: IndexingPolicy, one: int, other: int
-) -> None:
+def test_a_larger_item_never_costs_less_to_write(item: Document, policy: IndexingPolicy, one: int, other: int) -> None:
     smaller, larger = sorted((one, other))
 
     assert model.create(item, policy, size_bytes=smaller) <= model.create(item, policy, size_bytes=larger)

@@ -151,9 +151,7 @@ def test_a_large_page_is_charged_by_its_volume() -> None:
 @pytest.mark.parametrize("items", [0, 500, 2500])
 def test_an_aggregate_answered_by_the_index_is_flat_in_each_partition(items: int) -> None:
     assert model.query(1, items, items * SMALL_BYTES, filtered=True, aggregate=True) == 2.99
-    assert model.query(4, items, items * SMALL_BYTES, filtered=True, aggregate=True) == pytest.approx(
-        4 * 2.99
-    )
+    assert model.query(4, items, items * SMALL_BYTES, filtered=True, aggregate=True) == pytest.approx(4 * 2.99)
 
 
 def test_each_physical_partition_that_a_query_visits_pays_the_start() -> None:
