@@ -17,7 +17,7 @@ from tests.running_app import RunningApp, provisioned, running_app
 
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[EmulatorThread]:
-    with EmulatorThread(EmulatorSettings()) as running:
+    with EmulatorThread(EmulatorSettings(require_order_index=True)) as running:
         yield running
 
 
