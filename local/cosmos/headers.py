@@ -56,6 +56,12 @@ POST_TRIGGER: Final = "x-ms-documentdb-post-trigger-include"
 PRE_TRIGGER: Final = "x-ms-documentdb-pre-trigger-include"
 SCRIPT_LOG: Final = "x-ms-documentdb-script-log-results"
 
+# Containers
+POPULATE_PARTITION_STATISTICS: Final = "x-ms-documentdb-populatepartitionstatistics"
+
+# Of this emulator alone
+MERGE_PARTITIONS: Final = "x-ms-cosmos-emulator-merge-partitions"
+
 # Of answers
 ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
 CHARGE_MODEL: Final = "x-ms-cosmos-emulator-charge-model"

@@ -1,7 +1,8 @@
 """Where a query runs, and when its client must run it: the rules of the service's gateway.
 
 Source: PartitionRoutingHelper.cs of the .NET SDK. A query over several partitions whose partial answers must be
-merged is refused with 400/1004 and its plan; the SDKs then ask each range themselves and merge.
+merged is refused with 400/1004 and its plan; the SDKs then ask each range themselves and merge. A client without
+such a pipeline may ask this emulator to merge, by a header that the service does not know.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _pinned_slices(container: Container, text: QueryText) -> list[Slice] | None:
 
 
 def _client_must_merge(request: Request, features: QueryFeatures, *, is_pinned: bool) -> bool:
-    if not features.has_from:
+    if not features.has_from or request.flag(h.MERGE_PARTITIONS):
         return False
     if not is_pinned:
         return features.needs_plan or request.flag(h.PARALLELIZE)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from local.cosmos import headers as h
+from local.cosmos import json_text
+from local.cosmos.json_text import Json
 from local.cosmos.resource_feeds import owner_rid
+from local.cosmos.store.account import Container
 from local.cosmos.wire import Answer, Request, resource_answer
 
 
@@ -13,8 +16,23 @@ async def handle(request: Request) -> Answer:
     if kind == "dbs":
         return resource_answer(200, request.database)
     if kind == "colls":
-        answer = resource_answer(200, request.container.resource)
-        # A changed policy takes effect at once: there is no index to rebuild in the background.
-        answer.headers[h.INDEX_PROGRESS] = "100"
-        return answer
+        return _container_answer(request)
     return resource_answer(200, request.resource(kind, owner_rid(request)))
+
+
+def _container_answer(request: Request) -> Answer:
+    container = request.container
+    answer = resource_answer(200, container.resource)
+    # A changed policy takes effect at once: there is no index to rebuild in the background.
+    answer.headers[h.INDEX_PROGRESS] = "100"
+    if request.flag(h.POPULATE_PARTITION_STATISTICS):
+        answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})
+    return answer
+
+
+def _statistics(container: Container) -> list[Json]:
+    """What each physical partition holds (.NET API reference, PartitionKeyRangeStatistics); large keys are not sought."""
+    return [
+        {"id": one.id, "sizeInKB": one.size_bytes // 1024, "documentCount": one.committed.count(), "partitionKeys": []}
+        for one in container.partitions
+    ]

@@ -45,6 +45,11 @@ class Partition:
         _ = self._writer
         return self._lsn
 
+    @property
+    def size_bytes(self) -> int:
+        """What the file takes on disk, without what the last transactions have yet to add to it."""
+        return self._path.stat().st_size if self._path.exists() else 0
+
     @cached_property
     def committed(self) -> ItemView:
         """The items as last committed."""
