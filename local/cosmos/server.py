@@ -17,6 +17,7 @@ from local.cosmos import headers as h
 from local.cosmos import json_text
 from local.cosmos.auth import MasterKey
 from local.cosmos.errors import CosmosError
+from local.cosmos.explorer import explorer_page, is_explorer
 from local.cosmos.gateway import Gateway
 from local.cosmos.links import parse_link
 from local.cosmos.quota import resource_quota, resource_usage
@@ -50,6 +51,8 @@ class CosmosServer:
 
     async def answer(self, http: web.BaseRequest) -> web.Response:
         """The response to any request, whatever it holds."""
+        if is_explorer(http.raw_path):
+            return explorer_page(http.method, http.raw_path)
         activity_id = _activity_id(http.headers)
         try:
             answer = await self._operate(http)

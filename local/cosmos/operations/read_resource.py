@@ -31,7 +31,7 @@ def _container_answer(request: Request) -> Answer:
 
 
 def _statistics(container: Container) -> list[Json]:
-    """What each physical partition holds (.NET API reference, PartitionKeyRangeStatistics); large keys are not sought."""
+    """What each physical partition holds (.NET API reference, PartitionKeyRangeStatistics), without its large keys."""
     return [
         {"id": one.id, "sizeInKB": one.size_bytes // 1024, "documentCount": one.committed.count(), "partitionKeys": []}
         for one in container.partitions
