@@ -1,11 +1,12 @@
 # make run   sets everything up and serves the blog at http://localhost:7071
 # make test  sets everything up and runs every test
+# make test-runtime  runs the app under Microsoft's worker library, where there is Python 3.13
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run setup test lint format clean
+.PHONY: run setup test test-runtime lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -22,6 +23,9 @@ $(STAMP): requirements.txt requirements-dev.txt
 test: setup
 	$(BIN)/python -m pytest -n 2
 
+test-runtime: setup
+	$(BIN)/python -m pytest tests/test_azure_functions_runtime.py
+
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -32,4 +36,4 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .data .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-runtime .data .pytest_cache .mypy_cache .ruff_cache .hypothesis

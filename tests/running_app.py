@@ -74,7 +74,7 @@ def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) 
         process = subprocess.Popen(
             [sys.executable, "-m", "local.functions_host", "--port", "0"],
             cwd=REPOSITORY,
-            env=_environment(settings, disabled),
+            env={**os.environ, **environment_of(settings), **_switched_off(disabled)},
             stderr=stderr,
         )
     try:
@@ -96,13 +96,16 @@ def provisioned(settings: Settings) -> Settings:
     return settings
 
 
-def _environment(settings: Settings, disabled: Sequence[str]) -> dict[str, str]:
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The app's settings as environment variables."""
     return {
-        **os.environ,
         "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
         "BLOG_DATABASE": settings.database,
-        **{f"AzureWebJobs.{name}.Disabled": "true" for name in disabled},
     }
+
+
+def _switched_off(functions: Sequence[str]) -> dict[str, str]:
+    return {f"AzureWebJobs.{name}.Disabled": "true" for name in functions}
 
 
 def _url(process: subprocess.Popen[bytes], log: Path) -> str | None:

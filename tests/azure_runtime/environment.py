@@ -1,0 +1,72 @@
+"""A virtual environment with Microsoft's worker library and the app's requirements, made once and kept.
+
+The library needs Python 3.13; the rest of the tests do not, and run on whatever runs them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+_DIRECTORY = REPOSITORY / ".venv-runtime"
+_REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+_LEAST = (3, 13)
+_NAMES = ("python3.13", "python3.14")
+
+
+class RuntimeUnavailable(Exception):
+    """The environment cannot be had on this machine; the message says why."""
+
+
+def runtime_python() -> Path:
+    """The interpreter of the environment, which is installed first where it is absent or out of date: 10 to 20 s.
+    Raises RuntimeUnavailable."""
+    base = next((found for found in _candidates() if _is_new_enough(found)), None)
+    if base is None:
+        raise RuntimeUnavailable("azure-functions-runtime needs Python 3.13 or newer, which is not on PATH")
+    _DIRECTORY.mkdir(exist_ok=True)
+    # The workers of a parallel test run meet here.
+    with (_DIRECTORY / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _installed(base)
+
+
+def _candidates() -> Iterator[str]:
+    yield sys.executable
+    for name in _NAMES:
+        if found := shutil.which(name):
+            yield found
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    yield from sorted(str(found) for name in _NAMES for found in pyenv.glob(f"*/bin/{name}"))
+
+
+def _is_new_enough(python: str) -> bool:
+    """By running it: a shim of a version manager may be on PATH without a version behind it."""
+    check = [python, "-c", f"import sys; sys.exit(sys.version_info < {_LEAST})"]
+    return subprocess.run(check, capture_output=True, check=False).returncode == 0  # noqa: S603 - found on PATH
+
+
+def _installed(base: str) -> Path:
+    wanted = hashlib.sha256(_REQUIREMENTS.read_bytes() + (REPOSITORY / "requirements.txt").read_bytes()).hexdigest()
+    python, stamp = _DIRECTORY / "bin" / "python", _DIRECTORY / "installed"
+    if not (stamp.is_file() and stamp.read_text() == wanted):
+        stamp.unlink(missing_ok=True)
+        _run(base, "-m", "venv", str(_DIRECTORY))
+        quick = ("--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "10")
+        _run(str(python), "-m", "pip", "install", *quick, "-r", str(_REQUIREMENTS))
+        stamp.write_text(wanted)
+    return python
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - commands of ours
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise RuntimeUnavailable(f"the environment of azure-functions-runtime cannot be installed: {reason}")

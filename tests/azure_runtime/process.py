@@ -1,0 +1,98 @@
+"""The worker of `worker.py` as a process, for tests on any version of Python."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.azure_runtime.environment import REPOSITORY
+
+_ANSWER_S = 60
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Response:
+    """What an HTTP function answered; `headers` have lower-case names."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class RuntimeWorker:
+    """A running worker. `index` is what it found in the app: `functions`, or an `error`."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.index: Json = self._answer()
+
+    def http(
+        self, function: str, method: str, path: str, *, body: object = None, route: Mapping[str, str] | None = None
+    ) -> Response:
+        """Invoke an HTTP function, as the host does for a request that it has routed."""
+        content = b"" if body is None else json.dumps(body).encode()
+        request = {
+            "method": method,
+            "url": f"https://blog.example{path}",
+            "headers": {"content-type": "application/json"} if content else {},
+            "params": dict(route or {}),
+            "query": {},
+            "body": base64.b64encode(content).decode(),
+        }
+        answer = self._invoke({"function": function, "parameter": "req", "http": request})
+        headers = {name.lower(): value for name, value in answer["headers"].items()}
+        return Response(answer["status"], headers, base64.b64decode(answer["body"]))
+
+    def changes(self, function: str, documents: list[Json]) -> None:
+        """Invoke a function with a batch of a change feed."""
+        self._invoke({"function": function, "parameter": "changes", "documents": documents})
+
+    def _invoke(self, asked: Json) -> Json:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(asked).encode() + b"\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        assert answer["error"] is None, answer["error"]
+        return answer
+
+    def _answer(self) -> Json:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], _ANSWER_S)
+        assert ready, "the worker does not answer"
+        line = self._process.stdout.readline()
+        assert line, "the worker ended"
+        return dict(json.loads(line))
+
+
+@contextmanager
+def runtime_worker(python: Path, environment: Mapping[str, str], log: Path) -> Iterator[RuntimeWorker]:
+    """The worker on the app of this repository, gone afterwards. `log` gets what it and the app write."""
+    with (
+        log.open("wb") as stderr,
+        subprocess.Popen(  # noqa: S603 - an interpreter of ours
+            [str(python), "-m", "tests.azure_runtime.worker"],
+            cwd=REPOSITORY,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        ) as process,
+    ):
+        try:
+            yield RuntimeWorker(process)
+        finally:
+            process.kill()

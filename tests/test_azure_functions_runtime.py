@@ -1,0 +1,86 @@
+"""The app under Microsoft's own Python worker library: what Azure runs indexes the app and serves its functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from local.functions_host import FunctionsHost, HostSettings
+from shared.cosmos import connect
+from shared.settings import Settings
+from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
+from tests.azure_runtime.process import RuntimeWorker, runtime_worker
+from tests.blog import Blog, EmulatorThread
+from tests.items import unique
+from tests.running_app import environment_of, provisioned
+
+
+@pytest.fixture(scope="module")
+def settings(emulator: EmulatorThread) -> Settings:
+    return provisioned(Settings(emulator.endpoint, emulator.key, unique("runtime")))
+
+
+@pytest.fixture(scope="module")
+def worker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RuntimeWorker]:
+    try:
+        python = runtime_python()
+    except RuntimeUnavailable as reason:
+        pytest.skip(str(reason))
+    log = tmp_path_factory.mktemp("runtime") / "worker.log"
+    with runtime_worker(python, environment_of(settings), log) as running:
+        yield running
+
+
+async def test_the_library_indexes_every_function_as_the_local_host_does(
+    worker: RuntimeWorker, settings: Settings
+) -> None:
+    async with FunctionsHost(HostSettings(REPOSITORY, port=0, environment=environment_of(settings))) as host:
+        local = {function.name: list(function.bindings) for function in host.functions.values()}
+
+    assert worker.index["error"] is None
+    assert {function["name"]: function["bindings"] for function in worker.index["functions"]} == local
+
+
+def test_the_library_reads_an_endless_retry_on_each_reaction(worker: RuntimeWorker) -> None:
+    retries = {function["name"]: function["retry"] for function in worker.index["functions"] if function["retry"]}
+
+    endless = {"strategy": "exponential_backoff", "max_retry_count": -1}
+    assert retries == {"on_posts_changed": endless, "on_users_changed": endless}
+
+
+def test_a_user_is_created_and_read(worker: RuntimeWorker) -> None:
+    username = unique("ada")
+
+    created = worker.http("create_user", "POST", "/api/users", body={"username": username})
+    user_id = created.json["userId"]
+    read = worker.http("get_user", "GET", f"/api/users/{user_id}", route={"userId": user_id})
+
+    assert (created.status, read.status) == (201, 200)
+    assert created.headers["location"] == f"/api/users/{user_id}"
+    assert read.headers["content-type"] == "application/json"
+    assert read.json == created.json
+    assert read.json["username"] == username
+
+
+def test_a_refusal_is_an_answer_and_no_failure(worker: RuntimeWorker) -> None:
+    unknown = worker.http("get_user", "GET", "/api/users/nobody", route={"userId": "nobody"})
+
+    assert unknown.status == 404
+    assert unknown.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_batch_of_changes_reaches_the_feed(
+    worker: RuntimeWorker, settings: Settings, emulator: EmulatorThread
+) -> None:
+    user = worker.http("create_user", "POST", "/api/users", body={"username": unique("ada")}).json
+    new = {"userId": user["userId"], "title": "On engines", "content": "They weave."}
+    post = worker.http("create_post", "POST", "/api/posts", body=new).json
+    async with connect(settings) as client:
+        stored = Blog(emulator, settings, client.get_database_client(settings.database))
+        changes = await stored.changes(stored.posts)
+
+    worker.changes("on_posts_changed", changes)
+
+    feed = worker.http("get_feed", "GET", "/api/feed").json
+    assert post["postId"] in [entry["postId"] for entry in feed["items"]]
