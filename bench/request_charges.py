@@ -70,7 +70,7 @@ async def _fill(blog: Blog) -> tuple[Item, Item]:
     for person in people[:20]:
         await _comment(blog, posts[-1], person)
     for person in people:
-        await create_like(blog.users, blog.posts, posts[-1]["id"], NewLike(user_id=person["id"]))
+        await _like(blog, posts[-1], person)
     reaction = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
     await reaction.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
     return author, posts[-1]
@@ -90,6 +90,11 @@ async def _comment(blog: Blog, post: Item, author: Item) -> Item:
     return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key=None)
 
 
+async def _like(blog: Blog, post: Item, liker: Item) -> Item:
+    new = NewLike(user_id=liker["id"])
+    return (await create_like(blog.users, blog.posts, post["id"], new, idempotency_key=None)).item
+
+
 def _rows(blog: Blog, author: Item, post: Item) -> list[Row]:
     user_id, post_id = author["id"], post["id"]
     changes = PostChanges(title=_TITLE.upper(), content=_TEXT.upper())
@@ -107,7 +112,7 @@ def _rows(blog: Blog, author: Item, post: Item) -> list[Row]:
         Row("Q3 list a user's posts", 6.46, lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None)),
         Row("C3 create a comment", 15.27, lambda: _comment(blog, post, author)),
         Row("Q4 list a post's comments", 7.72, lambda: list_comments(blog.posts, post_id, limit=100, cursor=None)),
-        Row("C4 like a post", 14.67, lambda: create_like(blog.users, blog.posts, post_id, NewLike(user_id=user_id))),
+        Row("C4 like a post", 14.67, lambda: _like(blog, post, author)),
         Row("Q5 list a post's likes", 8.92, lambda: list_likes(blog.posts, post_id, limit=100, cursor=None)),
         Row("Q6 list the most recent posts", 16.97, lambda: list_recent_posts(blog.feed, limit=FEED_LENGTH)),
     ]

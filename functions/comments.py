@@ -23,7 +23,7 @@ endpoints = Endpoints("comments")
     body=NewComment,
     resource=Comment,
     answers=(201,),
-    refusals=(UserNotFound, PostNotFound),
+    refusals=(UserNotFound, PostNotFound, CommentNotFound),
 )
 async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """The comment and the post's count of comments change together."""

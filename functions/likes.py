@@ -28,7 +28,9 @@ endpoints = Endpoints("likes")
 async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     """201 with the like; 200 with the same like if the user liked the post already."""
     post_id = call.path["postId"]
-    added = await likes.create_like(await container(USERS), await container(POSTS), post_id, call.body)
+    added = await likes.create_like(
+        await container(USERS), await container(POSTS), post_id, call.body, idempotency_key=call.idempotency_key
+    )
     if not added.created:
         return changed(Like, added.item)
     return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")

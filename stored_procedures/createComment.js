@@ -4,10 +4,11 @@
  * Container posts, partition key = postId.
  *
  * @param {object} comment  the whole item: id, type "comment", postId, userId, userUsername, nameVersion, content,
- *                          creationDate
+ *                          creationDate, and commandId when the command may be repeated
  * @returns {{item: object, created: boolean}}  the comment as stored; created is false, and nothing was written, when
  *                                              a comment of this id was there already
- * @throws 404 no such post, or it is deleted   503 an operation was refused: nothing was written, call again
+ * @throws 404 no such post, or it is deleted   410 the comment of this id was deleted since
+ *         503 an operation was refused: nothing was written, call again
  */
 function createComment(comment) {
     const collection = getContext().getCollection();
@@ -41,6 +42,7 @@ function createComment(comment) {
     function answerExisting() {
         required(collection.readDocument(documents + comment.id, function (error, existing) {
             if (error) throw error;
+            if (existing.type !== "comment") throw new Error(410, "CommentDeleted");
             response.setBody({ item: existing, created: false });
         }));
     }

@@ -1,12 +1,14 @@
 /**
- * Likes a post and counts the like, in one transaction; a repeated like counts once.
+ * Likes a post and counts the like, in one transaction; a repeated like counts once, and a repeated command (one with
+ * the commandId of a like that was taken back since) does not like the post again.
  *
  * Container posts, partition key = postId. The like's id is made from the user's, so that the container itself refuses
  * a second one, also when two calls race.
  *
- * @param {object} like  the whole item: id, type "like", postId, userId, userUsername, nameVersion, creationDate
+ * @param {object} like  the whole item: id, type "like", postId, userId, userUsername, nameVersion, creationDate, and
+ *                       commandId when the command may be repeated
  * @returns {{item: object, created: boolean}}  the like as stored; created is false, and nothing was written, when the
- *                                              user liked the post already
+ *                                              user liked the post already or this command was carried out before
  * @throws 404 no such post, or it is deleted   503 an operation was refused: nothing was written, call again
  */
 function createLike(like) {
@@ -22,7 +24,7 @@ function createLike(like) {
 
     function createOnce(post) {
         required(collection.createDocument(collection.getSelfLink(), like, function (error, created) {
-            if (error && error.number === ErrorCodes.Conflict) return answerExisting();
+            if (error && error.number === ErrorCodes.Conflict) return lookAtExisting(post);
             if (error) throw error;
             count(post, created);
         }));
@@ -38,10 +40,20 @@ function createLike(like) {
         }));
     }
 
-    function answerExisting() {
+    function lookAtExisting(post) {
         required(collection.readDocument(documents + like.id, function (error, existing) {
             if (error) throw error;
-            response.setBody({ item: existing, created: false });
+            const repeated = like.commandId !== undefined && like.commandId === existing.commandId;
+            if (existing.type === "like") response.setBody({ item: existing, created: false });
+            else if (repeated) response.setBody({ item: Object.assign(existing, { type: "like" }), created: false });
+            else createAgain(post, existing);
+        }));
+    }
+
+    function createAgain(post, existing) {
+        required(collection.replaceDocument(existing._self, like, { etag: existing._etag }, function (error, created) {
+            if (error) throw error;
+            count(post, created);
         }));
     }
 

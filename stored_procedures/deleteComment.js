@@ -1,5 +1,6 @@
 /**
- * Takes a comment away and uncounts it, in one transaction.
+ * Takes a comment away and uncounts it, in one transaction. One whose command may be repeated leaves a mark in its
+ * place for a day, so that the repetition does not bring it back.
  *
  * Container posts, partition key = postId.
  *
@@ -11,6 +12,7 @@
  *         503 an operation was refused: nothing was written, call again
  */
 function deleteComment(postId, commentId, etag) {
+    const REPEATABLE_S = 24 * 3600;
     const collection = getContext().getCollection();
     const response = getContext().getResponse();
     const documents = collection.getAltLink() + "/docs/";
@@ -31,10 +33,17 @@ function deleteComment(postId, commentId, etag) {
     }
 
     function remove(post, comment) {
-        required(collection.deleteDocument(comment._self, { etag: comment._etag }, function (error) {
+        const condition = { etag: comment._etag };
+        const removed = function (error) {
             if (error) throw error;
             uncount(post);
-        }));
+        };
+        if (comment.commandId === undefined) {
+            required(collection.deleteDocument(comment._self, condition, removed));
+        } else {
+            const mark = { id: comment.id, type: "deletedComment", postId: comment.postId, ttl: REPEATABLE_S };
+            required(collection.replaceDocument(comment._self, mark, condition, removed));
+        }
     }
 
     function uncount(post) {

@@ -1,5 +1,6 @@
 /**
- * Takes a like back and uncounts it, in one transaction; a like that is not there is no error.
+ * Takes a like back and uncounts it, in one transaction; a like that is not there is no error. One whose command may be
+ * repeated leaves a mark in its place for a day, so that the repetition does not like the post again.
  *
  * Container posts, partition key = postId.
  *
@@ -11,6 +12,7 @@
  *         503 an operation was refused: nothing was written, call again
  */
 function deleteLike(postId, likeId, etag) {
+    const REPEATABLE_S = 24 * 3600;
     const collection = getContext().getCollection();
     const response = getContext().getResponse();
     const documents = collection.getAltLink() + "/docs/";
@@ -34,10 +36,17 @@ function deleteLike(postId, likeId, etag) {
     }
 
     function remove(post, like) {
-        required(collection.deleteDocument(like._self, { etag: like._etag }, function (error) {
+        const condition = { etag: like._etag };
+        const removed = function (error) {
             if (error) throw error;
             uncount(post);
-        }));
+        };
+        if (like.commandId === undefined) {
+            required(collection.deleteDocument(like._self, condition, removed));
+        } else {
+            const mark = Object.assign({}, like, { type: "deletedLike", ttl: REPEATABLE_S });
+            required(collection.replaceDocument(like._self, mark, condition, removed));
+        }
     }
 
     function uncount(post) {

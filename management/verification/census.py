@@ -32,7 +32,7 @@ _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
 _POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'deletedPost')"
 _RESPONSES = (
     "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.ttl FROM c"
-    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'deletedPost'))"
+    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'deletedPost', 'deletedComment', 'deletedLike'))"
 )
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.cosmos import Container, ScriptFailed
-from shared.data.contributions import add, list_of_post
+from shared.data.contributions import add, list_of_post, repeatable
 from shared.data.identity import new_id, now
 from shared.data.pages import Cursor, Page
 from shared.data.posts import get_post
@@ -16,10 +16,19 @@ from shared.models.comment import Comment, NewComment, comment_item
 async def create_comment(
     users: Container, posts: Container, post_id: str, new: NewComment, *, idempotency_key: str | None
 ) -> Item:
-    """C3. A point read of the author and one stored procedure. Raises UserNotFound, PostNotFound."""
+    """C3. A point read of the author and one stored procedure. Raises UserNotFound, PostNotFound, and CommentNotFound
+    for a repeated command whose comment was deleted meanwhile."""
     author = await get_user(users, new.user_id)
     comment_id = new_id("comment", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
-    added = await add(posts, "createComment", comment_item(comment_id, post_id, author, new, now()))
+    command = None if idempotency_key is None else comment_id
+    try:
+        added = await add(
+            posts, "createComment", comment_item(comment_id, post_id, author, new, now()) | repeatable(command)
+        )
+    except ScriptFailed as failure:
+        if failure.number == 410:
+            raise CommentNotFound(comment_id) from failure
+        raise
     return added.item
 
 

@@ -22,6 +22,11 @@ class Added:
     created: bool
 
 
+def repeatable(command: str | None) -> Item:
+    """What a comment or like keeps of its command: then its deletion leaves a mark, by which a repetition is known."""
+    return {} if command is None else {"commandId": command}
+
+
 async def add(posts: Container, procedure: str, item: Item) -> Added:
     """One stored procedure, which creates the item and counts it on its post. Raises PostNotFound."""
     try:

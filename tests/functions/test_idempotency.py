@@ -155,3 +155,43 @@ async def test_a_key_has_1_to_255_characters(api: Api, key: str, status: int) ->
     answer = await api.create_user(unique("ada"), {"Idempotency-Key": key})
 
     assert answer.status == status
+
+
+async def test_a_repeated_comment_is_not_brought_back_after_its_deletion(api: Api) -> None:
+    author, key = await api.new_user(), a_key()
+    post = await api.new_post(author)
+    comment = await api.create_comment(post["id"], author["id"], "Well put.", key)
+    await api.delete_comment(post["id"], comment.body["id"])
+
+    repeated = await api.create_comment(post["id"], author["id"], "Well put.", key)
+
+    assert repeated.status == 404
+    assert (await api.list_comments(post["id"])).body["items"] == []
+    assert (await api.get_post(post["id"])).body["commentCount"] == 0
+
+
+async def test_a_repeated_like_does_not_like_again_what_was_unliked_since(api: Api) -> None:
+    liker, key = await api.new_user(), a_key()
+    post = await api.new_post(liker)
+    first = await api.create_like(post["id"], liker["id"], key)
+    await api.delete_like(post["id"], liker["id"])
+
+    repeated = await api.create_like(post["id"], liker["id"], key)
+
+    assert (repeated.status, repeated.body) == (200, first.body)
+    assert (await api.list_likes(post["id"])).body["items"] == []
+    assert (await api.get_post(post["id"])).body["likeCount"] == 0
+
+
+@pytest.mark.parametrize("with_another_key", [True, False])
+async def test_a_new_like_after_an_unlike_counts(api: Api, with_another_key: bool) -> None:
+    liker = await api.new_user()
+    post = await api.new_post(liker)
+    await api.create_like(post["id"], liker["id"], a_key())
+    await api.delete_like(post["id"], liker["id"])
+
+    again = await api.create_like(post["id"], liker["id"], a_key() if with_another_key else None)
+
+    assert again.status == 201
+    assert (await api.list_likes(post["id"])).body["items"] == [again.body]
+    assert (await api.get_post(post["id"])).body["likeCount"] == 1
