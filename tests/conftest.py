@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 
+import hypothesis
 import pytest
 from aiohttp import ClientSession
 
@@ -13,6 +14,10 @@ from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
+
+# A loaded machine is slow, not wrong.
+hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("project")
 
 
 @pytest.fixture(scope="session")
