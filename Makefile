@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run setup test test-runtime lint format clean
+.PHONY: run setup test test-runtime bench-local lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -25,6 +25,14 @@ test: setup
 
 test-runtime: setup
 	$(BIN)/python -m pytest tests/test_azure_functions_runtime.py
+
+# Measures the local stack against its targets (minutes; needs node), and keeps the results in docs/benchmarks.
+bench-local: setup bench/peer/node_modules
+	$(BIN)/python -m bench.local_stack --write
+
+bench/peer/node_modules: bench/peer/package-lock.json
+	npm ci --prefix bench/peer --no-audit --no-fund
+	@touch $@
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -1,0 +1,131 @@
+"""The processes that are measured, each between `async with` and its end, and what they take of memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from azure.cosmos.aio import CosmosClient
+
+from bench.timing import BenchmarkError
+from local.cosmos.settings import WELL_KNOWN_KEY
+from shared.settings import Settings
+
+REPOSITORY: Final = Path(__file__).parent.parent
+PEER: Final = REPOSITORY / "bench" / "peer"
+PeerMode = Literal["fastest", "shipped"]
+_ADDRESS: Final = re.compile(r"https?://[0-9.]+:[0-9]+/?")
+_START_S: Final = 60.0
+_STOP_S: Final = 15.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A process that listens at `endpoint`."""
+
+    process: asyncio.subprocess.Process
+    endpoint: str
+
+    def memory_bytes(self) -> tuple[int, int]:
+        """Resident now, and the most that was resident so far (proc_pid_status(5): VmRSS, VmHWM)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
+        return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
+
+    def settings(self, database: str) -> Settings:
+        """What the blog needs to know to work on this server."""
+        return Settings(self.endpoint, WELL_KNOWN_KEY, database)
+
+
+@asynccontextmanager
+async def emulator(data_dir: Path | None) -> AsyncIterator[Server]:
+    """This project's emulator, durable in `data_dir` or, without one, in memory."""
+    where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
+    async with _server([sys.executable, "-m", "local.cosmos", "--port", "0", *where], {}) as server:
+        yield server
+
+
+@asynccontextmanager
+async def peer(mode: PeerMode) -> AsyncIterator[Server]:
+    """The peer from npm (bench/peer)."""
+    if not (PEER / "node_modules").is_dir():
+        raise BenchmarkError("the peer is not installed; run `npm ci` in bench/peer, or `make bench-local`")
+    async with _server(["node", str(PEER / "serve.js"), mode], {}) as server:
+        yield server
+
+
+@asynccontextmanager
+async def functions_host(settings: Settings, state_dir: Path) -> AsyncIterator[Server]:
+    """The blog on the Functions host; `state_dir` takes its log."""
+    environment = {
+        "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
+        "BLOG_DATABASE": settings.database,
+    }
+    command = [sys.executable, "-m", "local.functions_host", "--port", "0", "--state-dir", str(state_dir)]
+    async with _server(command, environment, log=state_dir / "host.log") as server:
+        yield server
+
+
+def connect(server: Server) -> CosmosClient:
+    """A client of the server that stays with its one address, whatever certificate that shows."""
+    return CosmosClient(server.endpoint, WELL_KNOWN_KEY, connection_verify=False, enable_endpoint_discovery=False)
+
+
+@asynccontextmanager
+async def _server(
+    command: Sequence[str], environment: dict[str, str], *, log: Path | None = None
+) -> AsyncIterator[Server]:
+    """A process that says its address: on stdout, or in `log`, to which its stderr goes then."""
+    with (log or Path(os.devnull)).open("wb") as stderr:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=REPOSITORY,
+            env={**os.environ, **environment},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr if log is not None else None,
+        )
+    try:
+        async with asyncio.timeout(_START_S):
+            endpoint = await (_address_on_stdout(process) if log is None else _address_in(log, process))
+        yield Server(process, endpoint)
+    finally:
+        await _end(process)
+
+
+async def _address_on_stdout(process: asyncio.subprocess.Process) -> str:
+    if process.stdout is None:
+        raise BenchmarkError("a server has no stdout")
+    while line := await process.stdout.readline():
+        if found := _ADDRESS.search(line.decode()):
+            return found.group()
+    raise BenchmarkError(f"a server ended with status {await process.wait()}")
+
+
+async def _address_in(log: Path, process: asyncio.subprocess.Process) -> str:
+    while process.returncode is None:
+        if found := _ADDRESS.search(_listening_line(log)):
+            return found.group()
+        await asyncio.sleep(0.02)
+    raise BenchmarkError(f"a server ended with status {process.returncode}; its log is {log}")
+
+
+def _listening_line(log: Path) -> str:
+    return next((line for line in log.read_text(encoding="utf-8").splitlines() if "listening on" in line), "")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), _STOP_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
