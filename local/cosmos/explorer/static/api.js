@@ -1,0 +1,143 @@
+// The emulator's own API, as an SDK would call it: each request is signed with the account's key, in the browser.
+//
+// Resources are named by their _self links, which are made of rids: an id may be anything, "..", too, which no browser
+// sends as it stands. The rule of the signature is the one of azure-cosmos auth.py.
+
+// Public, and the same in every emulator of the service.
+const WELL_KNOWN_KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+const STORED_KEY = "cosmos-explorer-key";
+const API_VERSION = "2020-07-15";
+
+/** A request that the emulator refused (`status` 400 and above) or did not answer (`status` 0). */
+export class ApiError extends Error {
+  constructor(status, subStatus, code, message, chargeRu) {
+    super(message);
+    Object.assign(this, {status, subStatus, code, chargeRu});
+  }
+}
+
+/** @typedef {{body: any, chargeRu: number, continuation: string | null, etag: string | null, log: string, ms: number}} Answer */
+
+export function useKey(key) {
+  sessionStorage.setItem(STORED_KEY, key);
+}
+
+export function hasOwnKey() {
+  return sessionStorage.getItem(STORED_KEY) !== null;
+}
+
+export const read = (self, headers = {}) => send("GET", self, kindOf(self), {headers});
+export const list = (owner, kind, headers = {}) => send("GET", `${owner}${kind}/`, kind, {headers});
+export const create = (owner, kind, body, headers = {}) => send("POST", `${owner}${kind}/`, kind, {headers, body});
+export const replace = (self, body, headers = {}) => send("PUT", self, kindOf(self), {headers, body});
+export const remove = (self, headers = {}) => send("DELETE", self, kindOf(self), {headers});
+export const execute = (self, body, headers = {}) => send("POST", self, kindOf(self), {headers, body});
+
+/** A page of a query; the emulator merges what several physical partitions answer, which SDKs do for themselves. */
+export function query(owner, kind, text, parameters, headers = {}) {
+  const asked = {
+    "content-type": "application/query+json",
+    "x-ms-documentdb-isquery": "true",
+    "x-ms-documentdb-query-enablecrosspartition": "true",
+    "x-ms-cosmos-emulator-merge-partitions": "true",
+    ...headers,
+  };
+  return send("POST", `${owner}${kind}/`, kind, {headers: asked, body: {query: text, parameters}});
+}
+
+/** The header that names a logical partition: JSON, all of it ASCII, as headers are. */
+export function partitionKeyHeader(values) {
+  const text = JSON.stringify(values).replace(/[\u007f-\uffff]/g, escaped);
+  return {"x-ms-documentdb-partitionkey": text};
+}
+
+const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const kindOf = (self) => self.split("/").at(-3);
+
+/** @returns {Promise<Answer>} */
+async function send(verb, link, kind, {headers, body}) {
+  const date = new Date().toUTCString();
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const path = link.split("/").filter(Boolean).map(encodeURIComponent).join("/");
+  const started = performance.now();
+  const response = await answered(`/${path}`, {
+    method: verb,
+    body: text,
+    cache: "no-store",
+    headers: {
+      "content-type": "application/json",
+      "x-ms-version": API_VERSION,
+      "x-ms-date": date,
+      authorization: await authorization(verb, kind, ridOf(link), date),
+      ...headers,
+    },
+  });
+  const content = await response.text();
+  const ms = performance.now() - started;
+  const chargeRu = Number(response.headers.get("x-ms-request-charge") ?? 0);
+  if (!response.ok) throw refusal(response, content, chargeRu);
+  return {
+    body: content ? JSON.parse(content) : null,
+    chargeRu,
+    continuation: response.headers.get("x-ms-continuation"),
+    etag: response.headers.get("etag"),
+    log: decodeURIComponent(response.headers.get("x-ms-documentdb-script-log-results") ?? ""),
+    ms,
+  };
+}
+
+async function answered(path, request) {
+  try {
+    return await fetch(path, request);
+  } catch (error) {
+    throw new ApiError(0, 0, "No answer", `The emulator did not answer (${error.message}). Is it still running?`, 0);
+  }
+}
+
+function refusal(response, content, chargeRu) {
+  const subStatus = Number(response.headers.get("x-ms-substatus") ?? 0);
+  let code = response.statusText;
+  let message = content;
+  try {
+    ({code, message} = JSON.parse(content));
+  } catch {
+    // Not from the gateway: the text is all there is.
+  }
+  return new ApiError(response.status, subStatus, code, readable(message), chargeRu);
+}
+
+/** The sentences of `Message: {"Errors":["…"]}\r\nActivityId: …`, or the text as it is. */
+function readable(message) {
+  const errors = /^Message: (\{.*\})\r?\n/s.exec(message);
+  if (!errors) return message;
+  try {
+    return JSON.parse(errors[1]).Errors.join("\n");
+  } catch {
+    return message;
+  }
+}
+
+/** The rid that a link of rids ends in, or that its feed belongs to. */
+function ridOf(link) {
+  const segments = link.split("/").filter(Boolean);
+  return segments.length % 2 ? (segments.at(-2) ?? "") : segments.at(-1);
+}
+
+async function authorization(verb, kind, rid, date) {
+  if (!crypto.subtle) {
+    throw new ApiError(0, 0, "No signature", "Browsers sign on https and on localhost only: open the explorer there.", 0);
+  }
+  const payload = `${verb.toLowerCase()}\n${kind}\n${rid.toLowerCase()}\n${date.toLowerCase()}\n\n`;
+  const secret = bytesOf(sessionStorage.getItem(STORED_KEY) ?? WELL_KNOWN_KEY);
+  const key = await crypto.subtle.importKey("raw", secret, {name: "HMAC", hash: "SHA-256"}, false, ["sign"]);
+  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(payload)));
+  return encodeURIComponent(`type=master&ver=1.0&sig=${btoa(String.fromCharCode(...signature))}`);
+}
+
+function bytesOf(base64) {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    throw new ApiError(401, 0, "Unauthorized", "The key is not base64.", 0);
+  }
+}

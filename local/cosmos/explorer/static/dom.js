@@ -1,0 +1,74 @@
+// Elements without markup: every text is a text node, whatever it holds.
+
+/** An element. `properties` are set on it (`aria-…`, `for` and `role` as attributes, `on…` as listeners). */
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (/^aria-|^for$|^role$|^data-/.test(name)) made.setAttribute(name, value);
+    else made[name] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+export const button = (text, onclick, properties = {}) =>
+  element("button", {type: "button", onclick, ...properties}, text);
+
+/** A labelled field, as the two nodes. */
+export function field(label, control) {
+  return [element("label", {for: control.id}, label), control];
+}
+
+export function table(caption, columns, rows) {
+  const head = columns.map(({title, number}) => element("th", {scope: "col", className: number ? "number" : ""}, title));
+  return element(
+    "div",
+    {className: "table"},
+    element(
+      "table",
+      {},
+      element("caption", {}, caption),
+      element("thead", {}, element("tr", {}, ...head)),
+      element("tbody", {}, ...rows),
+    ),
+  );
+}
+
+export const cell = (text, className = "") => element("td", {className}, text);
+
+export const json = (value) => JSON.stringify(value, null, 2);
+
+/** A line that says what happened; read out by screen readers, and replaced by what happens next. */
+export class Status {
+  constructor() {
+    this.node = element("div", {className: "status", role: "status"});
+    this.isBusy = false;
+  }
+
+  say(text, className = "quiet") {
+    this.node.replaceChildren(element("span", {className}, text));
+  }
+
+  fail(error) {
+    const where = error.status ? `${error.status}${error.subStatus ? `/${error.subStatus}` : ""} ${error.code}\n` : "";
+    const charge = error.chargeRu ? `\nCharge: ${error.chargeRu.toFixed(2)} RU` : "";
+    this.node.replaceChildren(element("div", {className: "error", role: "alert"}, `${where}${error.message}${charge}`));
+  }
+
+  /** Run `work` with this line as its report, unless work is under way already. What it throws is shown. */
+  async during(work) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.say("…");
+    try {
+      await work();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+}
+
+export const cost = ({chargeRu, ms}) => `${chargeRu.toFixed(2)} RU (modelled), ${ms.toFixed(0)} ms`;

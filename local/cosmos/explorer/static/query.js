@@ -1,0 +1,82 @@
+// The query box: rows page by page, and what each page and all of them cost.
+
+import * as api from "./api.js";
+import {Status, button, cost, element, field, json} from "./dom.js";
+import {KEY_HINT, typedKey} from "./partition_key.js";
+
+export function queryView(container) {
+  const text = element("textarea", {id: "query", spellcheck: false, value: "SELECT * FROM c"});
+  const parameters = element("textarea", {id: "parameters", spellcheck: false, placeholder: '{"@name": "value"}', rows: 2});
+  const key = element("input", {id: "query-key", spellcheck: false, placeholder: KEY_HINT});
+  const size = element("select", {id: "page-size"}, ...[10, 25, 100, 1000].map((count) => element("option", {}, count)));
+  size.value = "25";
+  const status = new Status();
+  const rows = element("pre", {id: "rows", tabIndex: 0, "aria-label": "Rows", hidden: true});
+  let asked = null; // the query under way: what its first page was asked with, and what it has cost
+
+  const page = () =>
+    status.during(async () => {
+      const answer = await api.query(container._self, "docs", asked.text, asked.parameters, {
+        ...asked.headers,
+        ...(asked.continuation && {"x-ms-continuation": asked.continuation}),
+      });
+      asked.continuation = answer.continuation;
+      asked.pages += 1;
+      asked.chargeRu += answer.chargeRu;
+      rows.hidden = false;
+      rows.textContent = json(answer.body.Documents);
+      next.hidden = answer.continuation === null;
+      const all = asked.pages > 1 ? `; ${asked.chargeRu.toFixed(2)} RU for all ${asked.pages} pages` : "";
+      status.say(`Page ${asked.pages}: ${answer.body._count} rows; ${cost(answer)}${all}`);
+    });
+  const run = () => {
+    if (status.isBusy) return;
+    rows.hidden = next.hidden = true;
+    try {
+      asked = request(text.value, parameters.value, key.value, size.value);
+    } catch (error) {
+      status.fail(error);
+      return;
+    }
+    page();
+  };
+  const next = button("Next page", page, {hidden: true});
+  const form = element(
+    "form",
+    {
+      onsubmit: (event) => { event.preventDefault(); run(); },
+      onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(); },
+    },
+    ...field("Query (Ctrl+Enter runs it)", text),
+    ...field("Parameters (JSON)", parameters),
+    ...field("Partition key (all when empty)", key),
+    ...field("Rows of a page", size),
+    element("div", {className: "actions"}, element("button", {type: "submit"}, "Run"), next),
+  );
+  return element("section", {"aria-label": "Query"}, form, status.node, rows);
+}
+
+function request(text, parameters, key, pageSize) {
+  const values = typedKey(key);
+  return {
+    text,
+    parameters: named(parameters),
+    headers: {"x-ms-max-item-count": pageSize, ...(values && api.partitionKeyHeader(values))},
+    continuation: null,
+    pages: 0,
+    chargeRu: 0,
+  };
+}
+
+/** `{"@a": 1}` as the list that the API takes; such a list is taken as it is. */
+function named(text) {
+  if (!text.trim()) return [];
+  let given;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The parameters are no JSON: ${error.message}`);
+  }
+  if (given === null || typeof given !== "object") throw new Error('The parameters must be like {"@name": "value"}.');
+  return Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({name, value}));
+}
