@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.functions_host import HostStartError
-from tests.local.functions_host.running import app_module, running, write_app
+from tests.local.functions_host.running import app_module, eventually, running, write_app
 
 ROUTE = "@app.route(route='{name}')\ndef {name}(req: func.HttpRequest) -> func.HttpResponse:\n    return 'x'\n"
 
@@ -102,10 +102,13 @@ async def test_what_the_worker_refuses_fails_the_whole_app(tmp_path: Path, sourc
         "@app.cosmos_db_trigger('d', container_name='c', database_name='b', connection='NONE')\ndef bad(d): ...\n",
     ],
 )
-async def test_what_the_host_refuses_drops_only_that_function(tmp_path: Path, source: str) -> None:
+async def test_what_the_host_refuses_drops_only_that_function_and_is_reported(
+    tmp_path: Path, source: str, caplog: pytest.LogCaptureFixture
+) -> None:
     app_dir = write_app(tmp_path, route("good") + source)
 
     assert await loaded(app_dir) == ["good"]
+    assert "function is in error" in caplog.text
 
 
 async def test_functions_of_blueprints_are_served(tmp_path: Path) -> None:
@@ -115,9 +118,50 @@ async def test_functions_of_blueprints_are_served(tmp_path: Path) -> None:
     assert await loaded(app_dir) == ["inner", "outer"]
 
 
+async def test_a_name_of_the_app_in_a_blueprint_fails_the_app(tmp_path: Path) -> None:
+    blueprint = "import azure.functions as func\nbp = func.Blueprint()\n" + route("same").replace("app", "bp")
+    app_dir = write_app(tmp_path, "from part import bp\napp.register_functions(bp)\n" + route("same"), part=blueprint)
+
+    with pytest.raises(HostStartError, match="same"):
+        await loaded(app_dir)
+
+
+async def test_an_app_is_asked_for_its_functions_once(tmp_path: Path) -> None:
+    source = """
+asked = []
+
+class Counting(func.FunctionApp):
+    def get_functions(self):
+        asked.append(self)
+        return super().get_functions()
+
+app = Counting()
+"""
+    async with running(write_app(tmp_path, source + route("f"))):
+        assert app_module().asked == [app_module().app]
+
+
 async def test_disabled_and_unlisted_functions_are_not_served(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, route("a") + route("b") + route("c"))
     (app_dir / "host.json").write_text('{"version": "2.0", "functions": ["A", "B"]}')
 
     assert await loaded(app_dir, **{"AzureWebJobs.a.Disabled": "true"}) == ["b"]
     assert await loaded(app_dir, AzureWebJobs_b_Disabled="1") == ["a"]
+
+
+async def test_a_disabled_function_listens_to_nothing(tmp_path: Path) -> None:
+    source = """
+calls = []
+
+@app.timer_trigger("t", "0 0 0 1 1 *", run_on_startup=True)
+def off(t): calls.append("off")
+
+@app.timer_trigger("t", "0 0 0 1 1 *", run_on_startup=True)
+def on(t): calls.append("on")
+"""
+    async with running(write_app(tmp_path, source), {"AzureWebJobs.off.Disabled": "1"}) as host:
+        await host.ready()
+        await eventually(lambda: app_module().calls)
+
+        assert (host.is_listening("on"), host.is_listening("off")) == (True, False)
+        assert app_module().calls == ["on"]

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections import defaultdict
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +86,11 @@ async def test_every_change_arrives_and_in_order_per_logical_partition_while_hos
 ) -> None:
     async with watched(partitions=4) as account:
         calls = Calls(app_dir)
-        written: dict[str, int] = {}
 
         async def write(rounds: range) -> None:
             for n in rounds:
                 for pk in range(8):
                     await account.write(f"{pk}-{n}", pk=f"p{pk}", n=n)
-                    written[f"p{pk}"] = n
 
         async with host_process(app_dir, "a", account.environment) as first:
             await write(range(5))
@@ -103,12 +102,45 @@ async def test_every_change_arrives_and_in_order_per_logical_partition_while_hos
                     await write(range(15, 20))
                     await eventually(lambda: len(set(calls.ids("end"))) == 160)
 
-    first_seen: dict[str, list[int]] = defaultdict(list)
+    assert first_deliveries(calls) == {f"p{pk}": list(range(20)) for pk in range(8)}
+
+
+async def test_three_hosts_share_the_leases_and_two_take_over_those_of_the_third_when_it_is_killed(
+    app_dir: Path,
+) -> None:
+    last_round = 23
+    partition_keys = [f"p{n}" for n in range(12)]
+    async with watched(partitions=6) as account, AsyncExitStack() as hosts:
+        starts = (hosts.enter_async_context(host_process(app_dir, name, account.environment)) for name in "abc")
+        doomed, *_ = [await start for start in starts]
+        await eventually(lambda: has_shares(account, [2, 2, 2]))
+        calls = Calls(app_dir)
+        for n in range(last_round + 1):
+            if n == 8:
+                (app_dir / "hang-a").touch()
+            if n == 16:
+                await eventually(lambda: set(calls.ids(host="a")) - set(calls.ids("end", "a")))
+                await doomed.kill()
+            for pk in partition_keys:
+                await account.write(f"{pk}-{n}", pk=pk, n=n)
+        in_flight = set(calls.ids(host="a")) - set(calls.ids("end", "a"))
+        wanted = {f"{pk}-{n}" for pk in partition_keys for n in range(last_round + 1)}
+        await eventually(lambda: set(calls.ids("end")) == wanted)
+        await eventually(lambda: has_shares(account, [3, 3]))
+
+    assert in_flight <= {*calls.ids("end", "b"), *calls.ids("end", "c")}
+    assert all(calls.ids("end", host) for host in "abc")
+    assert first_deliveries(calls) == {pk: list(range(last_round + 1)) for pk in partition_keys}
+
+
+def first_deliveries(calls: Calls) -> dict[str, list[int]]:
+    """For each logical partition the numbers `n` of its items in the order in which they first arrived."""
+    arrived: dict[str, list[int]] = defaultdict(list)
     for record in calls.read("end"):
         for pk, _, _, n in record["items"]:
-            if n not in first_seen[pk]:
-                first_seen[pk].append(n)
-    assert first_seen == {f"p{pk}": list(range(20)) for pk in range(8)}
+            if n not in arrived[pk]:
+                arrived[pk].append(n)
+    return arrived
 
 
 async def test_sigterm_releases_the_leases_and_exits_0(app_dir: Path) -> None:
