@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from local.cosmos import headers as h
 from local.cosmos.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from local.cosmos.errors import CosmosError
 from local.cosmos.json_text import JsonObject
 from local.cosmos.partition_keys import PartitionKey
 from local.cosmos.store.account import Container
@@ -20,7 +21,7 @@ Operation = Callable[[LogicalPartition, JsonObject], ItemResult]
 
 def item_reference(request: Request) -> ItemReference:
     """The item that the link of the request names."""
-    return ItemReference.of_link(request.link.ids[2], by_rid=request.link.by_rid)
+    return ItemReference.of_link(request.link)
 
 
 def logical_partition(
@@ -37,6 +38,7 @@ async def write_item(request: Request, kind: str, document: JsonObject, operatio
 
     `kind` is Create, Upsert, Replace, Patch or Delete: what triggers are made for.
     """
+    _check_indexing_directive(request)
     container = request.container
     key = request.partition_key(container)
     triggers = Triggers.of_request(request, container, kind)
@@ -52,6 +54,13 @@ async def write_item(request: Request, kind: str, document: JsonObject, operatio
     return item_answer(request, container, partition, result, reply)
 
 
+def _check_indexing_directive(request: Request) -> None:
+    """400 for an item that is to be left out of the index: a query would find it here all the same."""
+    directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default").lower()
+    if directive not in ("default", "include"):
+        raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator.")
+
+
 def item_answer(
     request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
 ) -> Answer:
@@ -60,6 +69,7 @@ def item_answer(
     if result.item is None:
         return Answer(result.status, b"", headers, result.charge_ru)
     headers[h.ETAG] = result.item.etag
-    wanted = request.headers.get(h.PREFER, "").lower() != "return=minimal"
-    body = (reply if reply is not None else result.item.body) if wanted else b""
+    body = b""
+    if not h.wants_no_content(request.headers):
+        body = reply if reply is not None else result.item.body
     return Answer(result.status, body, headers, result.charge_ru)

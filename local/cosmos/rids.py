@@ -60,6 +60,11 @@ def child_rid(container: str, kind: int, number: int) -> str:
     return encode(raw + (kind << _KIND_SHIFT | number).to_bytes(8, "little"))
 
 
+def is_within(rid: str, container: str) -> bool:
+    """Whether a rid is that of a child of this container."""
+    return (decode(rid) or b"")[:CONTAINER_BYTES] == decode(container)
+
+
 def child_number(rid: str, kind: int) -> int | None:
     """The number that `child_rid` was given, or None when the text is no rid of that kind."""
     raw = decode(rid)

@@ -124,5 +124,4 @@ class PartitionOperations:
 
 
 def _reference(document_link: str) -> ItemReference:
-    link = parse_link(document_link)
-    return ItemReference.of_link(link.ids[-1], by_rid=link.by_rid)
+    return ItemReference.of_link(parse_link(document_link))

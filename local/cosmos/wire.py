@@ -72,6 +72,8 @@ class Request:
         resources, name = self.gateway.account.resources, self.link.ids[1]
         if self.link.by_rid:
             found = resources.find_rid("colls", name)
+            if found is not None and found.parent != self.link.ids[0]:
+                found = None
         else:
             found = resources.find("colls", self.database.rid, name)
         if found is None:

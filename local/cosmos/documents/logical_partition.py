@@ -13,6 +13,7 @@ from local.cosmos.charges import ChargeModel
 from local.cosmos.container_definition import checked_ttl
 from local.cosmos.errors import CosmosError
 from local.cosmos.json_text import JsonObject
+from local.cosmos.links import Link
 from local.cosmos.names import checked_item_id
 from local.cosmos.partition_keys import KEY_MISMATCH, PartitionKey
 from local.cosmos.store.account import Container
@@ -31,11 +32,12 @@ class ItemReference:
     number: int | None = None
 
     @classmethod
-    def of_link(cls, segment: str, *, by_rid: bool) -> ItemReference:
-        """The item that the last segment of a link names; a rid of something else names none (number -1)."""
-        if not by_rid:
-            return cls(segment)
-        number = rids.child_number(segment, rids.DOCUMENT)
+    def of_link(cls, link: Link) -> ItemReference:
+        """The item that a link names; a rid of something else, or of another container, names none (number -1)."""
+        _, container, *_, item = link.ids
+        if not link.by_rid:
+            return cls(item)
+        number = rids.child_number(item, rids.DOCUMENT) if rids.is_within(item, container) else None
         return cls(number=-1 if number is None else number)
 
 
@@ -74,13 +76,13 @@ class LogicalPartition:
     def add(self, document: JsonObject) -> tuple[StoredItem, JsonObject]:
         """Stores a new document; 400 when it is not valid here, 409 when its id or a unique value is taken."""
         item, stored = self._stamped(document, self.items.last_number + 1)
-        self.items.insert(item, self.container.definition.unique_values(stored))
+        self.items.insert(item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
         """Stores a document in the place of `old`, whose rid it keeps; 400 and 409 as for `add`."""
         item, stored = self._stamped(document, old.number)
-        self.items.update(item, self.container.definition.unique_values(stored))
+        self.items.update(old, item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def remove(self, item: StoredItem) -> None:

@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import ClientSession
-from azure.cosmos.aio import ContainerProxy
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from yarl import URL
 
 from local.cosmos import CosmosEmulator
+from tests.local.cosmos.raw_client import RawClient
 
 VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 SEGMENTS = [
@@ -95,3 +97,36 @@ async def test_broken_http_does_not_stop_the_server(
     await writer.wait_closed()
 
     assert (await container.create_item({"id": "a", "pk": "p"}))["id"] == "a"
+
+
+async def test_a_body_that_is_not_in_its_encoding_is_refused(raw: RawClient, container: ContainerProxy) -> None:
+    answer = await raw.send(
+        "POST",
+        "/dbs/db/colls/items/docs",
+        kind="docs",
+        link="dbs/db/colls/items",
+        data=b'{"id": "a"}',
+        headers={"x-ms-documentdb-partitionkey": '["p"]', "Content-Encoding": "gzip"},
+    )
+
+    assert answer.status == 400
+    assert "The request payload is invalid" in answer.json["message"]
+
+
+async def test_the_rid_of_another_database_or_container_names_nothing(
+    emulator: CosmosEmulator, database: DatabaseProxy, container: ContainerProxy, client: CosmosClient, raw: RawClient
+) -> None:
+    item = await container.create_item({"id": "a", "pk": "p"})
+    own, owned = (await database.read())["_rid"], (await container.read())["_rid"]
+    elsewhere = (await (await client.create_database("elsewhere")).read())["_rid"]
+    neighbour = (await (await database.create_container("neighbour", PartitionKey("/pk"))).read())["_rid"]
+    emulator.settings.check_signatures = False
+
+    async def status(path: str) -> int:
+        answer = await raw.send("GET", path, kind="docs", headers={"x-ms-documentdb-partitionkey": '["p"]'})
+        return answer.status
+
+    assert await status(f"/dbs/{own}/colls/{owned}/docs/{item['_rid']}") == 200
+    assert await status(f"/dbs/{elsewhere}/colls/{owned}/docs/{item['_rid']}") == 404
+    assert await status(f"/dbs/{elsewhere}/colls/{owned}") == 404
+    assert await status(f"/dbs/{own}/colls/{neighbour}/docs/{item['_rid']}") == 404
