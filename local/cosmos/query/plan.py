@@ -135,6 +135,7 @@ def _check_supported(query: Query, features: QueryFeatures, supported: Collectio
         "Distinct": features.has_distinct,
         "GroupBy": features.has_group_by,
         "ListAndSetAggregate": bool({"MakeList", "MakeSet"} & {*calls, *map(str, _value_aggregates(query))}),
+        "NonValueAggregate": features.has_aggregates and not features.has_group_by and not features.is_select_value,
         "MultipleOrderBy": len(query.order_by) > 1,
         "OffsetAndLimit": features.has_offset_limit,
         "OrderBy": features.has_order_by,
