@@ -24,6 +24,7 @@ from local.cosmos.operations import (
     delete_script,
     execute_batch,
     execute_stored_procedure,
+    find_conflict,
     list_changes,
     list_conflicts,
     list_items,
@@ -67,6 +68,8 @@ ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("CHANGES", f"{_COLL}/pkranges"): list_ranges.handle,
     ("GET", f"{_COLL}/conflicts"): list_conflicts.handle,
     ("QUERY", f"{_COLL}/conflicts"): list_conflicts.handle,
+    ("GET", f"{_COLL}/conflicts/*"): find_conflict.handle,
+    ("DELETE", f"{_COLL}/conflicts/*"): find_conflict.handle,
     ("POST", f"{_COLL}/operations/partitionkeydelete"): delete_partition_key.handle,
     # items
     ("POST", f"{_COLL}/docs"): create_item.handle,

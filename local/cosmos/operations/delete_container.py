@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from local.cosmos.resource_conditions import check_if_match
 from local.cosmos.wire import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """204; its items, scripts and throughput go with it."""
-    await request.gateway.account.remove_container(request.container)
+    """204; its items, scripts and throughput go with it. 412 when it has changed."""
+    container = request.container
+    check_if_match(request, container.resource)
+    await request.gateway.account.remove_container(container)
     return Answer(204, charge_ru=1.0)

@@ -5,27 +5,34 @@ from __future__ import annotations
 from local.cosmos import headers as h
 from local.cosmos import json_text
 from local.cosmos.json_text import Json
+from local.cosmos.resource_conditions import is_unchanged
 from local.cosmos.resource_feeds import owner_rid
 from local.cosmos.store.account import Container
+from local.cosmos.store.resources import Resource
 from local.cosmos.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """200; 404 without it."""
+    """200, or 304 when the client has this version; 404 without it."""
     kind = request.link.kinds[-1]
     if kind == "dbs":
-        return resource_answer(200, request.database)
+        return _answer(request, request.database)
     if kind == "colls":
         return _container_answer(request)
-    return resource_answer(200, request.resource(kind, owner_rid(request)))
+    return _answer(request, request.resource(kind, owner_rid(request)))
+
+
+def _answer(request: Request, resource: Resource) -> Answer:
+    answer = resource_answer(200, resource)
+    return Answer(304, b"", answer.headers, answer.charge_ru) if is_unchanged(request, resource) else answer
 
 
 def _container_answer(request: Request) -> Answer:
     container = request.container
-    answer = resource_answer(200, container.resource)
+    answer = _answer(request, container.resource)
     # A changed policy takes effect at once: there is no index to rebuild in the background.
     answer.headers[h.INDEX_PROGRESS] = "100"
-    if request.flag(h.POPULATE_PARTITION_STATISTICS):
+    if answer.body and request.flag(h.POPULATE_PARTITION_STATISTICS):
         answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})
     return answer
 

@@ -6,14 +6,16 @@ from typing import Final
 
 from local.cosmos.container_definition import completed
 from local.cosmos.errors import CosmosError
+from local.cosmos.resource_conditions import check_if_match
 from local.cosmos.wire import Answer, Request, resource_answer
 
 _FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
 
 
 async def handle(request: Request) -> Answer:
-    """200; 400 when the id, the partition key or the unique keys differ."""
+    """200; 400 when the id, the partition key or the unique keys differ, 412 when it has changed."""
     container = request.container
+    check_if_match(request, container.resource)
     present = container.resource.body
     given = request.json_object()
     body = completed({**{name: present[name] for name in _FIXED}, **given})

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from local.cosmos.errors import CosmosError
 from local.cosmos.operations.create_script import checked_script
+from local.cosmos.resource_conditions import check_if_match
 from local.cosmos.resource_feeds import owner_rid
 from local.cosmos.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """200; 404 without the script, 400 for an invalid body or another id."""
+    """200; 404 without the script, 400 for an invalid body or another id, 412 when it has changed."""
     kind = request.link.kinds[-1]
     script = request.resource(kind, owner_rid(request))
+    check_if_match(request, script)
     body = checked_script(kind, request.json_object())
     if body["id"] != script.id:
         raise CosmosError(400, "The id of a script cannot be changed.")
