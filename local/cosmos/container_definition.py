@@ -17,8 +17,8 @@ MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10
 _MAX_UNIQUE_KEY_PATHS: Final = 16
 _UNSUPPORTED: Final = {
-    "analyticalStorageTtl": "the analytical store",
-    "changeFeedPolicy": "the change feed of all versions and deletes",
+    "analyticalStorageTtl": "analytical store",
+    "changeFeedPolicy": "change feed of all versions and deletes",
     "clientEncryptionPolicy": "client-side encryption",
     "computedProperties": "computed properties",
     "fullTextPolicy": "full-text search",

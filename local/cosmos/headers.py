@@ -41,6 +41,7 @@ CONTINUATION_EXPECTED: Final = "x-ms-documentdb-query-iscontinuationexpected"
 INDEX_UTILIZATION: Final = "x-ms-cosmos-index-utilization"
 PARALLELIZE: Final = "x-ms-documentdb-query-parallelizecrosspartitionquery"
 POPULATE_INDEX_METRICS: Final = "x-ms-cosmos-populateindexmetrics"
+POPULATE_INDEX_METRICS_V2: Final = "x-ms-cosmos-populateindexmetrics-v2"
 POPULATE_QUERY_METRICS: Final = "x-ms-documentdb-populatequerymetrics"
 QUERY_METRICS: Final = "x-ms-documentdb-query-metrics"
 SUPPORTED_QUERY_FEATURES: Final = "x-ms-cosmos-supported-query-features"
@@ -73,8 +74,14 @@ LSN: Final = "lsn"
 REQUEST_CHARGE: Final = "x-ms-request-charge"
 RESOURCE_QUOTA: Final = "x-ms-resource-quota"
 RESOURCE_USAGE: Final = "x-ms-resource-usage"
+RETRY_AFTER_MS: Final = "x-ms-retry-after-ms"
 SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105 - the name of a header
 SUB_STATUS: Final = "x-ms-substatus"
+
+
+def wants_no_content(headers: Mapping[str, str]) -> bool:
+    """Whether the client can do without the documents that it writes."""
+    return headers.get(PREFER, "").lower() == "return=minimal"
 
 
 def flag(headers: Mapping[str, str], name: str) -> bool:

@@ -116,7 +116,7 @@ async def _atomic(request: Request, operations: list[BatchOperation]) -> Answer:
         entries = [_refused(_FAILED_DEPENDENCY, 0.0) for _ in operations]
         entries[failure.index] = _failed(failure.error, charge_ru)
         return _answer(207, entries, charge_ru, partition_headers(container, partition))
-    entries = [_succeeded(result) for result in results]
+    entries = [_succeeded(request, *one) for one in zip(operations, results, strict=True)]
     charge_ru = sum(result.charge_ru for result in results)
     return _answer(200, entries, charge_ru, partition_headers(container, partition))
 
@@ -139,7 +139,7 @@ async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
                 entries.append(_refused(_FAILED_DEPENDENCY, 0.0))
                 continue
             result = await _alone(request, container, operation)
-            entries.append(_succeeded(result))
+            entries.append(_succeeded(request, operation, result))
             charges_ru += result.charge_ru
         except CosmosError as error:
             charge_ru = request.gateway.charges.refusal(error.status)
@@ -167,11 +167,12 @@ def _answer(status: int, entries: list[JsonObject], charge_ru: float, headers: d
     return Answer(status, json_text.dump(entries), headers, charge_ru)
 
 
-def _succeeded(result: ItemResult) -> JsonObject:
+def _succeeded(request: Request, operation: BatchOperation, result: ItemResult) -> JsonObject:
     entry: JsonObject = {"statusCode": result.status, "requestCharge": result.charge_ru}
     if result.item is not None:
         entry["eTag"] = result.item.etag
-        if result.status != 304:
+        wanted = operation.kind == "Read" or not h.wants_no_content(request.headers)
+        if wanted and result.status != 304:
             entry["resourceBody"] = result.item.document()
     return entry
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from contextlib import ExitStack
 from dataclasses import replace
+from urllib.parse import quote
 
 from local.cosmos import headers as h
 from local.cosmos import json_text
@@ -64,6 +65,8 @@ def _headers(request: Request, container: Container, slices: list[Slice], page: 
         headers[h.QUERY_METRICS] = _metrics(page)
     if request.flag(h.POPULATE_INDEX_METRICS):
         headers[h.INDEX_UTILIZATION] = _index_utilization(page)
+    elif request.flag(h.POPULATE_INDEX_METRICS_V2):
+        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(page)
     return headers
 
 
@@ -77,16 +80,19 @@ def _metrics(page: QueryPage) -> str:
 
 
 def _index_utilization(page: QueryPage) -> str:
-    """The conditions that an index serves; nothing is suggested, since nothing is measured."""
+    """The conditions that an index serves, in the first form of the header: base64 (azure-cosmos _utils.py).
+
+    Nothing is suggested in either form, since nothing is measured.
+    """
     single = [
         {
             "FilterExpression": "",
-            "IndexSpec": "/" + "/".join(one.path) + "/?",
+            "IndexSpec": spec,
             "FilterPreciseSet": True,
             "IndexPreciseSet": True,
             "IndexImpactScore": "High",
         }
-        for one in page.load.served
+        for spec in _served_indexes(page)
     ]
     metrics = {
         "UtilizedSingleIndexes": single,
@@ -95,3 +101,17 @@ def _index_utilization(page: QueryPage) -> str:
         "PotentialCompositeIndexes": [],
     }
     return base64.b64encode(json_text.dump(metrics)).decode()
+
+
+def _index_utilization_v2(page: QueryPage) -> str:
+    """The same in the second form: percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
+    single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in _served_indexes(page)]
+    metrics = {
+        "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},
+        "PotentialIndexes": {"SingleIndexes": [], "CompositeIndexes": []},
+    }
+    return quote(json_text.dump(metrics))
+
+
+def _served_indexes(page: QueryPage) -> list[str]:
+    return ["/" + "/".join(one.path) + "/?" for one in page.load.served]
