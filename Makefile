@@ -1,12 +1,13 @@
 # make run   sets everything up and serves the blog at http://localhost:7071
 # make test  sets everything up and runs every test
+# make test-javascript  runs the suite of the JavaScript SDK alone, where there is node
 # make test-runtime  runs the app under Microsoft's worker library, where there is Python 3.13
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run setup test test-runtime bench-local lint format clean
+.PHONY: run setup test test-javascript test-runtime bench-local lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -22,6 +23,9 @@ $(STAMP): requirements.txt requirements-dev.txt
 
 test: setup
 	$(BIN)/python -m pytest -n 2
+
+test-javascript: setup
+	$(BIN)/python -m pytest tests/local/cosmos/javascript
 
 test-runtime: setup
 	$(BIN)/python -m pytest tests/test_azure_functions_runtime.py
