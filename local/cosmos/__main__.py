@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 from local.cosmos.emulator import CosmosEmulator
+from local.cosmos.faults import FaultRule, Faults, parse_rule
+from local.cosmos.latency import Latency
 from local.cosmos.settings import WELL_KNOWN_KEY, EmulatorSettings
 
 DEFAULT_PORT = 8081
@@ -60,6 +62,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     parser.add_argument("--script-operations", type=int, help="collection calls before a script is not accepted")
     parser.add_argument("--require-order-index", action="store_true", help="refuse ORDER BY without an index")
     parser.add_argument("--no-signature-check", action="store_true", help="take any key")
+    _add_switches(parser)
     given = parser.parse_args(arguments)
     if given.partitions < 1:
         parser.error("--partitions must be at least 1")
@@ -74,7 +77,46 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         script_queries_see_own_writes=given.script_queries_see_own_writes,
         script_operations=given.script_operations,
         require_order_index=given.require_order_index,
+        tls=given.tls,
+        management_key=given.management_key,
+        faults=Faults(*given.fault),
+        latency=given.latency,
+        throttle=given.throttle,
+        rbac=given.rbac,
     )
+
+
+def _add_switches(parser: argparse.ArgumentParser) -> None:
+    """What makes the emulator as slow, scarce, strict or unreliable as the service may be."""
+    parser.add_argument(
+        "--fault",
+        type=_rule,
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="such as '429 operation=create times=3'; may be given several times, README.md has the words",
+    )
+    parser.add_argument("--latency", type=_latency, help="hold back every answer: 10ms or 10ms±5ms")
+    parser.add_argument("--throttle", action="store_true", help="429 when a container's RU/s are spent")
+    parser.add_argument("--rbac", action="store_true", help="refuse management, as for an identity of Entra ID")
+    parser.add_argument(
+        "--management-key", metavar="KEY", help="another key, base64, that may manage in spite of --rbac"
+    )
+    parser.add_argument("--tls", action="store_true", help="serve https with a certificate of its own making")
+
+
+def _rule(text: str) -> FaultRule:
+    try:
+        return parse_rule(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _latency(text: str) -> Latency:
+    try:
+        return Latency.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 if __name__ == "__main__":

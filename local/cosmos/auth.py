@@ -46,13 +46,21 @@ class MasterKey:
         if kind != "type=master":
             raise CosmosError(401, "The authorization header is none of type=master and type=aad.")
         _check_clock(headers)
-        if not hmac.compare_digest(signature.encode(), self._signature(verb, link, headers)):
+        if not self._signed(signature, verb, link, headers):
             raise CosmosError(
                 401,
                 "The input authorization token can't serve the request. The wrong key is being used or the expected "
                 f"payload is not built as per the protocol. Server used the following payload to sign: "
                 f"'{_payload(verb, link, headers)!r}'",
             )
+
+    def has_signed(self, verb: str, link: Link, headers: Mapping[str, str]) -> bool:
+        """Whether the request carries a signature of this key."""
+        kind, _, signature = unquote(headers.get(h.AUTHORIZATION, "")).partition("&ver=1.0&sig=")
+        return kind == "type=master" and self._signed(signature, verb, link, headers)
+
+    def _signed(self, signature: str, verb: str, link: Link, headers: Mapping[str, str]) -> bool:
+        return hmac.compare_digest(signature.encode(), self._signature(verb, link, headers))
 
     def _signature(self, verb: str, link: Link, headers: Mapping[str, str]) -> bytes:
         digest = hmac.digest(self._secret, _payload(verb, link, headers).encode(), "sha256")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import ssl
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from aiohttp import web
 
 from local.cosmos.charges import ChargeModel
+from local.cosmos.faults import Faults
 from local.cosmos.gateway import Gateway
 from local.cosmos.server import CosmosServer, new_request
 from local.cosmos.settings import EmulatorSettings
@@ -28,12 +31,14 @@ _SHUTDOWN_S: Final = 6.0  # a script under way may take 5
 class CosmosEmulator:
     """An embedded Cosmos DB, between `async with` and its end.
 
-    `endpoint` and `key` are what a client takes; `settings` may be changed meanwhile where they allow it.
+    `endpoint` and `key` are what a client takes; `settings` may be changed meanwhile where they allow it. With TLS
+    `certificate` is the file that clients have to trust.
     """
 
     def __init__(self, settings: EmulatorSettings | None = None) -> None:
         self.settings = settings if settings is not None else EmulatorSettings()
         self.endpoint = ""
+        self.certificate: Path | None = None
         self._stack = AsyncExitStack()
 
     @property
@@ -41,12 +46,18 @@ class CosmosEmulator:
         """The account key, base64."""
         return self.settings.key
 
+    @property
+    def faults(self) -> Faults:
+        """What strikes requests, to be added to at any time."""
+        return self.settings.faults
+
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
-            account = await self._open_account(stack)
+            directory = self._data_directory(stack)
+            account = self._open_account(stack, directory)
             workers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-script"))
             gateway = Gateway(self.settings, account, ChargeModel(self.settings.charge_profile), workers)
-            self.endpoint = await self._listen(stack, CosmosServer(gateway))
+            self.endpoint = await self._listen(stack, CosmosServer(gateway), directory)
             purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
             stack.push_async_callback(_cancelled, purge)
             self._stack = stack.pop_all()
@@ -57,25 +68,34 @@ class CosmosEmulator:
     ) -> None:
         await self._stack.aclose()
 
-    async def _open_account(self, stack: AsyncExitStack) -> Account:
+    def _data_directory(self, stack: AsyncExitStack) -> Path:
         directory = self.settings.data_dir
-        durable = directory is not None
-        if directory is None:
-            directory = stack.enter_context(temporary_directory())
-        account = Account(directory, self.settings.clock, durable=durable)
+        return directory if directory is not None else stack.enter_context(temporary_directory())
+
+    def _open_account(self, stack: AsyncExitStack, directory: Path) -> Account:
+        account = Account(directory, self.settings.clock, durable=self.settings.data_dir is not None)
         stack.push_async_callback(account.close)
         return account
 
-    async def _listen(self, stack: AsyncExitStack, server: CosmosServer) -> str:
+    async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
         runner = web.ServerRunner(
             web.Server(server.answer, request_factory=new_request, access_log=None), shutdown_timeout=_SHUTDOWN_S
         )
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
-        site = web.TCPSite(runner, self.settings.host, self.settings.port)
+        stack.callback(server.close)
+        tls = self._tls(directory) if self.settings.tls else None
+        site = web.TCPSite(runner, self.settings.host, self.settings.port, ssl_context=tls)
         await site.start()
         port = runner.addresses[0][1]
-        return f"http://{self.settings.host}:{port}/"
+        return f"{'https' if tls else 'http'}://{self.settings.host}:{port}/"
+
+    def _tls(self, directory: Path) -> ssl.SSLContext:
+        # Here, because most emulators need neither the module nor the time that its imports take.
+        from local.cosmos.tls import server_context
+
+        self.certificate = directory / "certificate.pem"
+        return server_context(self.settings.host, self.certificate)
 
     async def _purge(self, account: Account) -> None:
         """Frees the space of expired items now and then; nobody can see them meanwhile."""

@@ -39,7 +39,7 @@ class CosmosError(Exception):
     `status` is the HTTP status, `sub_status` goes out as `x-ms-substatus` when it is not 0, `details` are further
     properties of the body (`additionalErrorInfo` of a query that needs the client's pipeline), `charge_ru` is what
     the refused operation costs all the same (request-units: 409 1.48, 412 1.24, 404 1, 400 0); None lets the wire
-    look it up by status.
+    look it up by status. `retry_after_ms` tells the client when to try again, as 429 and 449 do.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class CosmosError(Exception):
         sub_status: int = 0,
         details: Mapping[str, Any] | None = None,
         charge_ru: float | None = None,
+        retry_after_ms: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -57,6 +58,7 @@ class CosmosError(Exception):
         self.sub_status = sub_status
         self.details = dict(details or {})
         self.charge_ru = charge_ru
+        self.retry_after_ms = retry_after_ms
 
     @property
     def code(self) -> str:

@@ -18,10 +18,13 @@ from local.cosmos import json_text
 from local.cosmos.auth import MasterKey
 from local.cosmos.errors import CosmosError
 from local.cosmos.explorer import explorer_page, is_explorer
+from local.cosmos.faults.admin import administer, is_administration
+from local.cosmos.faults.stage import ConnectionDropped
 from local.cosmos.gateway import Gateway
-from local.cosmos.links import parse_link
+from local.cosmos.links import Link, parse_link
 from local.cosmos.quota import resource_quota, resource_usage
 from local.cosmos.routes import route
+from local.cosmos.stages import Stages
 from local.cosmos.wire import Answer, Request
 
 _LOG: Final = logging.getLogger(__name__)
@@ -46,8 +49,16 @@ class CosmosServer:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
+        self._stages = Stages(gateway)
         self._key = MasterKey(gateway.settings.key)
+        management_key = gateway.settings.management_key
+        self._management_key = MasterKey(management_key) if management_key else None
+        self._is_closing = False
         self._charge_label = gateway.charges.label
+
+    def close(self) -> None:
+        """Lets go of requests that a fault holds back."""
+        self._is_closing = True
 
     async def answer(self, http: web.BaseRequest) -> web.Response:
         """The response to any request, whatever it holds."""
@@ -58,10 +69,15 @@ class CosmosServer:
             answer = await self._operate(http)
         except CosmosError as error:
             answer = self._refusal(error, http, activity_id)
+        except ConnectionDropped:
+            return _dropped(http)
         except Exception:  # noqa: BLE001 - the outermost edge: the server must go on
             _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
             failure = CosmosError(500, "The emulator failed on this request; its log has the reason.")
             answer = self._refusal(failure, http, activity_id)
+        latency = self._gateway.settings.latency
+        if latency is not None:
+            await asyncio.sleep(latency.next_s())
         headers = {
             **_ALWAYS,
             h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",
@@ -72,21 +88,36 @@ class CosmosServer:
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
     async def _operate(self, http: web.BaseRequest) -> Answer:
+        settings, headers = self._gateway.settings, http.headers
+        if is_administration(http.raw_path):
+            body = await _body(http)
+            return administer(settings.faults, http.method, http.raw_path, headers, http.remote, body)
         link = parse_link(http.raw_path)
-        headers = http.headers
-        if self._gateway.settings.check_signatures:
+        is_manager = self._is_manager(http.method, link, headers)
+        if settings.check_signatures and not is_manager:
             self._key.authorize(http.method, link, headers)
         _check_consistency(headers)
         operation = route(http.method, link, headers)
         body = await _body(http)
-        base_url = f"{http.scheme}://{http.host}"
-        return await operation(Request(self._gateway, http.method, link, headers, body, base_url))
+        request = Request(self._gateway, http.method, link, headers, body, f"{http.scheme}://{http.host}")
+        return await self._stages.run(
+            operation, request, is_manager=is_manager, is_connected=lambda: self._has_client(http)
+        )
+
+    def _is_manager(self, method: str, link: Link, headers: Mapping[str, str]) -> bool:
+        key = self._management_key
+        return key is not None and key.has_signed(method, link, headers)
+
+    def _has_client(self, http: web.BaseRequest) -> bool:
+        return http.transport is not None and not self._is_closing
 
     def _refusal(self, error: CosmosError, http: web.BaseRequest, activity_id: str) -> Answer:
         charge_ru = error.charge_ru
         if charge_ru is None:
             charge_ru = self._gateway.charges.refusal(error.status)
         headers = {h.SUB_STATUS: str(error.sub_status)} if error.sub_status else {}
+        if error.retry_after_ms is not None:
+            headers[h.RETRY_AFTER_MS] = str(error.retry_after_ms)
         if error.status == 304:
             return Answer(304, b"", headers, charge_ru)
         errors = json_text.dump({"Errors": [error.message]}).decode()
@@ -105,6 +136,13 @@ def new_request(
     """aiohttp's request with a limit of its own for the body."""
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_READ_BYTES)
+
+
+def _dropped(http: web.BaseRequest) -> web.Response:
+    """Closes the connection; nothing of the response reaches anybody."""
+    if http.transport is not None:
+        http.transport.abort()
+    return web.Response()
 
 
 def _activity_id(headers: Mapping[str, str]) -> str:

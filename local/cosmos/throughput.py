@@ -1,4 +1,4 @@
-"""Throughput documents ("offers"): what headers and bodies may say. Nothing is throttled by them."""
+"""Throughput documents ("offers"): what headers and bodies may say, and how much that is. throttle.py enforces it."""
 
 from __future__ import annotations
 
@@ -37,6 +37,16 @@ def checked_content(content: Json) -> JsonObject:
         return {"offerThroughput": _SMALLEST_RU_S, "offerAutopilotSettings": autoscale}
     _check(content.get("offerThroughput"), _SMALLEST_RU_S, step=100)
     return content
+
+
+def provisioned_ru_s(offer: JsonObject) -> int:
+    """RU/s of a throughput document: the maximum where they scale by themselves."""
+    content = offer["content"]
+    assert isinstance(content, dict)  # noqa: S101 - checked when it was stored
+    autoscale = content.get("offerAutopilotSettings")
+    ru_s = autoscale.get("maxThroughput") if isinstance(autoscale, dict) else content.get("offerThroughput")
+    assert isinstance(ru_s, int)  # noqa: S101
+    return ru_s
 
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:
