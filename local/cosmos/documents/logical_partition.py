@@ -76,13 +76,13 @@ class LogicalPartition:
     def add(self, document: JsonObject) -> tuple[StoredItem, JsonObject]:
         """Stores a new document; 400 when it is not valid here, 409 when its id or a unique value is taken."""
         item, stored = self._stamped(document, self.items.last_number + 1)
-        self.items.insert(item, self.container.definition.unique_values(stored))
+        self.items.insert(item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
         """Stores a document in the place of `old`, whose rid it keeps; 400 and 409 as for `add`."""
         item, stored = self._stamped(document, old.number)
-        self.items.update(item, self.container.definition.unique_values(stored))
+        self.items.update(old, item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def remove(self, item: StoredItem) -> None:

@@ -23,7 +23,8 @@ class IndexingPolicy:
     """A validated indexing policy of one container. Parse it once and keep it: `terms` runs on each write.
 
     `document` is the policy as the service answers it, with everything filled in. `mode` is `consistent` or
-    `none`; in mode `none` nothing is indexed, not even `id` and `_ts`, and every filter is a scan.
+    `none`; in mode `none` nothing is indexed, not even `id` and `_ts`, and every filter is a scan. `named_paths`
+    are the included paths to a scalar, `/…/?`, that step into no array.
     """
 
     def __init__(self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> None:
@@ -31,7 +32,9 @@ class IndexingPolicy:
         self.mode = parse_mode(given)
         self.document = complete_document(given, self.mode)
         self.composite_indexes = parse_composite_indexes(self.document)
-        self._patterns = build_trie(parse_patterns(self.document))
+        patterns = parse_patterns(self.document)
+        self.named_paths = _named_paths(patterns) if self.mode == "consistent" else ()
+        self._patterns = build_trie(patterns)
         self._key_units = 0 if list(partition_key_paths) == ["/id"] else 1
 
     @classmethod
@@ -81,6 +84,15 @@ class IndexingPolicy:
             return True
         constant = set(equality_paths)
         return any(_serves(index, order_by, constant) for index in self.composite_indexes)
+
+
+def _named_paths(patterns: Mapping[tuple[Path, str], bool]) -> tuple[tuple[str, ...], ...]:
+    found = []
+    for (steps, wildcard), included in patterns.items():
+        names = tuple(step for step in steps if isinstance(step, str))
+        if included and wildcard == "?" and len(names) == len(steps):
+            found.append(names)
+    return tuple(found)
 
 
 def _serves(index: CompositeIndex, order_by: Sequence[tuple[Path, bool]], constant: set[Path]) -> bool:

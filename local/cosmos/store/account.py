@@ -14,6 +14,8 @@ from local.cosmos.container_definition import ContainerDefinition
 from local.cosmos.json_text import JsonObject
 from local.cosmos.partition_keys import PartitionKey
 from local.cosmos.ranges import KeyRange, split_evenly
+from local.cosmos.store.index_builder import IndexBuilder
+from local.cosmos.store.index_definition import IndexDefinition, definitions_of
 from local.cosmos.store.items import Clock
 from local.cosmos.store.partition import Partition
 from local.cosmos.store.resources import Resource, ResourceTable, new_etag
@@ -25,14 +27,32 @@ _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TR
 class Container:
     """A container at work: its definition and its physical partitions in the order of their ranges."""
 
-    def __init__(self, database: Resource, resource: Resource, directory: Path, clock: Clock, *, durable: bool) -> None:
+    def __init__(
+        self,
+        database: Resource,
+        resource: Resource,
+        directory: Path,
+        clock: Clock,
+        builder: IndexBuilder,
+        *,
+        durable: bool,
+    ) -> None:
         self.database = database
         self.resource = resource
         self.directory = directory
         self.definition = ContainerDefinition.parse(resource.body)
         ranges = split_evenly(self.definition.partition_key, resource.partitions)
         self.partitions = [
-            Partition(index, key_range, directory / f"{index}.sqlite", clock, durable=durable)
+            Partition(
+                index,
+                key_range,
+                directory / f"{index}.sqlite",
+                clock,
+                durable=durable,
+                named_indexes=self._named_indexes,
+                may_index=self._may_index,
+                on_unbuilt=builder.wake,
+            )
             for index, key_range in enumerate(ranges)
         ]
         self._starts = [key_range.start for key_range in ranges]
@@ -64,10 +84,25 @@ class Container:
         """The physical partition that `pkranges` lists under this id."""
         return next((partition for partition in self.partitions if partition.id == range_id), None)
 
+    async def apply_definition(self, definition: ContainerDefinition) -> None:
+        """Takes over a changed definition, for the items that are there too."""
+        before, self.definition = self.definition, definition
+        for partition in self.partitions:
+            if definition.default_ttl_s != before.default_ttl_s:
+                await partition.apply_default_ttl(definition.default_ttl_s)
+            if definition.indexing.document != before.indexing.document:
+                await partition.apply_policy()
+
     async def close(self) -> None:
         """Closes the files."""
         for partition in self.partitions:
             await partition.close()
+
+    def _named_indexes(self) -> list[IndexDefinition]:
+        return definitions_of(self.definition.indexing, self.definition.partition_key.paths)
+
+    def _may_index(self, definition: IndexDefinition) -> bool:
+        return all(self.definition.indexing.indexes(part.path) for part in definition.parts)
 
 
 class Account:
@@ -80,6 +115,7 @@ class Account:
         self._durable = durable
         self.resources = ResourceTable(directory / "account.sqlite", durable=durable)
         self._containers: dict[str, Container] = {}
+        self.index_builder = IndexBuilder()
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
@@ -156,11 +192,7 @@ class Account:
         """Takes over a new indexing policy or default TTL, for the items that are there too."""
         definition = ContainerDefinition.parse(body)
         self.replace(container.resource, body)
-        changed_ttl = definition.default_ttl_s != container.definition.default_ttl_s
-        container.definition = definition
-        if changed_ttl:
-            for partition in container.partitions:
-                await partition.apply_default_ttl(definition.default_ttl_s)
+        await container.apply_definition(definition)
 
     async def remove_container(self, container: Container) -> None:
         """Deletes a container with its items, scripts and throughput."""
@@ -180,6 +212,7 @@ class Account:
 
     async def close(self) -> None:
         """Closes every file."""
+        await self.index_builder.close()
         for container in self._containers.values():
             await container.close()
         self.resources.close()
@@ -193,7 +226,7 @@ class Account:
     def _open(self, database: Resource, resource: Resource) -> Container:
         # The rid in hexadecimal: base64 differs by case only, which not every file system sees.
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
-        container = Container(database, resource, directory, self._clock, durable=self._durable)
+        container = Container(database, resource, directory, self._clock, self.index_builder, durable=self._durable)
         self._containers[resource.rid] = container
         return container
 

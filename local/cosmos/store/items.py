@@ -13,8 +13,10 @@ from local.cosmos.errors import CosmosError
 from local.cosmos.json_text import JsonObject
 from local.cosmos.partition_keys import PartitionKey
 from local.cosmos.ranges import KeyRange
+from local.cosmos.store.indexes import PartitionIndexes, StoredIndex
 
 _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expires_at"
+_JOINED_COLUMNS: Final = ", ".join(f"items.{name}" for name in _COLUMNS.split(", "))
 _VISIBLE: Final = "(expires_at IS NULL OR expires_at > ?)"
 _CHUNK_BYTES: Final = 1 << 20
 Clock = Callable[[], float]
@@ -47,6 +49,15 @@ class ScanPosition(NamedTuple):
 
 
 SCAN_START: Final = ScanPosition("", 0)
+EntryRange = tuple[bytes, bytes]
+"""Entries of an index from the first, inclusive, to the second, exclusive."""
+
+
+class EntryPosition(NamedTuple):
+    """How far a walk along an index has come: behind this entry's item with this number."""
+
+    entry: bytes
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,70 @@ class ItemView:
         ).fetchone()
         return int(count)
 
+    def numbers(self, index: StoredIndex, ranges: Sequence[EntryRange], limit: int) -> list[int]:
+        """Numbers of the items, expired ones included, in the ranges of an index: `limit` of them at most."""
+        found: list[int] = []
+        for low, high in ranges:
+            rows = self._connection.execute(
+                f"SELECT number FROM {index.table} WHERE entry >= ? AND entry < ? LIMIT ?",  # noqa: S608 - constants
+                (low, high, limit - len(found)),
+            ).fetchall()
+            found += [number for (number,) in rows]
+            if len(found) >= limit:
+                break
+        return found
+
+    def load(self, scope: Scope, numbers: Sequence[int]) -> list[StoredItem]:
+        """The items of the scope with these numbers, as far as they exist, by number; all at once, so ask for few."""
+        condition, arguments = scope.where(epk="+epk")
+        marks = ",".join("?" * len(numbers))
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks}) AND {condition} AND {_VISIBLE} "  # noqa: S608
+            "ORDER BY number",
+            [*numbers, *arguments, self._clock()],
+        ).fetchall()
+        return [StoredItem._make(row) for row in rows]
+
+    def walk(
+        self,
+        index: StoredIndex,
+        scope: Scope,
+        entries: EntryRange,
+        after: EntryPosition | None,
+        limit: int,
+        *,
+        backward: bool,
+    ) -> list[tuple[bytes, StoredItem]]:
+        """The next items of the scope in the order of an index, items of one entry by number; at most `limit`.
+
+        Fewer than `limit` does not mean the end; an empty list does.
+        """
+        condition, scoped = scope.where(epk="+items.epk")
+        low, high = entries
+        arguments: list[object] = [low, high]
+        later = "1"
+        if after is not None and backward:
+            later = "e.entry <= ? AND (e.entry < ? OR e.number > ?)"
+            arguments += [after.entry, after.entry, after.number]
+        elif after is not None:
+            later = "(e.entry, e.number) > (?, ?)"
+            arguments += [after.entry, after.number]
+        order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
+        rows = self._connection.execute(
+            f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608
+            f"WHERE e.entry >= ? AND e.entry < ? AND {later} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
+            [*arguments, *scoped, self._clock(), limit],
+        )
+        found: list[tuple[bytes, StoredItem]] = []
+        size = 0
+        with closing(rows):
+            for entry, *columns in rows:
+                found.append((entry, StoredItem._make(columns)))
+                size += len(found[-1][1].body)
+                if size >= _CHUNK_BYTES:
+                    break
+        return found
+
     def _chunk(self, statement: str, arguments: Sequence[object]) -> list[StoredItem]:
         chunk: list[StoredItem] = []
         size = 0
@@ -147,15 +222,18 @@ class ItemView:
 class ItemTransaction(ItemView):
     """Writes of one transaction. All get its `lsn`; nothing is checked here but uniqueness."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock, lsn: int, last_number: int) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, clock: Clock, indexes: PartitionIndexes, lsn: int, last_number: int
+    ) -> None:
         super().__init__(connection, clock)
+        self._indexes = indexes
         self.lsn = lsn
         self.last_number = last_number
         self.writes = 0
         self.etags = 0  # given out so far, undone operations included
 
-    def insert(self, item: StoredItem, unique_values: Sequence[str]) -> None:
-        """Adds an item; 409 when its id or one of its unique values is taken in its logical partition."""
+    def insert(self, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
+        """Adds an item with its document; 409 when its id or a unique value is taken in its logical partition."""
         self._insert(
             f"INSERT INTO items ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
             item,
@@ -163,11 +241,12 @@ class ItemTransaction(ItemView):
             "Resource with specified id or name already exists.",
         )
         self._claim(item, unique_values)
+        self._indexes.insert(item.number, item.epk, document)
         self.last_number = max(self.last_number, item.number)
         self.writes += 1
 
-    def update(self, item: StoredItem, unique_values: Sequence[str]) -> None:
-        """Overwrites the item with the same number; 409 as for `insert`."""
+    def update(self, old: StoredItem, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
+        """Overwrites the item with the same number, `old` until now; 409 as for `insert`."""
         self._insert(
             f"UPDATE items SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",  # noqa: S608 - constants
             (*item, item.number),
@@ -177,12 +256,21 @@ class ItemTransaction(ItemView):
         if unique_values:
             self._connection.execute("DELETE FROM unique_values WHERE number = ?", (item.number,))
             self._claim(item, unique_values)
+        self._indexes.update(item.number, item.epk, old.document(), document)
         self.writes += 1
 
     def delete(self, item: StoredItem) -> None:
         """Removes an item and frees its unique values."""
-        self._remove(item.number)
+        self._remove(item.number, item.epk, item.document())
         self.writes += 1
+
+    def discard_expired(self, limit: int) -> None:
+        """Frees the space of items that expired, which is no write: nobody has seen them since."""
+        rows = self._connection.execute(
+            "SELECT number, epk, body FROM items WHERE expires_at <= ? LIMIT ?", (self._clock(), limit)
+        ).fetchall()
+        for number, epk, body in rows:
+            self._remove(number, epk, json_text.parse_stored(body))
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -220,13 +308,14 @@ class ItemTransaction(ItemView):
 
     def _discard_expired(self, number: int) -> bool:
         expired = self._connection.execute(
-            "SELECT 1 FROM items WHERE number = ? AND expires_at <= ?", (number, self._clock())
+            "SELECT epk, body FROM items WHERE number = ? AND expires_at <= ?", (number, self._clock())
         ).fetchone()
         if expired:
-            self._remove(number)
+            self._remove(number, expired[0], json_text.parse_stored(expired[1]))
         return expired is not None
 
-    def _remove(self, number: int) -> None:
+    def _remove(self, number: int, epk: str, document: JsonObject) -> None:
+        self._indexes.delete(number, epk, document)
         self._connection.execute("DELETE FROM items WHERE number = ?", (number,))
         self._connection.execute("DELETE FROM unique_values WHERE number = ?", (number,))
 

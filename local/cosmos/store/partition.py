@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +12,15 @@ from typing import Final
 
 from local.cosmos.errors import OWNER_MISSING, CosmosError
 from local.cosmos.ranges import KeyRange
+from local.cosmos.store.index_definition import IndexDefinition
+from local.cosmos.store.indexes import PartitionIndexes, StoredIndex
 from local.cosmos.store.items import Clock, ItemTransaction, ItemView
 from local.cosmos.store.schema import create_tables, open_connection
 
 # The rest of an item's number counts: the range in the upper bits keeps numbers unique in the container.
 NUMBER_BITS: Final = 40
 _PURGE_AT_ONCE: Final = 500
+_MOST_WANTED: Final = 16  # indexes made for queries, each of which every later write pays for
 
 
 class Partition:
@@ -27,7 +30,20 @@ class Partition:
     one at a time; a transaction may be handed to a worker thread as a whole, as long as nobody else touches it.
     """
 
-    def __init__(self, index: int, key_range: KeyRange, path: Path, clock: Clock, *, durable: bool) -> None:
+    def __init__(
+        self,
+        index: int,
+        key_range: KeyRange,
+        path: Path,
+        clock: Clock,
+        *,
+        durable: bool,
+        named_indexes: Callable[[], Sequence[IndexDefinition]],
+        may_index: Callable[[IndexDefinition], bool],
+        on_unbuilt: Callable[[Partition], None],
+    ) -> None:
+        """`named_indexes` and `may_index` tell what the container's policy wants now and what it allows;
+        `on_unbuilt` is told, from any thread, that `build_slice` has something to do."""
         self.id = str(index)
         self.index = index
         self.range = key_range
@@ -37,6 +53,10 @@ class Partition:
         self._lock = asyncio.Lock()
         self._lsn = 0
         self._last_number = 0
+        self._named_indexes = named_indexes
+        self._may_index = may_index
+        self._on_unbuilt = on_unbuilt
+        self._wanted: dict[IndexDefinition, None] = {}
         self.is_closed = False
 
     @property
@@ -63,7 +83,7 @@ class Partition:
         async with self._lock:
             writer = self._writer
             writer.execute("BEGIN IMMEDIATE")
-            transaction = ItemTransaction(writer, self._clock, self._lsn + 1, self._last_number)
+            transaction = ItemTransaction(writer, self._clock, self._indexes, self._lsn + 1, self._last_number)
             try:
                 yield transaction
                 if transaction.writes:
@@ -97,23 +117,72 @@ class Partition:
     async def purge_expired(self) -> None:
         """Frees the space of expired items; nobody has seen them since they expired."""
         async with self._lock:
-            if not self.is_open:
-                return
-            rows = self._writer.execute(
-                "DELETE FROM items WHERE number IN (SELECT number FROM items WHERE expires_at <= ? LIMIT ?)"
-                " RETURNING number",
-                (self._clock(), _PURGE_AT_ONCE),
-            ).fetchall()
-            self._writer.executemany("DELETE FROM unique_values WHERE number = ?", rows)
+            if self.is_open:
+                items = ItemTransaction(self._writer, self._clock, self._indexes, self._lsn, self._last_number)
+                self._atomically(self._writer, lambda: items.discard_expired(_PURGE_AT_ONCE))
 
     async def apply_default_ttl(self, default_ttl_s: int | None) -> None:
         """Gives every item the expiry that a changed container default means for it."""
         async with self._lock:
-            self._writer.execute(
+            writer = self._writer
+            # Beside the event loop: it rewrites the whole file.
+            await asyncio.to_thread(
+                writer.execute,
                 "UPDATE items SET expires_at = CASE WHEN :default IS NULL OR coalesce(ttl, :default) = -1 THEN NULL"
                 " ELSE timestamp + coalesce(ttl, :default) END",
                 {"default": default_ttl_s},
             )
+
+    @property
+    def indexes(self) -> tuple[StoredIndex, ...]:
+        """The indexes that queries may use."""
+        _ = self._writer
+        return self._indexes.usable
+
+    def want_index(self, definition: IndexDefinition) -> None:
+        """Asks for an index that the policy allows without naming it; it comes into being in the background."""
+        if definition not in self._wanted and len(self._wanted) < _MOST_WANTED:
+            self._wanted[definition] = None
+            self._on_unbuilt(self)
+
+    async def apply_policy(self) -> None:
+        """Drops the indexes that the container's policy no longer wants, and begins those that it newly names."""
+        if self.is_open:
+            async with self._lock:
+                await asyncio.to_thread(self._atomically, self._writer, self._synchronise)
+
+    async def build_slice(self) -> bool:
+        """Builds some milliseconds' worth of what is wanted; whether there is more to do."""
+        async with self._lock:
+            if self.is_closed:
+                return False
+            self._atomically(self._writer, self._build)
+            return not self._indexes.is_complete
+
+    def _build(self) -> None:
+        for definition in list(self._wanted):
+            if self._may_index(definition):
+                self._indexes.add(definition, on_demand=True)
+        self._indexes.build_slice()
+
+    def _synchronise(self) -> None:
+        named = self._named_indexes()
+        self._indexes.retain(lambda one: self._may_index(one.definition) if one.on_demand else one.definition in named)
+        self._wanted.clear()
+        for definition in named:
+            self._indexes.add(definition, on_demand=False)
+
+    def _atomically(self, connection: sqlite3.Connection, change: Callable[[], None]) -> None:
+        """Runs a change of indexes and entries in a transaction; when it fails they are read anew."""
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            change()
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            self._indexes = PartitionIndexes(connection)
+            raise
+        self._indexes.publish()
 
     @property
     def is_open(self) -> bool:
@@ -142,4 +211,8 @@ class Partition:
         connection = open_connection(self._path, durable=self._durable)
         create_tables(connection, self.index << NUMBER_BITS)
         self._lsn, self._last_number = connection.execute("SELECT lsn, number FROM progress").fetchone()
+        self._indexes = PartitionIndexes(connection)
+        self._atomically(connection, self._synchronise)
+        if not self._indexes.is_complete:
+            self._on_unbuilt(self)
         return connection

@@ -1,7 +1,7 @@
 """The tables of a physical partition's file, and how a connection to it is opened.
 
-`items` is the truth; `unique_values` keeps a container's unique keys. Tables that serve an indexing policy's paths
-belong beside them, keyed by `items.number`.
+`items` is the truth; `unique_values` keeps a container's unique keys; `indexes` lists the indexes, each of which has a
+table of its own (store/indexes.py). Files from before there were indexes get theirs when they are opened.
 
 A WAL file with `synchronous=NORMAL` keeps every acknowledged write when the process is killed; a power cut may lose
 the last moments (sqlite.org/pragma.html#pragma_synchronous).
@@ -38,6 +38,12 @@ CREATE TABLE IF NOT EXISTS unique_values (
     PRIMARY KEY (key, rule, value)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS unique_values_by_item ON unique_values (number);
+CREATE TABLE IF NOT EXISTS indexes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    definition TEXT NOT NULL UNIQUE,
+    on_demand INTEGER NOT NULL,   -- 1: made for a query, 0: named by the policy
+    built_to INTEGER NOT NULL     -- number of the last item that has an entry
+);
 CREATE TABLE IF NOT EXISTS progress (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     lsn INTEGER NOT NULL,         -- of the last committed transaction
