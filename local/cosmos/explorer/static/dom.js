@@ -44,6 +44,7 @@ export class Status {
   constructor() {
     this.node = element("div", {className: "status", role: "status"});
     this.isBusy = false;
+    this.current = Promise.resolve();
   }
 
   say(text, className = "quiet") {
@@ -56,9 +57,19 @@ export class Status {
     this.node.replaceChildren(element("div", {className: "error", role: "alert"}, `${where}${error.message}${charge}`));
   }
 
-  /** Run `work` with this line as its report, unless work is under way already. What it throws is shown. */
-  async during(work) {
-    if (this.isBusy) return;
+  /** Run `work` with this line as its report, unless work is under way: a second click is none. What it throws is shown. */
+  during(work) {
+    if (!this.isBusy) this.current = this.#run(work);
+    return this.current;
+  }
+
+  /** The same, but behind what is under way. */
+  async afterwards(work) {
+    await this.current;
+    await this.during(work);
+  }
+
+  async #run(work) {
     this.isBusy = true;
     this.say("…");
     try {

@@ -10,32 +10,34 @@ export function itemsView(container) {
   const key = element("input", {id: "items-key", spellcheck: false, placeholder: KEY_HINT});
   const status = new Status();
   const rows = element("div");
-  const editor = new Editor(container, () => show(starts.length - 1));
-  let starts = [null]; // the continuations with which the pages so far began
+  const editor = new Editor(container, () => status.afterwards(() => show(starts)));
+  let listed = ""; // the partition key that is listed, as it was typed
+  let starts = [null]; // the continuations with which the pages up to the one shown began
   let following = null;
 
-  const show = (index) =>
-    status.during(async () => {
-      const page = await api.list(container._self, "docs", headers(key.value, starts[index]));
-      starts = starts.slice(0, index + 1);
-      following = page.continuation;
-      rows.replaceChildren(itemTable(container, page.body.Documents, index, editor));
-      previous.hidden = index === 0;
-      next.hidden = following === null;
-      status.say(`${page.body._count} items; ${cost(page)}`);
+  const show = async (wanted) => {
+    const page = await api.list(container._self, "docs", headers(listed, wanted.at(-1)));
+    starts = wanted;
+    following = page.continuation;
+    rows.replaceChildren(itemTable(container, page.body.Documents, starts.length, editor));
+    previous.hidden = starts.length === 1;
+    next.hidden = following === null;
+    status.say(`${page.body._count} items; ${cost(page)}`);
+  };
+  const restart = () =>
+    status.afterwards(() => {
+      listed = key.value;
+      return show([null]);
     });
-  const previous = button("Previous page", () => show(starts.length - 2), {hidden: true});
-  const next = button("Next page", () => {
-    starts.push(following);
-    return show(starts.length - 1);
-  }, {hidden: true});
+  const previous = button("Previous page", () => status.during(() => show(starts.slice(0, -1))), {hidden: true});
+  const next = button("Next page", () => status.during(() => show([...starts, following])), {hidden: true});
   const filter = element(
     "form",
-    {onsubmit: (event) => { event.preventDefault(); show(0); }},
+    {onsubmit: (event) => { event.preventDefault(); restart(); }},
     ...field("Partition key (all when empty)", key),
     element("div", {className: "actions"}, element("button", {type: "submit"}, "List"), button("New item", () => editor.start())),
   );
-  show(0);
+  restart();
   return element(
     "div",
     {className: "columns"},
@@ -53,7 +55,7 @@ function headers(typed, continuation) {
   };
 }
 
-function itemTable(container, documents, index, editor) {
+function itemTable(container, documents, number, editor) {
   const {paths} = container.partitionKey;
   const lines = documents.map((document) =>
     element(
@@ -63,7 +65,7 @@ function itemTable(container, documents, index, editor) {
       ...keyOf(container.partitionKey, document).map((value) => cell(JSON.stringify(value), "key")),
     ),
   );
-  return table(`Page ${index + 1}`, [{title: "id"}, ...paths.map((path) => ({title: path}))], lines);
+  return table(`Page ${number}`, [{title: "id"}, ...paths.map((path) => ({title: path}))], lines);
 }
 
 /** One item as text. It is written only over the version that was read. */

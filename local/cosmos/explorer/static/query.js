@@ -14,33 +14,27 @@ export function queryView(container) {
   const rows = element("pre", {id: "rows", tabIndex: 0, "aria-label": "Rows", hidden: true});
   let asked = null; // the query under way: what its first page was asked with, and what it has cost
 
-  const page = () =>
-    status.during(async () => {
-      const answer = await api.query(container._self, "docs", asked.text, asked.parameters, {
-        ...asked.headers,
-        ...(asked.continuation && {"x-ms-continuation": asked.continuation}),
-      });
-      asked.continuation = answer.continuation;
-      asked.pages += 1;
-      asked.chargeRu += answer.chargeRu;
-      rows.hidden = false;
-      rows.textContent = json(answer.body.Documents);
-      next.hidden = answer.continuation === null;
-      const all = asked.pages > 1 ? `; ${asked.chargeRu.toFixed(2)} RU for all ${asked.pages} pages` : "";
-      status.say(`Page ${asked.pages}: ${answer.body._count} rows; ${cost(answer)}${all}`);
+  const page = async () => {
+    const answer = await api.query(container._self, "docs", asked.text, asked.parameters, {
+      ...asked.headers,
+      ...(asked.continuation && {"x-ms-continuation": asked.continuation}),
     });
-  const run = () => {
-    if (status.isBusy) return;
-    rows.hidden = next.hidden = true;
-    try {
-      asked = request(text.value, parameters.value, key.value, size.value);
-    } catch (error) {
-      status.fail(error);
-      return;
-    }
-    page();
+    asked.continuation = answer.continuation;
+    asked.pages += 1;
+    asked.chargeRu += answer.chargeRu;
+    rows.hidden = false;
+    rows.textContent = json(answer.body.Documents);
+    next.hidden = answer.continuation === null;
+    const all = asked.pages > 1 ? `; ${asked.chargeRu.toFixed(2)} RU for all ${asked.pages} pages` : "";
+    status.say(`Page ${asked.pages}: ${answer.body._count} rows; ${cost(answer)}${all}`);
   };
-  const next = button("Next page", page, {hidden: true});
+  const run = () =>
+    status.afterwards(() => {
+      rows.hidden = next.hidden = true;
+      asked = request(text.value, parameters.value, key.value, size.value);
+      return page();
+    });
+  const next = button("Next page", () => status.during(page), {hidden: true});
   const form = element(
     "form",
     {
