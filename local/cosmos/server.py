@@ -170,8 +170,8 @@ async def _body(http: web.BaseRequest) -> bytes:
         body = await http.read()
     except web.HTTPRequestEntityTooLarge as error:
         raise _too_large() from error
-    except web.RequestPayloadError as error:
-        raise CosmosError(400, f"The request payload is invalid: {error}") from error
+    except (web.RequestPayloadError, ConnectionResetError) as error:
+        raise CosmosError(400, f"The request payload is invalid or incomplete: {error}") from error
     if len(body) > MAX_REQUEST_BYTES:
         raise _too_large()
     return body

@@ -113,6 +113,23 @@ async def test_a_body_that_is_not_in_its_encoding_is_refused(raw: RawClient, con
     assert "The request payload is invalid" in answer.json["message"]
 
 
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure(
+    emulator: CosmosEmulator, container: ContainerProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    emulator.settings.check_signatures = False
+    address = urlsplit(emulator.endpoint)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(b"POST /dbs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nshort")
+    writer.write_eof()
+
+    await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+    await container.create_item({"id": "a", "pk": "p"})
+
+    assert [one for one in caplog.records if one.name.startswith("local.")] == []
+
+
 async def test_the_rid_of_another_database_or_container_names_nothing(
     emulator: CosmosEmulator, database: DatabaseProxy, container: ContainerProxy, client: CosmosClient, raw: RawClient
 ) -> None:
