@@ -55,9 +55,12 @@ async def write_item(request: Request, kind: str, document: JsonObject, operatio
 
 
 def _check_indexing_directive(request: Request) -> None:
-    """400 for an item that is to be left out of the index: a query would find it here all the same."""
-    directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default").lower()
-    if directive not in ("default", "include"):
+    """400 for an item that is to be left out of the index: a query would find it here all the same.
+
+    azure-cosmos sends the numbers of its IndexingDirective (documents.py), other clients the names.
+    """
+    directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default")
+    if directive.lower() not in ("default", "include", "0", "2"):
         raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator.")
 
 
