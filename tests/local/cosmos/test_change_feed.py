@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 
-from local.cosmos import CosmosEmulator
+from local.cosmos import CosmosEmulator, EmulatorSettings
 from tests.local.cosmos.clock import Clock
 from tests.local.cosmos.raw_client import RawAnswer, RawClient
+from tests.local.cosmos.refusals import refused
 
 PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
 
@@ -193,3 +196,89 @@ async def test_expired_items_do_not_appear(database: DatabaseProxy, clock: Clock
     await container.create_item({"id": "b", "pk": "p"})
 
     assert await changes(container, start_time="Beginning") == ["b"]
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ({"start_time": "Beginning"}, ["0", "1", "2", "3"]),
+        ({"is_start_from_beginning": True}, ["0", "1", "2", "3"]),
+        ({"is_start_from_beginning": True, "partition_key_range_id": "0"}, ["0", "1", "2", "3"]),
+        ({"start_time": "Beginning", "mode": "LatestVersion", "max_item_count": 1}, ["0", "1", "2", "3"]),
+        ({"start_time": "Beginning", "partition_key": "key 2"}, ["2"]),
+        ({"start_time": "Beginning", "partition_key": "no such key"}, []),
+        ({"start_time": -HOUR}, ["0", "1", "2", "3"]),
+        ({"start_time": HOUR}, []),
+        ({"start_time": "Now"}, []),
+        ({"partition_key": "key 2"}, []),
+        ({}, []),
+    ],
+)
+async def test_every_start_that_the_sdk_offers(
+    container: ContainerProxy, clock: Clock, start: dict[str, Any], expected: list[str]
+) -> None:
+    for number in range(4):
+        await container.create_item({"id": str(number), "pk": f"key {number}"})
+    if isinstance(start.get("start_time"), timedelta):
+        start = {**start, "start_time": datetime.fromtimestamp(clock(), UTC) + start["start_time"]}
+
+    assert sorted(await changes(container, **start)) == expected
+
+
+async def test_the_prefix_of_a_hierarchical_key_has_a_feed(database: DatabaseProxy) -> None:
+    container = await database.create_container("levels", PartitionKey(["/a", "/b"], kind="MultiHash"))
+    for number in range(6):
+        await container.create_item({"id": str(number), "a": f"t{number % 2}", "b": str(number)})
+    prefix = await container.feed_range_from_partition_key(["t1"])
+
+    assert await changes(container, start_time="Beginning", partition_key=["t1"]) == ["1", "3", "5"]
+    assert await changes(container, start_time="Beginning", partition_key=["t1", "3"]) == ["3"]
+    assert await changes(container, start_time="Beginning", feed_range=prefix) == ["1", "3", "5"]
+
+
+async def test_a_token_outlives_the_emulator(settings: EmulatorSettings, tmp_path: Path) -> None:
+    """The token of the SDK names the container by its rid, and each of four ranges by its etag."""
+    kept = replace(settings, data_dir=tmp_path)
+    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        for number in range(12):
+            await container.create_item({"id": str(number), "pk": f"key {number}"})
+        pages = container.query_items_change_feed(start_time="Beginning").by_page()
+        before = [item["id"] async for page in pages async for item in page]
+        token = pages.continuation_token
+
+    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = client.get_database_client("db").get_container_client("items")
+        await container.upsert_item({"id": "7", "pk": "key 7"})
+        await container.create_item({"id": "new", "pk": "key 3"})
+
+        after = await changes(container, continuation=token)
+
+    assert sorted(map(int, before)) == [*range(12)]
+    assert sorted(after) == ["7", "new"]
+
+
+async def test_a_script_comes_in_one_page_and_what_was_rolled_back_never(feed: Any, container: ContainerProxy) -> None:
+    body = """function (names, failure) {
+        const c = __;
+        names.forEach(name => c.createDocument(c.getSelfLink(), {id: name, pk: 'p1'}));
+        if (failure) throw new Error('rolled back');
+    }"""
+    await container.scripts.create_stored_procedure({"id": "add", "body": body})
+
+    async def add(*arguments: Any) -> None:
+        await container.scripts.execute_stored_procedure("add", partition_key="p1", parameters=[*arguments])
+
+    await add(["a", "b", "c"])
+    with refused(400):
+        await add(["d", "e"], True)
+    await container.patch_item("a", "p1", [{"op": "set", "path": "/n", "value": 1}])
+    first = await feed(x_ms_max_item_count="1")
+    second = await feed(x_ms_max_item_count="1", If_None_Match=first.headers["etag"])
+    third = await feed(If_None_Match=second.headers["etag"])
+
+    assert (ids(first), ids(second), third.status) == (["b", "c"], ["a"], 304)

@@ -239,10 +239,16 @@ async def test_numbers_are_doubles_and_integral_ones_have_no_fraction(
     assert json.loads(answer.text)["n"][4] == 1.2345678901234568e29
 
 
-async def test_the_read_feed_is_not_shifted_by_inserts(container: ContainerProxy) -> None:
+@pytest.mark.parametrize("by_query", [False, True])
+async def test_the_read_feed_is_not_shifted_by_inserts(container: ContainerProxy, by_query: bool) -> None:
     for number in range(5):
         await container.create_item({"id": f"old {number}", "pk": "p"})
-    pages = container.query_items("SELECT * FROM c", partition_key="p", max_item_count=2).by_page()
+    feed = (
+        container.query_items("SELECT * FROM c", partition_key="p", max_item_count=2)
+        if by_query
+        else container.read_all_items(max_item_count=2)
+    )
+    pages = feed.by_page()
 
     first = [item["id"] async for item in await anext(pages)]
     await container.create_item({"id": "new", "pk": "p"})

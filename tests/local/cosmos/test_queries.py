@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 
+from local.cosmos import CosmosEmulator, EmulatorSettings
 from tests.local.cosmos.raw_client import RawAnswer, RawClient
 from tests.local.cosmos.refusals import refused
 
@@ -295,6 +298,75 @@ async def test_metrics_are_sent_on_request(raw: RawClient, spread: ContainerProx
 
     assert "outputDocumentCount=3" in answer.headers["x-ms-documentdb-query-metrics"]
     assert "x-ms-cosmos-index-utilization" in answer.headers
+
+
+async def test_the_sdk_decodes_the_metrics_of_queries_and_indexes(spread: ContainerProxy) -> None:
+    query = "SELECT * FROM c WHERE c.kind = 1"
+    await rows(spread, query, partition_key="key 1", populate_query_metrics=True, populate_index_metrics=True)
+
+    headers: Any = spread.client_connection.last_response_headers
+    metrics = dict(one.split("=") for one in headers["x-ms-documentdb-query-metrics"].strip(";").split(";"))
+    (served,) = headers["x-ms-cosmos-index-utilization"]["UtilizedSingleIndexes"]
+
+    assert (metrics["outputDocumentCount"], served["IndexSpec"]) == ("3", "/kind/?")
+
+
+async def test_pages_without_rows_lead_on_to_those_with_rows(
+    raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        await container.create_item({"id": str(number), "pk": "p", "free": [number]})
+    query = "SELECT VALUE c.id FROM c WHERE ARRAY_CONTAINS(c.free, 4)"
+    monkeypatch.setattr("local.cosmos.paging.MAX_PAGE_S", 0.0)  # the time of every page is up at once
+
+    first = await post(raw, query, x_ms_documentdb_partitionkey='["p"]')
+
+    assert (first.status, first.json["_count"]) == (200, 0)
+    assert "x-ms-continuation" in first.headers
+    assert await rows(container, query, partition_key="p") == ["4"]
+    assert await rows(container, query) == ["4"]
+
+
+async def test_a_continuation_outlives_the_emulator(settings: EmulatorSettings, tmp_path: Path) -> None:
+    kept = replace(settings, data_dir=tmp_path)
+    queries = ("SELECT VALUE c.n FROM c", "SELECT VALUE c.n FROM c ORDER BY c.n DESC")
+    found: dict[str, list[int]] = {}
+    tokens: dict[str, str] = {}
+    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        for number in range(5):
+            await container.create_item({"id": str(number), "pk": "p", "n": number})
+        for query in queries:
+            pages = container.query_items(query, partition_key="p", max_item_count=2).by_page()
+            found[query] = [row async for row in await anext(pages)]
+            tokens[query] = pages.continuation_token
+
+    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = client.get_database_client("db").get_container_client("items")
+        for query in queries:
+            rest = container.query_items(query, partition_key="p", max_item_count=2).by_page(tokens[query])
+            found[query] += [row async for page in rest async for row in page]
+
+    assert [*found.values()] == [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT VALUE COUNT(1) FROM c", [3]),
+        ("SELECT VALUE SUM(c.n) FROM c", [51]),
+        ("SELECT VALUE MIN(c.n) FROM c", [5]),
+        ("SELECT VALUE c.n FROM c ORDER BY c.n DESC", [29, 17, 5]),
+        ("SELECT TOP 1 VALUE c.n FROM c ORDER BY c.n", [5]),
+        ("SELECT DISTINCT VALUE c.pk FROM c", ["key 5"]),
+    ],
+)
+async def test_part_of_a_range_answers_as_a_partition_would(
+    spread: ContainerProxy, query: str, expected: list[Any]
+) -> None:
+    one_key = await spread.feed_range_from_partition_key("key 5")
+
+    assert await rows(spread, query, feed_range=one_key) == expected
 
 
 async def test_a_udf_is_called_in_select_where_and_order_by(spread: ContainerProxy) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from azure.core import MatchConditions
 from azure.cosmos import ContainerProxy, CosmosClient, PartitionKey
+from azure.cosmos.exceptions import CosmosBatchOperationError
 
 from local.cosmos import CosmosEmulator
+from local.cosmos.settings import WELL_KNOWN_KEY
 from tests.local.cosmos.refusals import refused
 
 Scenario = Callable[[ContainerProxy], None]
@@ -81,7 +84,118 @@ def concurrent_increments(container: ContainerProxy) -> None:
     assert container.read_item("counter", "p")["n"] == 40
 
 
-@pytest.mark.parametrize("scenario", [items, queries, change_feed, scripts_and_batches, concurrent_increments])
+def management(container: ContainerProxy) -> None:
+    definition = container.read()
+    assert definition["partitionKey"] == {"paths": ["/pk"], "kind": "Hash", "version": 2}
+    assert container.get_throughput().offer_throughput == 400
+    assert container.replace_throughput(700).offer_throughput == 700
+    assert container.get_throughput().offer_throughput == 700
+    assert len(list(container.read_feed_ranges())) == 4
+    assert list(container.list_conflicts()) == []
+
+
+def containers(container: ContainerProxy) -> None:
+    with CosmosClient(container.client_connection.url_connection, WELL_KNOWN_KEY) as client:
+        database = client.create_database("other", offer_throughput=500)
+        with refused(409):
+            client.create_database("other")
+        made = database.create_container("c", PartitionKey("/pk"), default_ttl=60)
+        database.replace_container(made, PartitionKey("/pk"), default_ttl=30)
+        assert made.read()["defaultTtl"] == 30
+        assert [one["id"] for one in database.list_containers()] == ["c"]
+        assert [one["id"] for one in client.query_databases("SELECT * FROM r WHERE r.id = 'other'")] == ["other"]
+        client.delete_database("other")
+        with refused(404, 1003):
+            made.read_item("a", "p")
+
+
+def pages(container: ContainerProxy) -> None:
+    for number in range(9):
+        container.create_item({"id": str(number), "pk": "p", "n": number})
+    query: dict[str, Any] = {
+        "query": "SELECT VALUE c.n FROM c WHERE c.n >= @least ORDER BY c.n DESC",
+        "parameters": [{"name": "@least", "value": 2}],
+        "partition_key": "p",
+        "max_item_count": 3,
+    }
+
+    first = container.query_items(**query).by_page()
+    begun = list(next(first))
+    rest = container.query_items(**query).by_page(first.continuation_token)
+
+    assert begun + [row for page in rest for row in page] == [8, 7, 6, 5, 4, 3, 2]
+    assert len(list(container.read_all_items(max_item_count=2))) == 9
+    assert len(container.read_items([(str(number), "p") for number in range(5)])) == 5
+
+
+def ranges(container: ContainerProxy) -> None:
+    for number in range(12):
+        container.create_item({"id": str(number), "pk": f"key {number % 6}", "n": number})
+    found = [
+        row
+        for one in container.read_feed_ranges()
+        for row in container.query_items("SELECT VALUE c.n FROM c", feed_range=one)
+    ]
+    one_key = container.feed_range_from_partition_key("key 2")
+
+    assert sorted(found) == [*range(12)]
+    assert sorted(container.query_items("SELECT VALUE c.n FROM c", feed_range=one_key)) == [2, 8]
+    feed = container.query_items_change_feed(start_time="Beginning", feed_range=one_key)
+    assert [item["n"] for item in feed] == [2, 8]
+    by_key = container.query_items_change_feed(start_time="Beginning", partition_key="key 2")
+    assert [item["n"] for item in by_key] == [2, 8]
+
+
+def pipelines(container: ContainerProxy) -> None:
+    for number in range(12):
+        container.create_item({"id": str(number), "pk": f"key {number}", "n": number, "kind": number % 3})
+    expected: dict[str, list[Any]] = {
+        "SELECT VALUE SUM(c.n) FROM c": [66],
+        "SELECT VALUE AVG(c.n) FROM c": [5.5],
+        "SELECT VALUE MIN(c.n) FROM c WHERE c.n > 3": [4],
+        "SELECT VALUE c.n FROM c ORDER BY c.kind, c.n DESC OFFSET 3 LIMIT 2": [0, 10],
+        "SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind DESC": [2, 1, 0],
+        "SELECT TOP 2 VALUE c.n FROM c ORDER BY c.n": [0, 1],
+    }
+
+    for query, answer in expected.items():
+        assert list(container.query_items(query, enable_cross_partition_query=True)) == answer
+    with refused(400):
+        list(container.query_items("SELECT COUNT(1) AS n FROM c", enable_cross_partition_query=True))
+
+
+def triggers_and_functions(container: ContainerProxy) -> None:
+    stamp = "function () { const r = getContext().getRequest(), d = r.getBody(); d.stamped = 1; r.setBody(d); }"
+    trigger = {"id": "stamp", "triggerType": "Pre", "triggerOperation": "All", "body": stamp}
+    container.scripts.create_trigger(trigger)
+    container.scripts.create_user_defined_function({"id": "twice", "body": "function (n) { return 2 * n; }"})
+    fails = "function () { __.createDocument(__.getSelfLink(), {id: 'b', pk: 'p'}); throw new Error(4321, 'no'); }"
+    container.scripts.create_stored_procedure({"id": "fails", "body": fails})
+
+    container.create_item({"id": "a", "pk": "p", "n": 4}, pre_trigger_include="stamp")
+    with refused(400, 4321):
+        container.scripts.execute_stored_procedure("fails", "p")
+
+    query = "SELECT VALUE [udf.twice(c.n), c.stamped] FROM c"
+    assert list(container.query_items(query, partition_key="p")) == [[8, 1]]
+    assert [one["id"] for one in container.scripts.list_triggers()] == ["stamp"]
+    assert [one["id"] for one in container.scripts.list_user_defined_functions()] == ["twice"]
+
+
+def failed_batch(container: ContainerProxy) -> None:
+    with pytest.raises(CosmosBatchOperationError) as caught:
+        container.execute_item_batch([("create", ({"id": "a", "pk": "p"},)), ("read", ("none",))], "p")
+    assert [one["statusCode"] for one in caught.value.operation_responses] == [424, 404]
+    assert list(container.read_all_items()) == []
+
+
+SCENARIOS = [
+    *(items, queries, change_feed, scripts_and_batches, concurrent_increments, management, containers, pages, ranges),
+    *(pipelines, triggers_and_functions, failed_batch),
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
 async def test_the_synchronous_client_works(emulator: CosmosEmulator, scenario: Scenario) -> None:
     def run() -> None:
         with CosmosClient(emulator.endpoint, emulator.key) as client:
