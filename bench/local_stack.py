@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bench.measures import comment_script, http_read, peer_requests, unindexed_filter
+from bench.measures import comment_script, http_read, large_data, peer_requests, unindexed_filter
 from bench.report import Conditions, Finding, markdown
 from bench.servers import REPOSITORY
 from bench.sizes import FULL, QUICK, Sizes
@@ -30,6 +30,7 @@ _MEASURES: Final[dict[str, Measure]] = {
     "filter": unindexed_filter.measure,
     "comment": comment_script.measure,
     "http": http_read.measure,
+    "large": large_data.measure,
 }
 
 

@@ -1,0 +1,63 @@
+"""A million items in a container: how fast they come in, what a request costs among them, how soon the emulator starts
+on them, and its memory.
+
+One data directory with the blog's containers and policies twice, few items in the one database and many in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from bench.blog_items import feed_items, posts_items, users_items
+from bench.loading import import_items, write_lines
+from bench.measures import growth, process
+from bench.report import Finding
+from bench.servers import emulator
+from bench.sizes import Sizes
+from management.provision import provision
+from shared.containers import FEED, POSTS, USERS
+from shared.models.base import Item
+
+_PER_SECOND: Final = 10_000
+
+
+async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
+    """All of it, on one data directory, which is filled first."""
+    data_dir = directory / "data"
+    async with emulator(data_dir) as server:
+        for database in (growth.SMALL, growth.LARGE):
+            await provision(server.settings(database))
+    rate = await _fill(sizes, directory, data_dir)
+    loaded = Finding(
+        f"import of {sizes.large:,} items into a container with the blog's policy",
+        f"at least {_PER_SECOND:,} a second",
+        f"{rate:,.0f} a second",
+        rate >= _PER_SECOND,
+        "the whole process, its start included",
+    )
+    return [
+        loaded,
+        *await growth.measure(sizes, data_dir),
+        *await process.starts(sizes, directory, data_dir),
+        await process.memory(sizes, data_dir),
+    ]
+
+
+async def _fill(sizes: Sizes, directory: Path, data_dir: Path) -> float:
+    """Fills both databases. Returns the items a second of the last import, that of the large `posts`."""
+    rate = 0.0
+    for database, container, items in _contents(sizes):
+        file = directory / "items.jsonl"
+        count = write_lines(file, items)
+        rate = count / await import_items(data_dir, database, container, file)
+        file.unlink()
+    return rate
+
+
+def _contents(sizes: Sizes) -> Iterator[tuple[str, str, Iterator[Item]]]:
+    for database, count, busy in ((growth.SMALL, sizes.small, 0), (growth.LARGE, sizes.large, sizes.busy)):
+        yield database, USERS, users_items(count)
+        yield database, FEED, feed_items(count)
+        yield database, POSTS, posts_items(count, busy=busy)
