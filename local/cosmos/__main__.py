@@ -40,7 +40,8 @@ async def serve(settings: EmulatorSettings) -> None:
             loop.add_signal_handler(number, stop.set)
     async with CosmosEmulator(settings) as emulator:
         where = settings.data_dir or "in memory"
-        sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where})\n")
+        tls = f", certificate: {emulator.certificate}" if emulator.certificate else ""
+        sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where}{tls})\n")
         sys.stdout.flush()
         await stop.wait()
 
