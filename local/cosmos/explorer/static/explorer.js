@@ -24,7 +24,8 @@ async function load() {
     dialog.close();
   } catch (error) {
     status.fail(error);
-    if (error.status === 401) askForKey(error);
+    // 403/5300: what the emulator grants this key is data alone; another one may manage all the same.
+    if (error.status === 401 || error.subStatus === 5300) askForKey(error);
   }
 }
 
