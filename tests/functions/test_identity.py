@@ -1,0 +1,79 @@
+"""The app as it is deployed: without a key, with an identity that may use data and manage nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession, web
+from aiohttp.test_utils import TestServer
+
+from local.cosmos import EmulatorSettings
+from shared.settings import Settings
+from tests.api import Api
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.local.functions_host.running import eventually
+from tests.running_app import RunningApp, provisioned, running_app
+
+MANAGEMENT_KEY = base64.b64encode(b"what the deployment signs with").decode()
+
+
+@pytest.fixture
+def account() -> Iterator[Settings]:
+    """A provisioned blog in an account that is reached over https and holds everybody to an identity's rights."""
+    settings = EmulatorSettings(tls=True, rbac=True, management_key=MANAGEMENT_KEY)
+    with EmulatorThread(settings) as emulator:
+        yield provisioned(Settings(emulator.endpoint, MANAGEMENT_KEY, unique("app")))
+
+
+@pytest.fixture
+async def keyless_app(account: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[RunningApp]:
+    """The app in a process that finds its identity where App Service puts it, at the end of IDENTITY_ENDPOINT."""
+
+    async def token(request: web.Request) -> web.Response:
+        expires_on = str(int(time.time()) + 3600)
+        return web.json_response(
+            {
+                "access_token": "header.payload.signature",
+                "expires_on": expires_on,
+                "resource": request.query["resource"],
+                "token_type": "Bearer",
+            }
+        )
+
+    service = web.Application()
+    service.router.add_get("/msi/token", token)
+    async with TestServer(service) as identity:
+        monkeypatch.setenv("IDENTITY_ENDPOINT", str(identity.make_url("/msi/token")))
+        monkeypatch.setenv("IDENTITY_HEADER", "secret")
+        settings = Settings(account.account_endpoint, None, account.database)
+        with ExitStack() as stack:
+            # Beside the loop, which answers the app's requests for tokens meanwhile.
+            starting = running_app(settings, tmp_path / "host.log")
+            yield await asyncio.to_thread(stack.enter_context, starting)
+            await asyncio.to_thread(stack.close)
+
+
+async def test_the_app_and_its_reactions_need_no_key_and_no_right_to_manage(keyless_app: RunningApp) -> None:
+    openapi = await asyncio.to_thread(lambda: keyless_app.openapi)
+    async with ClientSession() as session:
+        api = Api(session, keyless_app.url, openapi)
+        author = await api.new_user()
+        post = await api.new_post(author)
+        liked = await api.create_like(post["id"], author["id"])
+        commented = await api.create_comment(post["id"], author["id"], "Well put.")
+        health = await api.send("GET", "/api/health")
+
+        async def in_the_feed() -> bool:
+            return post["id"] in [item["id"] for item in (await api.get_feed()).body["items"]]
+
+        await eventually(in_the_feed)
+
+    assert [answer.status for answer in (liked, commented, health)] == [201, 201, 200]
+    assert health.body["checks"]["posts/createLike"] == "unchecked"
