@@ -1,6 +1,6 @@
 """`/_emulator/faults`: the faults of a running emulator, for tests in another process or language.
 
-    GET     the faults with their counts        {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2}]}
+    GET     the faults with their counts        {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
     POST    one more                            {"fault": 429, "operation": "create", "times": 2}
     PUT     these in place of all there are     [{…}, {…}]
     DELETE  all, or with /{id} that one

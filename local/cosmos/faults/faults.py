@@ -13,13 +13,18 @@ from local.cosmos.json_text import JsonObject
 
 
 class Fault:
-    """A rule at work. `matched` counts the requests that its selectors fitted, `struck` those that it struck."""
+    """A rule at work.
+
+    `matched` counts the requests that its selectors fitted, `struck` those that it struck, `hanging` those that hang
+    by it at the moment.
+    """
 
     def __init__(self, number: int, rule: FaultRule) -> None:
         self.number = number
         self.rule = rule
         self.matched = 0
         self.struck = 0
+        self.hanging = 0
         self._random = random.Random(rule.seed)  # noqa: S311 - repeatable, not secret
 
     def strikes(self, target: Target, when: When) -> bool:
@@ -39,7 +44,8 @@ class Fault:
 
     def as_json(self) -> JsonObject:
         """The rule, its number and its counts."""
-        return {"id": self.number, **self.rule.as_json(), "matched": self.matched, "struck": self.struck}
+        counts: JsonObject = {"matched": self.matched, "struck": self.struck, "hanging": self.hanging}
+        return {"id": self.number, **self.rule.as_json(), **counts}
 
 
 class Faults:

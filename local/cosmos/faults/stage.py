@@ -57,9 +57,13 @@ async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) 
     """Returns when the client is gone, the fault is removed, or its time is over."""
     loop = asyncio.get_running_loop()
     end = None if fault.rule.hang_ms is None else loop.time() + fault.rule.hang_ms / 1000
-    # Polled: a transport tells nobody when it closes, and rules are removed from any thread.
-    while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
-        await asyncio.sleep(_POLL_S)
+    fault.hanging += 1
+    try:
+        # Polled: a transport tells nobody when it closes, and rules are removed from any thread.
+        while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
+    finally:
+        fault.hanging -= 1
 
 
 def _target(request: Request, name: str) -> Target:

@@ -122,18 +122,29 @@ async def test_a_connection_that_is_dropped_before_a_write_is_made_up_for_by_the
     assert await ids(container) == ["a"]
 
 
-async def test_a_request_hangs_until_its_client_goes(emulator: CosmosEmulator, container: ContainerProxy) -> None:
-    await container.read()
+async def test_a_request_hangs_until_its_client_goes_and_writes_nothing(
+    emulator: CosmosEmulator, container: ContainerProxy
+) -> None:
     fault = emulator.faults.add("hang operation=create")
     writing = asyncio.create_task(container.create_item(ITEM))
-    await until(lambda: fault.struck == 1)
+    await until(lambda: fault.hanging == 1)
 
     writing.cancel()
-    await asyncio.gather(writing, return_exceptions=True)
-    emulator.faults.clear()
+    await until(lambda: fault.hanging == 0)
 
-    assert writing.cancelled()
     assert await ids(container) == []
+
+
+async def test_a_request_that_hangs_after_its_write_has_written(
+    emulator: CosmosEmulator, container: ContainerProxy
+) -> None:
+    fault = emulator.faults.add("hang operation=create when=after")
+    writing = asyncio.create_task(container.create_item(ITEM))
+    await until(lambda: fault.hanging == 1)
+
+    assert await ids(container) == ["a"]
+    writing.cancel()
+    await until(lambda: fault.hanging == 0)
 
 
 async def test_a_hanging_request_loses_its_connection_when_its_time_is_over_or_the_fault_is_removed(
@@ -295,7 +306,8 @@ async def test_faults_are_added_counted_and_removed_over_http(
         await container.create_item(ITEM)
         left = await (await session.delete(url)).json()
 
-    counted = {"id": number, "fault": 500, "operation": ["create"], "partition-key": '["p"]', "matched": 1, "struck": 1}
+    rule = {"id": number, "fault": 500, "operation": ["create"], "partition-key": '["p"]'}
+    counted = {**rule, "matched": 1, "struck": 1, "hanging": 0}
     assert added.status == 201
     assert (listed["faults"][1], one) == (counted, counted)
     assert left == {"faults": []}
