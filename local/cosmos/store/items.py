@@ -134,7 +134,7 @@ class ItemView:
         rows = self._connection.execute(f"{select} AND lsn = ? ORDER BY number", [*arguments, last]).fetchall()
         return [item for item in page if item.lsn < last] + [StoredItem._make(row) for row in rows]
 
-    def count(self) -> int:
+    def count_all(self) -> int:
         """How many items the partition has, counted in its indexes without reading any."""
         (count,) = self._connection.execute(
             "SELECT (SELECT count(*) FROM items) - (SELECT count(*) FROM items WHERE expires_at <= ?)",
