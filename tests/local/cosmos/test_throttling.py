@@ -123,6 +123,39 @@ async def test_each_physical_partition_has_its_share(
     assert {charge_ru is None for charge_ru in others} == {True, False}  # some live in the same partition
 
 
+async def query(raw: RawClient, text: str) -> RawAnswer:
+    """One page of a query over all partitions, as no SDK would send it."""
+    headers = {
+        "content-type": "application/query+json",
+        "x-ms-documentdb-isquery": "True",
+        "x-ms-documentdb-query-enablecrosspartition": "True",
+        "x-ms-max-item-count": "1000",
+    }
+    link = "dbs/db/colls/items"
+    return await raw.send("POST", f"/{link}/docs", kind="docs", link=link, body={"query": text}, headers=headers)
+
+
+async def test_a_query_over_all_partitions_is_paid_by_each_that_it_visits(
+    emulator: CosmosEmulator, container: ContainerProxy, raw: RawClient, clock: Clock
+) -> None:
+    for key in "abcdefgh":
+        await container.create_item({"id": "one", "pk": key})
+    emulator.settings.throttle = True
+
+    async def spend_with(text: str) -> float:
+        """What queries cost in a fresh second until one is refused."""
+        clock.advance(1)
+        spent_ru = 0.0
+        while (answer := await query(raw, text)).status == 200:
+            spent_ru += float(answer.headers["x-ms-request-charge"])
+        assert answer.status == 429, answer.text
+        return spent_ru
+
+    # Four partitions have 100 RU/s each.
+    assert 400 <= await spend_with("SELECT * FROM c") < 420
+    assert 100 <= await spend_with("SELECT * FROM c WHERE c.pk = 'a'") < 110
+
+
 async def test_autoscale_has_its_maximum(partitions: int, database: DatabaseProxy, impatient: CosmosClient) -> None:
     throughput = ThroughputProperties(auto_scale_max_throughput=1000)
     await database.create_container("scaled", PartitionKey("/pk"), offer_throughput=throughput)
