@@ -91,6 +91,46 @@ test("a hierarchical key names one item and, by its prefix, several", async () =
   assert.deepEqual(resources.sort(), ["u", "v"]);
 });
 
+test("an id may hold whatever is not forbidden", async () => {
+  const container = await newContainer();
+
+  for (const id of ["a b", "ü€😀", "100%", "%2F", "a+b", "a&b=c", "'q\"", "~!@$^*();,[]{}|<>`"]) {
+    await container.items.create({ id, pk: "p" });
+    assert.equal((await container.item(id, "p").read()).resource.id, id);
+    assert.equal((await container.item(id, "p").delete()).statusCode, 204);
+  }
+});
+
+test("a key may be any text, number or boolean", async () => {
+  const container = await newContainer();
+
+  for (const pk of ["", "ü€😀", "\u0001'\"\\", -0, 1.5, 1e300, true]) {
+    await container.items.create({ id: "a", pk });
+    assert.equal((await container.item("a", pk).read()).statusCode, 200);
+  }
+});
+
+test("all items of a key are deleted at once", async () => {
+  const container = await newContainer();
+  for (const pk of ["p", "p", "q"]) await container.items.create({ pk });
+
+  await container.deleteAllItemsForPartitionKey("p");
+
+  assert.deepEqual((await container.items.readAll().fetchAll()).resources.map((one) => one.pk), ["q"]);
+});
+
+test("the account, the ranges and the empty feed of conflicts are read", async () => {
+  const container = await newContainer();
+
+  const { resource: account } = await client.getDatabaseAccount();
+  const { resources: ranges } = await container.readPartitionKeyRanges().fetchAll();
+  const { resources: conflicts } = await container.conflicts.readAll().fetchAll();
+
+  assert.equal(account.consistencyPolicy, "Session");
+  assert.deepEqual(ranges.map((one) => one.id), ["0", "1", "2", "3"]);
+  assert.deepEqual(conflicts, []);
+});
+
 test("conditions on the etag decide about writes and reads", async () => {
   const container = await newContainer();
   const { resource: old } = await container.items.create({ id: "a", pk: "p" });
