@@ -71,6 +71,7 @@ def _addresses(settings: StackSettings) -> str:
         ("Docs", f"{settings.url}/api/docs"),
         ("Health", f"{settings.url}/api/health"),
         ("Cosmos DB", f"{settings.cosmos_url}/"),
+        ("Explorer", f"{settings.cosmos_url}/_explorer/"),
         ("Data", str(settings.data_dir or "in memory")),
     ]
     return "\n".join(["", *(f"  {name:<10} {address}" for name, address in rows), "", "  Ctrl-C ends it.", ""])

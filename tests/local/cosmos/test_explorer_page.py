@@ -188,7 +188,9 @@ async def test_the_scripts_are_shown_and_a_procedure_runs(explorer: Explorer, or
     await explorer.status("Executed: 4.27 RU")
 
 
-async def test_the_settings_say_how_the_container_is_made_and_how_its_items_are_spread(explorer: Explorer) -> None:
+async def test_the_settings_say_how_the_container_is_made_and_how_its_items_are_spread_where_the_key_may_see_it(
+    explorer: Explorer, emulator: CosmosEmulator
+) -> None:
     await explorer.choose("Settings")
 
     facts = await explorer.page.text("#facts")
@@ -196,6 +198,12 @@ async def test_the_settings_say_how_the_container_is_made_and_how_its_items_are_
     assert "600 RU/s" in facts
     assert (await explorer.json("#indexing-policy"))["indexingMode"] == "consistent"
     assert "30 items in 4 physical partitions" in await explorer.page.text("main table")
+
+    emulator.settings.rbac = True
+    await explorer.page.click("[data-view=Scripts]")
+    await explorer.status("403/5300 Forbidden")
+    await explorer.page.click("[data-view=Settings]")
+    assert "not shown: the emulator grants this key data operations only" in await explorer.page.text("#facts")
 
 
 async def test_data_stay_text_and_could_not_become_markup_by_a_mistake_of_the_page(

@@ -24,15 +24,14 @@ async function load() {
     dialog.close();
   } catch (error) {
     status.fail(error);
-    // 403/5300: what the emulator grants this key is data alone; another one may manage all the same.
-    if (error.status === 401 || error.subStatus === 5300) askForKey(error);
+    if (error.status === 401) askForKey(api.hasOwnKey() ? error.message : "");
   }
 }
 
-function askForKey(error) {
+function askForKey(said) {
   const problem = document.getElementById("key-problem");
-  problem.hidden = !api.hasOwnKey();
-  problem.textContent = error.message;
+  problem.hidden = !said;
+  problem.textContent = said;
   if (!dialog.open) dialog.showModal();
 }
 
@@ -77,6 +76,7 @@ function open(database, container) {
 
 document.getElementById("account").textContent = location.origin;
 document.getElementById("refresh").addEventListener("click", load);
+document.getElementById("change-key").addEventListener("click", () => askForKey(""));
 document.getElementById("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   api.useKey(document.getElementById("key").value.trim());
