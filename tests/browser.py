@@ -136,13 +136,14 @@ class Page:
         self._connection: _Connection
         self._session: str
 
-    async def _attach(self, connection: _Connection) -> None:
+    async def _attach(self, connection: _Connection) -> str:
         self._connection = connection
-        target = (await connection.call("Target.createTarget", {"url": "about:blank"}))["targetId"]
+        target: str = (await connection.call("Target.createTarget", {"url": "about:blank"}))["targetId"]
         attached = await connection.call("Target.attachToTarget", {"targetId": target, "flatten": True})
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log", "Audits"):
             await self._call(f"{domain}.enable")
+        return target
 
     async def _call(self, method: str, **parameters: Any) -> Json:
         return await self._connection.call(method, parameters, self._session)
@@ -191,15 +192,24 @@ class Page:
 @asynccontextmanager
 async def browser_page(program: str, screenshot: Path) -> AsyncIterator[Page]:
     """A page in a browser of its own, which is gone afterwards; saved to `screenshot` when the block fails."""
+    async with running_browser(program) as address, page_in(address, screenshot) as page:
+        yield page
+
+
+@asynccontextmanager
+async def page_in(address: str, screenshot: Path) -> AsyncIterator[Page]:
+    """A page of a running browser, closed afterwards; saved to `screenshot` when the block fails."""
     page = Page()
-    async with _process(program) as address, _connected(address, page._on_event) as connection:
-        await page._attach(connection)
+    async with _connected(address, page._on_event) as connection:
+        target = await page._attach(connection)
         try:
             yield page
         except Exception as failure:
             await page.screenshot(screenshot)
             failure.add_note(f"What the browser showed: {screenshot}")
             raise
+        finally:
+            await connection.call("Target.closeTarget", {"targetId": target})
 
 
 @asynccontextmanager
@@ -216,7 +226,7 @@ async def _connected(address: str, on_event: Callable[[Json], None]) -> AsyncIte
 
 
 @asynccontextmanager
-async def _process(program: str) -> AsyncIterator[str]:
+async def running_browser(program: str) -> AsyncIterator[str]:
     """A browser, all its files in one temporary directory, that listens at the address given."""
     async with _directory() as directory:
         log = directory / "stderr.log"

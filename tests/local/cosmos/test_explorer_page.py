@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 
 from local.cosmos import CosmosEmulator, EmulatorSettings
-from tests.browser import Page, browser_page, eventually, find_chromium
+from tests.browser import Page, eventually, find_chromium, page_in, running_browser
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
 PROCEDURE = """function greet(name) {
@@ -73,12 +74,14 @@ class Explorer:
         return found
 
 
-@pytest.fixture(scope="session")
-def chromium() -> str:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[str]:
+    """The address of one browser for the tests of this file, each of which has a page of its own."""
     found = find_chromium()
     if found is None:
         pytest.skip("no Chromium on PATH: apt-get install chromium, or name one in the environment variable CHROME")
-    return found
+    async with running_browser(found) as address:
+        yield address
 
 
 @pytest.fixture
@@ -91,9 +94,9 @@ async def orders(database: DatabaseProxy) -> ContainerProxy:
 
 @pytest.fixture
 async def explorer(
-    emulator: CosmosEmulator, orders: ContainerProxy, chromium: str, tmp_path: Path
+    emulator: CosmosEmulator, orders: ContainerProxy, browser: str, tmp_path: Path
 ) -> AsyncIterator[Explorer]:
-    async with browser_page(chromium, tmp_path / "explorer.png") as page:
+    async with page_in(browser, tmp_path / "explorer.png") as page:
         await page.open(f"{emulator.endpoint}_explorer/")
         yield Explorer(page)
         assert [url for url in page.requested if not url.startswith(emulator.endpoint)] == []
@@ -239,11 +242,11 @@ async def test_data_stay_text_and_could_not_become_markup_by_a_mistake_of_the_pa
     assert await explorer.page.evaluate(mistake) == "TypeError"
 
 
-async def test_another_key_than_the_well_known_one_is_asked_for(chromium: str, tmp_path: Path) -> None:
+async def test_another_key_than_the_well_known_one_is_asked_for(browser: str, tmp_path: Path) -> None:
     async with (
         CosmosEmulator(EmulatorSettings(key=OTHER_KEY)) as emulator,
         CosmosClient(emulator.endpoint, OTHER_KEY) as client,
-        browser_page(chromium, tmp_path / "explorer.png") as page,
+        page_in(browser, tmp_path / "explorer.png") as page,
     ):
         await client.create_database("secret")
         await page.open(f"{emulator.endpoint}_explorer/")
