@@ -209,6 +209,25 @@ async def test_the_settings_say_how_the_container_is_made_and_how_its_items_are_
     assert "not shown: the emulator grants this key data operations only" in await explorer.page.text("#facts")
 
 
+async def test_every_field_has_a_label_and_every_action_a_name(explorer: Explorer, orders: ContainerProxy) -> None:
+    await orders.scripts.create_stored_procedure({"id": "greet", "body": PROCEDURE})
+    nameless = """() => [
+      ...[...document.querySelectorAll("input, textarea, select")].filter((one) => !one.labels.length),
+      ...[...document.querySelectorAll("button")].filter((one) => !one.textContent.trim()),
+      ...[...document.querySelectorAll("nav, section, dialog, pre")].filter(
+        (one) => !one.ariaLabel && !one.hasAttribute("aria-labelledby")
+      ),
+      ...[...document.querySelectorAll("[onclick], a:not([href])")],
+    ].map((one) => one.outerHTML.slice(0, 80))"""
+
+    for view, shown in {"Items": "main table", "Query": "#query", "Scripts": ".source", "Settings": "#facts"}.items():
+        await explorer.choose(view)
+        if view == "Scripts":
+            await explorer.page.click(".script")
+        await explorer.page.text(shown)
+        assert await explorer.page.evaluate(nameless) == [], view
+
+
 async def test_data_stay_text_and_could_not_become_markup_by_a_mistake_of_the_page(
     explorer: Explorer, orders: ContainerProxy
 ) -> None:
