@@ -6,7 +6,20 @@
 It knows nothing of any app. `python -m local.cosmos` serves it; README.md says what is emulated.
 """
 
-from local.cosmos.emulator import CosmosEmulator
+from typing import TYPE_CHECKING
+
 from local.cosmos.settings import WELL_KNOWN_KEY, EmulatorSettings
 
+if TYPE_CHECKING:
+    from local.cosmos.emulator import CosmosEmulator
+
 __all__ = ["WELL_KNOWN_KEY", "CosmosEmulator", "EmulatorSettings"]
+
+
+def __getattr__(name: str) -> object:
+    """The emulator is imported by its first use: who wants only its settings or its key need not wait for it."""
+    if name == "CosmosEmulator":
+        from local.cosmos.emulator import CosmosEmulator
+
+        return CosmosEmulator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,12 +20,13 @@ _log = logging.getLogger("Host.Startup")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run until Ctrl-C or SIGTERM; 0 after an orderly end, 1 when the app cannot start."""
-    settings = _parse(arguments)
+    given = _parse(arguments)
+    settings = _settings(given)
     # Core Tools starts in the app's directory, and apps read files relative to it.
     os.chdir(settings.app_dir)
     host = FunctionsHost(settings, configure_logs=True)
     try:
-        asyncio.run(_serve(host))
+        asyncio.run(_serve(host, held=given.hold))
     except (HostStartError, OSError) as error:
         sys.stderr.write(f"The host cannot start: {error}\n")
         return 1
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str] | None) -> HostSettings:
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m local.functions_host", description=__doc__)
     parser.add_argument("--app-dir", type=Path, default=Path(), help="directory of function_app.py")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -44,9 +45,16 @@ def _parse(arguments: Sequence[str] | None) -> HostSettings:
     parser.add_argument("--state-dir", type=Path, help="where timers keep their state")
     parser.add_argument("--cors", help="allowed origins, separated by commas")
     parser.add_argument("--cors-credentials", action=argparse.BooleanOptionalAction, help="allow credentials")
+    parser.add_argument(
+        "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
+    )
     given = parser.parse_args(arguments)
     if not given.app_dir.is_dir():
         parser.error(f"--app-dir: {given.app_dir} is not a directory")
+    return given
+
+
+def _settings(given: argparse.Namespace) -> HostSettings:
     return HostSettings(
         app_dir=given.app_dir.resolve(),
         host=given.host,
@@ -57,7 +65,12 @@ def _parse(arguments: Sequence[str] | None) -> HostSettings:
     )
 
 
-async def _serve(host: FunctionsHost) -> None:
+async def _serve(host: FunctionsHost, *, held: bool) -> None:
+    if held:
+        host.load()
+        # Nothing runs yet that this could hold up; the end of the input is that of whoever would have said to go on.
+        if not sys.stdin.readline():
+            return
     stopping = asyncio.Event()
     _on_signals(stopping)
     async with host:

@@ -48,6 +48,8 @@ class FunctionsHost:
         self._resources = AsyncExitStack()
         self._supervisor = ListenerSupervisor(())
         self._invoker = Invoker(None, None)
+        self._server: HttpServer | None = None
+        self._port = 0
         self._manual: set[asyncio.Task[None]] = set()
         self._drained = False
         self._state = "Default"
@@ -77,15 +79,21 @@ class FunctionsHost:
         """Whether a sync function still runs in a thread, which would keep the interpreter from ending."""
         return self._invoker.running_threads > 0
 
+    def load(self) -> None:
+        """Load the app, without listening to anything yet: `start` need not do it then. Raises HostStartError."""
+        self._server = self._load()
+
     async def start(self) -> None:
         """Load the app, open the port, begin to listen. Raises HostStartError, or OSError for a taken port."""
         try:
-            await self._start()
+            await self._listen(self._server or self._load())
         except BaseException:
             await self._resources.aclose()
             raise
+        self._supervisor.start()
+        self._state = "Running"
 
-    async def _start(self) -> None:
+    def _load(self) -> HttpServer:
         app_dir = self._settings.app_dir.resolve()
         local = read_local_settings(app_dir)
         settings = self._resources.enter_context(environment_of(local, self._settings.environment))
@@ -103,12 +111,9 @@ class FunctionsHost:
         self._resources.callback(self._invoker.close)
         clients = ClientCache()
         self._resources.push_async_callback(clients.close)
-        listeners = self._listeners(enabled, settings, config, clients)
-        server = self._http_server(enabled, settings, config, local)
-        await self._listen(server, local)
-        self._supervisor = ListenerSupervisor(listeners)
-        self._supervisor.start()
-        self._state = "Running"
+        self._supervisor = ListenerSupervisor(self._listeners(enabled, settings, config, clients))
+        self._port = local.port if self._settings.port is None else self._settings.port
+        return self._http_server(enabled, settings, config, local)
 
     async def stop(self) -> None:
         """Stop the listeners, wait up to 10 s for what runs, release the leases, put the process back."""
@@ -199,10 +204,9 @@ class FunctionsHost:
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
         )
 
-    async def _listen(self, server: HttpServer, local: LocalSettings) -> None:
+    async def _listen(self, server: HttpServer) -> None:
         self._resources.push_async_callback(server.stop)
-        wanted = local.port if self._settings.port is None else self._settings.port
-        port = await server.start(self._settings.host, wanted)
+        port = await server.start(self._settings.host, self._port)
         authority = f"{self._settings.host}:{port}"
         self.url = f"http://{authority}"
         os.environ["WEBSITE_HOSTNAME"] = authority

@@ -7,15 +7,16 @@ Config/DefaultCosmosDBServiceFactory.cs; the children of an identity connection 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from azure.cosmos.aio import CosmosClient
-from azure.identity.aio import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
 from ..app_settings import AppSettings
 from ..errors import FunctionIndexError
 
-Credential = ClientSecretCredential | DefaultAzureCredential | ManagedIdentityCredential
+if TYPE_CHECKING:
+    from azure.core.credentials_async import AsyncTokenCredential
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class ClientCache:
 
     def __init__(self) -> None:
         self._clients: dict[tuple[CosmosConnection, tuple[str, ...]], CosmosClient] = {}
-        self._credentials: list[Credential] = []
+        self._credentials: list[AsyncTokenCredential] = []
 
     def get(self, connection: CosmosConnection, preferred_locations: tuple[str, ...]) -> CosmosClient:
         """The client, which connects on first use."""
@@ -81,15 +82,8 @@ class ClientCache:
             )
         return self._clients[key]
 
-    def _credential(self, options: dict[str, str]) -> Credential:
-        tenant, client, secret = (options.get(name) for name in ("tenantid", "clientid", "clientsecret"))
-        credential: Credential
-        if tenant and client and secret:
-            credential = ClientSecretCredential(tenant, client, secret)
-        elif options.get("credential", "").lower() == "managedidentity":
-            credential = ManagedIdentityCredential(client_id=client) if client else ManagedIdentityCredential()
-        else:
-            credential = DefaultAzureCredential()
+    def _credential(self, options: dict[str, str]) -> AsyncTokenCredential:
+        credential = _identity(options)
         self._credentials.append(credential)
         return credential
 
@@ -101,3 +95,15 @@ class ClientCache:
             await credential.close()
         self._clients.clear()
         self._credentials.clear()
+
+
+def _identity(options: dict[str, str]) -> AsyncTokenCredential:
+    # Imported only where no key is given: the import takes a fifth of the host's start.
+    from azure.identity.aio import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
+
+    tenant, client, secret = (options.get(name) for name in ("tenantid", "clientid", "clientsecret"))
+    if tenant and client and secret:
+        return ClientSecretCredential(tenant, client, secret)
+    if options.get("credential", "").lower() == "managedidentity":
+        return ManagedIdentityCredential(client_id=client) if client else ManagedIdentityCredential()
+    return DefaultAzureCredential()

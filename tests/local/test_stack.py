@@ -1,0 +1,135 @@
+"""`python -m local`: an emulator and a Functions host with an app, started together and ended together."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientConnectionError, ClientSession
+
+from tests.local.functions_host.running import REPOSITORY, eventually, write_app
+
+APP = "@app.route(route='hello')\ndef hello(req): return 'hello'\n"
+# Answers from a file that is there once the app's own preparation has run.
+PREPARED_APP = (
+    "from pathlib import Path\n@app.route(route='hello')\ndef hello(req): return Path('prepared').read_text()\n"
+)
+PREPARATION = "import sys\nfrom pathlib import Path\nPath('prepared').write_text(' '.join(sys.argv[1:]))\n"
+
+
+@dataclass(frozen=True)
+class Stack:
+    process: asyncio.subprocess.Process
+    url: str
+    cosmos_url: str
+
+    async def end(self) -> tuple[int, str]:
+        """SIGTERM; the exit code and what was written."""
+        self.process.terminate()
+        return await self.ended()
+
+    async def ended(self) -> tuple[int, str]:
+        output, _ = await asyncio.wait_for(self.process.communicate(), 60)
+        assert self.process.returncode is not None
+        return self.process.returncode, output.decode()
+
+
+@asynccontextmanager
+async def stack(app_dir: Path, *options: str) -> AsyncIterator[Stack]:
+    """The stack on two ports that were free a moment ago; its output is kept."""
+    with socket.socket() as one, socket.socket() as two:
+        for free in (one, two):
+            free.bind(("127.0.0.1", 0))
+        port, cosmos_port = (free.getsockname()[1] for free in (one, two))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "local", "--memory", "--app-dir", str(app_dir)),
+        *("--port", str(port), "--cosmos-port", str(cosmos_port), *options),
+        cwd=REPOSITORY,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        yield Stack(process, f"http://localhost:{port}", f"http://localhost:{cosmos_port}")
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[ClientSession]:
+    async with ClientSession() as session:
+        yield session
+
+
+async def answer(http: ClientSession, url: str) -> str | None:
+    """The body of a 200, None where there is no such answer."""
+    try:
+        async with http.get(url) as response:
+            return await response.text() if response.status == 200 else None
+    except ClientConnectionError:
+        return None
+
+
+async def test_both_answer_and_a_signal_ends_both(tmp_path: Path, http: ClientSession) -> None:
+    async with stack(write_app(tmp_path, APP)) as running:
+        assert await eventually(lambda: answer(http, f"{running.url}/api/hello")) == "hello"
+        async with http.get(f"{running.cosmos_url}/") as unsigned:
+            assert unsigned.status in (200, 401)
+
+        status, output = await running.end()
+
+        assert (status, "Stopping." in output) == (0, True)
+        for url in (running.url, running.cosmos_url):
+            with pytest.raises(ClientConnectionError):
+                await http.get(url)
+
+
+async def test_the_app_answers_only_when_its_database_is_prepared(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(tmp_path, PREPARED_APP, manage=PREPARATION)
+    async with stack(app_dir, "--seed") as running:
+        assert await eventually(lambda: answer(http, f"{running.url}/api/hello")) == "provision --seed"
+
+
+async def test_a_preparation_that_fails_ends_the_start(tmp_path: Path, http: ClientSession) -> None:
+    async with stack(write_app(tmp_path, APP, manage="raise SystemExit(3)")) as failing:
+        status, output = await failing.ended()
+
+        assert (status, "manage.py provision failed with status 3" in output) == (1, True)
+        with pytest.raises(ClientConnectionError):
+            await http.get(failing.cosmos_url)
+
+
+async def test_an_app_that_cannot_be_loaded_ends_the_start(tmp_path: Path) -> None:
+    async with stack(write_app(tmp_path, "app = None\n")) as failing:
+        status, output = await failing.ended()
+
+    assert status == 1
+    assert "Could not find top level function app" in output
+    assert "the Functions host ended at once with status 1" in output
+
+
+async def test_a_held_host_loads_its_app_and_ends_with_its_input(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, APP + "print('loaded', flush=True)\n")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "local.functions_host", "--port", "0", "--hold", "--app-dir", str(app_dir)),
+        cwd=REPOSITORY,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"loaded\n"
+
+    process.stdin.close()
+    _, log = await asyncio.wait_for(process.communicate(), 60)
+
+    assert process.returncode == 0
+    assert b"listening on" not in log
