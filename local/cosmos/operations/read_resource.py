@@ -40,6 +40,11 @@ def _container_answer(request: Request) -> Answer:
 def _statistics(container: Container) -> list[Json]:
     """What each physical partition holds (.NET API reference, PartitionKeyRangeStatistics), without its large keys."""
     return [
-        {"id": one.id, "sizeInKB": one.size_bytes // 1024, "documentCount": one.committed.count_all(), "partitionKeys": []}
+        {
+            "id": one.id,
+            "sizeInKB": one.size_bytes // 1024,
+            "documentCount": one.committed.count_all(),
+            "partitionKeys": [],
+        }
         for one in container.partitions
     ]
