@@ -7,7 +7,9 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from azure.cosmos import PartitionKey
 from yarl import URL
 
 from local.functions_host import FunctionsHost
+from local.functions_host.cosmos_trigger.change_feed import FeedPage, FeedReader
 from tests.local.functions_host.cosmos_apps import Watched, ids_of, trigger, watched
 from tests.local.functions_host.running import app_module, eventually, running, settings, write_app
 
@@ -114,22 +117,45 @@ async def test_batches_keep_to_the_maximum_and_follow_each_other_without_a_delay
 
 
 async def test_an_idle_feed_is_polled_after_the_delay_and_never_delivers_an_empty_batch(
-    account: Watched, tmp_path: Path
+    account: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = trigger(start_from_beginning=True, feed_poll_delay=1000)
-    async with running(write_app(tmp_path, source), account.environment) as host:
-        await host.ready()
-        await eventually(lambda: account.lease_items())
-        await account.write("a")
-        await eventually(calls)
-        await account.write("b")
-        written = time.monotonic()
-        await eventually(lambda: len(calls()) == 2)
-        waited = time.monotonic() - written
+    reads = record_reads(monkeypatch)
+    source = trigger(start_from_beginning=True, feed_poll_delay=300)
+    async with running(write_app(tmp_path, source), account.environment):
+        for item_id in ("a", "b"):
+            await account.write(item_id)
+            await eventually(lambda item_id=item_id: item_id in ids_of(calls()))
+        seen = len(reads)
+        await eventually(lambda: len(reads) > seen + 2)
         batches = [ids for ids, _, _ in calls()]
 
     assert batches == [["a"], ["b"]]
-    assert 0.5 < waited < 3
+    waits = [after.began - before.ended for before, after in pairwise(reads) if not before.is_new]
+    assert min(waits) > 0.29
+
+
+@dataclass(frozen=True)
+class Read:
+    """One read of the feed: its moments in seconds, and whether it found changes."""
+
+    began: float
+    ended: float
+    is_new: bool
+
+
+def record_reads(monkeypatch: pytest.MonkeyPatch) -> list[Read]:
+    """The reads of every feed from now on."""
+    reads: list[Read] = []
+    read = FeedReader.read
+
+    async def recorded(self: FeedReader, continuation: str | None) -> FeedPage:
+        began = time.monotonic()
+        page = await read(self, continuation)
+        reads.append(Read(began, time.monotonic(), page.is_new))
+        return page
+
+    monkeypatch.setattr(FeedReader, "read", recorded)
+    return reads
 
 
 async def test_without_a_retry_policy_a_failed_batch_is_skipped(account: Watched, tmp_path: Path) -> None:
