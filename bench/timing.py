@@ -6,6 +6,11 @@ import statistics
 import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
+
+# What takes longer than this in all is repeated less often: it is far from its target anyway.
+_BUDGET_S: Final = 60.0
+_LEAST: Final = 3
 
 Action = Callable[[int], Awaitable[object]]
 
@@ -30,21 +35,25 @@ class Times:
 
 
 async def in_turn(actions: Mapping[str, Action], repetitions: int, *, warm_up: int) -> dict[str, Times]:
-    """The times of each action, by name. An action gets the number of its repetition, warming up included.
+    """The times of each action, by name. An action gets the number of its round, those of warming up included.
 
-    Every round runs each action once, starting with another one than the round before.
+    Every round runs each action once, starting with another one than the round before. Where the rounds take too long
+    there are fewer, and of few the first counts, too.
     """
     names = list(actions)
-    seconds: dict[str, list[float]] = {name: [] for name in names}
-    for number in range(warm_up + repetitions):
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
-            started = time.perf_counter()
-            await actions[name](number)
-            passed = time.perf_counter() - started
-            if number >= warm_up:
-                seconds[name].append(passed)
-    return {name: Times(tuple(passed)) for name, passed in seconds.items()}
+    rounds: list[dict[str, float]] = []
+    begun = time.perf_counter()
+    while len(rounds) < warm_up + repetitions and (len(rounds) < _LEAST or time.perf_counter() - begun < _BUDGET_S):
+        first = len(rounds) % len(names)
+        rounds.append({name: await _seconds(actions[name], len(rounds)) for name in names[first:] + names[:first]})
+    counted = rounds[warm_up:] or rounds
+    return {name: Times(tuple(seconds[name] for seconds in counted)) for name in names}
+
+
+async def _seconds(action: Action, number: int) -> float:
+    started = time.perf_counter()
+    await action(number)
+    return time.perf_counter() - started
 
 
 async def exhaust(rows: AsyncIterable[object], expected: int) -> None:

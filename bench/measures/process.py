@@ -24,7 +24,8 @@ from shared.data.posts import get_post, list_posts_of_user
 _EMPTY_S: Final = 1.0
 _LARGE_S: Final = 2.0
 _MEMORY_MB: Final = 300.0
-_REQUESTS: Final = 400
+_REQUESTS: Final = 2000
+_SERVING_S: Final = 60.0  # then the figure stands with fewer requests
 
 
 async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[Finding]:
@@ -61,25 +62,32 @@ async def memory(sizes: Sizes, data_dir: Path) -> Finding:
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
-        await _serve(client, sizes)
+        served = await _serve(client, sizes)
         now, most = server.memory_bytes()
     return Finding.at_most(
         f"resident memory with {sizes.large:,} items of about 500 bytes in each of three containers",
         _MEMORY_MB,
         most / 1e6,
         " MB",
-        f"the most so far; at the end {now / 1e6:.0f} MB; after {_REQUESTS:,} reads and lists all over the data",
+        f"the most so far; at the end {now / 1e6:.0f} MB; after {served:,} reads and lists all over the data",
     )
 
 
-async def _serve(client: CosmosClient, sizes: Sizes) -> None:
+async def _serve(client: CosmosClient, sizes: Sizes) -> int:
+    """Returns the number of requests, the last of which reads a whole large logical partition in pages."""
     blog = await open_blog(client, LARGE)
     posts = (sizes.large - sizes.busy) // GROUP
+    served = 0
+    deadline = time.perf_counter() + _SERVING_S
     for number in range(_REQUESTS // 4):
+        if time.perf_counter() > deadline:
+            break
         place = number * 7919 % posts  # all over the container, in no order
         await get_post(blog.posts, post_id(place))
         await list_comments(blog.posts, post_id(place), limit=20, cursor=None)
         await list_posts_of_user(blog.users, user_id(place), limit=20, cursor=None)
         await list_recent_posts(blog.feed, limit=FEED_LENGTH)
+        served += 4
     busy = blog.posts.proxy.query_items("SELECT c.id FROM c WHERE c.type = 'comment'", partition_key=post_id(0))
     await exhaust(busy, sizes.busy + 50)
+    return served
