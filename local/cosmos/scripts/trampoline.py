@@ -100,12 +100,16 @@ class _Execution:
             "arguments": script.arguments,
             "selfLink": self._operations.self_link,
             "altLink": self._operations.alt_link,
-            "acceptForMs": self._limits.time_limit_s * ACCEPTING_SHARE * 1000,
+            "acceptForMs": self._accepting_s() * 1000,
             "acceptAtMost": self._limits.accepted_operations,
             "responseLimit": self._limits.response_bytes,
             "logLimit": self._limits.log_characters,
         }
         return json_text.dump(settings).decode()
+
+    def _accepting_s(self) -> float:
+        """How much longer operations are accepted: counted from the deadline, for making the engine took time too."""
+        return self._remaining_s() - (1 - ACCEPTING_SHARE) * self._limits.time_limit_s
 
     def _drain_jobs(self) -> None:
         while self._engine.run_job(self._remaining_s()):
