@@ -5,9 +5,11 @@
 
 const longestLoop = 2 ** 24;
 const mostComparisons = 2 ** 30;
+const toObject = Object;
+const { isConcatSpreadable } = Symbol;
 
 function refuseEndlessLength(target) {
-  let owner = typeof target === "object" ? target : null;
+  let owner = target === undefined || target === null ? null : toObject(target);
   while (owner !== null && !hasOwn(owner, "length")) owner = getPrototypeOf(owner);
   if (owner === null) return;
   const { value } = getOwnPropertyDescriptor(owner, "length");
@@ -20,7 +22,6 @@ function guardArrayMethod(name) {
   const { [name]: guarded } = {
     [name](...args) {
       refuseEndlessLength(this);
-      for (let index = 0; name === "concat" && index < args.length; index += 1) refuseEndlessLength(args[index]);
       return apply(native, this, args);
     },
   };
@@ -28,13 +29,40 @@ function guardArrayMethod(name) {
 }
 
 const loopingArrayMethods = [
-  "concat", "copyWithin", "fill", "join", "reverse", "shift", "slice", "sort", "splice", "toLocaleString", "unshift",
+  "copyWithin", "fill", "join", "reverse", "shift", "slice", "sort", "splice", "toLocaleString", "unshift",
 ];
 for (const name of loopingArrayMethods) guardArrayMethod(name);
 
-function appendTo(list, value) {
-  defineProperty(list, list.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+function put(list, index, value) {
+  defineProperty(list, index, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
 }
+
+function appendTo(list, value) {
+  put(list, list.length, value);
+}
+
+// Whether an argument is spread is asked in its turn, by a getter that may lengthen the arguments behind it.
+hide(Array.prototype, "concat", function concat(...items) {
+  const joined = [];
+  let length = 0;
+  for (let index = -1; index < items.length; index += 1) {
+    const item = index < 0 ? toObject(this) : items[index];
+    const isObject = (typeof item === "object" && item !== null) || typeof item === "function";
+    const isSpread = isObject && (item[isConcatSpreadable] ?? isArray(item));
+    for (let at = 0; at < (isSpread ? item.length : 1); at += 1, length += 1) {
+      if (!isSpread || at in item) put(joined, length, isSpread ? item[at] : item);
+    }
+  }
+  joined.length = length;
+  return joined;
+});
+
+const rawText = String.raw;
+hide(String, "raw", function raw(template, ...values) {
+  const texts = template.raw;
+  refuseEndlessLength(texts);
+  return apply(rawText, undefined, [{ __proto__: null, raw: texts }, ...values]);
+});
 
 function flattenInto(list, items, depth) {
   for (let index = 0; index < items.length; index += 1) {

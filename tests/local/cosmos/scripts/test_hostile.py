@@ -154,6 +154,8 @@ def test_memory_that_is_given_back_lets_the_script_go_on() -> None:
         "Array.prototype.METHOD.call({ length: 2 ** 53 - 1 });",
         "let n = 0; Array.prototype.METHOD.call({ get length() { return n++ ? 2 ** 53 - 1 : 1; } });",
         "let n = 0; const l = { valueOf: () => n++ ? 2 ** 53 - 1 : 1 }; Array.prototype.METHOD.call({ length: l });",
+        "const f = Object.defineProperty(() => {}, 'length', { value: 2 ** 53 - 1 }); Array.prototype.METHOD.call(f);",
+        "Number.prototype.length = 2 ** 53 - 1; Array.prototype.METHOD.call(5);",
     ],
 )
 @pytest.mark.parametrize(
@@ -161,6 +163,36 @@ def test_memory_that_is_given_back_lets_the_script_go_on() -> None:
 )
 def test_loops_of_the_engine_over_enormous_arrays_are_refused(method: str, statements: str) -> None:
     assert _failure(f"function () {{ {statements.replace('METHOD', method)} }}", AMPLE).status == 400
+
+
+def test_the_texts_of_an_enormous_template_are_refused() -> None:
+    assert _failure("function () { String.raw({ raw: { length: 2 ** 53 - 1 } }); }", AMPLE).status == 400
+
+
+def test_an_array_that_becomes_enormous_while_others_are_joined_is_timed_out() -> None:
+    body = """function () {
+        const victim = [];
+        [].concat({ get [Symbol.isConcatSpreadable]() { victim.length = 2 ** 32 - 1; return false; } }, victim);
+    }"""
+
+    assert _failure(body, SHORT).status == 408
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "for (;;) new RegExp('\\\\p{L}'.repeat(200), 'iu');",
+        "new RegExp('a|'.repeat(1e6));",
+        "const o = {}; for (let i = 0; i < 1e5; i++) o['k' + i] = 1; for (;;) try { Object.assign({}, o); } catch {}",
+        "(async () => { await null; for (;;) new RegExp('\\\\p{L}'.repeat(200), 'iu'); })();",
+    ],
+)
+def test_slow_built_ins_between_two_looks_at_the_clock_do_not_prolong_a_run(statements: str) -> None:
+    started = time.perf_counter()
+
+    assert _failure(f"function () {{ {statements} }}", SHORT).status == 408
+    assert time.perf_counter() - started < 10
+    assert result_of("function () { __.response.setBody('alive'); }") == "alive"
 
 
 @pytest.mark.parametrize("call", ["concat(a)", "flat()", "flatMap((x) => a)", "toString()"])
@@ -200,7 +232,9 @@ def test_the_guarded_methods_work_as_ever() -> None:
             [(function () { return Array.prototype.slice.call(arguments, 1).length; })(1, 2, 3), 2],
             [Array.prototype.join.call('abc', '.'), 'a.b.c'],
             [[1, 2, 3].splice(1, 1, { get length() { return 1; } })[0], 2],
-            [[].concat('x').sort.name, 'sort'], [String([1, [2, 3]]), '1,2,3'],
+            [[].concat('x').sort.name, 'sort'], [[1, , 2].concat([, 3], 4).length, 6], [1 in [1, , 2].concat(), false],
+            [[].concat({ length: 1, 0: 'a', [Symbol.isConcatSpreadable]: true })[0], 'a'], [[].concat('ab')[0], 'ab'],
+            [String.raw`a\\n${1}b`, 'a\\\\n1b'], [String([1, [2, 3]]), '1,2,3'],
         ];
         const threw = [() => 'a'.replaceAll(/a/, ''), () => 'a'.includes(/a/), () => ''.split.call(null, '')]
             .map((f) => { try { f(); } catch (e) { return e.name; } });
