@@ -6,7 +6,7 @@ import asyncio
 import base64
 import binascii
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 # Work in steps: every `yield` is a point at which others may run. A script drains it, the event loop breathes.
 Steps = Generator[None, None, T]
+
+Fetch = Callable[[int, int], list[StoredItem]]
+"""The next items by number: behind a number, at most so many; an empty list is the end."""
 
 MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_PAGE_S: Final = 5.0
@@ -103,8 +106,13 @@ class ItemPosition:
         return None
 
 
-def item_chunks(slices: list[Slice], start: ItemPosition | None) -> Iterator[tuple[Slice, list[StoredItem]]]:
-    """The items behind `start`, range after range, in pieces that take a few milliseconds; 400 for a foreign start."""
+def item_chunks(
+    slices: list[Slice], start: ItemPosition | None, candidates: Callable[[Slice], Fetch | None] | None = None
+) -> Iterator[tuple[Slice, list[StoredItem]]]:
+    """The items behind `start`, range after range, in pieces that take a few milliseconds; 400 for a foreign start.
+
+    Where `candidates` knows how to, only those of a slice are fetched, in the same order.
+    """
     remaining = slices
     if start is not None:
         remaining = [one for one in slices if one.partition.index >= _index(start)]
@@ -113,7 +121,8 @@ def item_chunks(slices: list[Slice], start: ItemPosition | None) -> Iterator[tup
     size = _FIRST_CHUNK
     for one in remaining:
         after = start.after if start is not None and one is remaining[0] else SCAN_START
-        while chunk := one.items.scan(one.scope, after, size):
+        fetch = None if candidates is None else candidates(one)
+        while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
             yield one, chunk
             if one.partition.is_closed:
                 raise CosmosError(404, "The container was deleted meanwhile.", sub_status=OWNER_MISSING)

@@ -54,9 +54,13 @@ class QueryText:
         predicates = filter_predicates(self.query, self.parameters)
         return [one for one in predicates if policy.serves_filter(one.path)]
 
+    def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
+        """The paths of ORDER BY, each with whether it descends; None unless all are paths of the item."""
+        return order_by_paths(self.query)
+
     def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:
         """Whether an index yields the items in the order that is asked for."""
-        paths = order_by_paths(self.query)
+        paths = self.order()
         constant = [one.path for one in served if one.op == "="]
         return paths is not None and policy.serves_order_by(paths, constant)
 

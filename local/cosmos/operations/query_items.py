@@ -10,7 +10,8 @@ from urllib.parse import quote
 from local.cosmos import headers as h
 from local.cosmos import json_text
 from local.cosmos.paging import PageLimits, complete, complete_at_once
-from local.cosmos.query_pages import PagedQuery, QueryPage
+from local.cosmos.query_page import QueryPage
+from local.cosmos.query_pages import PagedQuery
 from local.cosmos.query_routing import slices_of_query
 from local.cosmos.query_text import QueryText, parse_query_body
 from local.cosmos.slices import Slice, slices_headers
@@ -25,10 +26,10 @@ async def handle(request: Request) -> Answer:
     text = parse_query_body(request.body)
     slices = slices_of_query(request, container, text)
     limits = PageLimits(request.page_size)
-    if text.calls_udfs:
+    query = None if text.calls_udfs else _paged(request, container, text)
+    if query is None or query.reads_much(slices):
         page = await request.gateway.in_worker(lambda: _page_in_worker(request, container, text, slices, limits))
     else:
-        query = _paged(request, container, text)
         page = await complete(query.page(slices, request.headers.get(h.CONTINUATION), limits))
     return feed_answer(
         container.rid, "Documents", page.rows, _headers(request, container, slices, page), page.charge_ru
@@ -50,7 +51,7 @@ def _paged(request: Request, container: Container, text: QueryText) -> PagedQuer
 def _page_in_worker(
     request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
 ) -> QueryPage:
-    """JavaScript may run for seconds, so all of it happens beside the event loop, on connections of its own."""
+    """JavaScript, groups and aggregates may take seconds: all of it beside the event loop, on own connections."""
     with ExitStack() as views:
         own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
         query = _paged(request, container, text)

@@ -8,7 +8,7 @@ message is the service's error document. The engine knows items only as dicts: n
 """
 
 from local.cosmos.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values
-from local.cosmos.query.compiled import CompiledQuery, compile_condition, compile_query
+from local.cosmos.query.compiled import CompiledQuery, OrderedItems, compile_condition, compile_query
 from local.cosmos.query.compiler.ordered import OrderPosition
 from local.cosmos.query.compiler.scope import Checkpoint, UdfCaller
 from local.cosmos.query.features import QueryFeatures, features_of
@@ -25,6 +25,7 @@ __all__ = [
     "Json",
     "JsonOrUndefined",
     "OrderPosition",
+    "OrderedItems",
     "Predicate",
     "Query",
     "QueryFeatures",

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from local.cosmos.query.compiler.ordered import Entry, Ordering, OrderPosition, compile_ordering
+from local.cosmos.query.compiler.ordered import Entry, OrderedRows, Ordering, OrderPosition, compile_ordering
 from local.cosmos.query.compiler.scope import ITEM_SLOT, Checkpoint, Context, Frame, Scope, UdfCaller
 from local.cosmos.query.compiler.selection import Selection, compile_selection, distinct_rows
-from local.cosmos.query.counts import RowCounts, row_counts
+from local.cosmos.query.counts import MAX_COUNT, RowCounts, row_counts
 from local.cosmos.query.features import QueryFeatures, features_of
 from local.cosmos.query.parser import parse_condition
 from local.cosmos.query.syntax import Query
 from local.cosmos.query.values import Json
 
 Item = dict[str, Json]
+
+
+class OrderedItems:
+    """Rows in order, from items in pieces."""
+
+    def __init__(self, rows: OrderedRows, matching: Callable[[Iterable[Item]], Iterator[Frame]]) -> None:
+        self._rows = rows
+        self._matching = matching
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the query has given all the rows that its LIMIT or TOP allows."""
+        return self._rows.is_done
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Takes more items."""
+        self._rows.add(self._matching(items))
+
+    def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
+        """The rows of the items so far, which must come before all that follow; each with its position."""
+        return self._rows.finished()
 
 
 class CompiledQuery:
@@ -77,16 +97,16 @@ class CompiledQuery:
         Equal keys are ordered by `_rid`, so that pages over changing items neither repeat nor skip the
         others. Raises CosmosError 400 for a position that is not one of this query.
         """
+        rows = self.ordered_rows(after, MAX_COUNT)
+        rows.add(items)
+        return rows.finished()
+
+    def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
+        """As `run_ordered`, for items that come in pieces; `wanted` is how many rows will be asked for at most."""
         if self._ordering is None or self.features.has_distinct:
             raise ValueError("only a query with a plain ORDER BY has positions")
-        entries = self._entries(self._ordering, items)
-        taken, skipped = 0, self.counts.skipped
-        if after is not None:
-            taken, skipped = self._ordering.taken(after), self._ordering.index_after(entries, after)
-        bound = self.counts.taken
-        stop = None if bound is None else skipped + max(bound - taken, 0)
-        for count, entry in enumerate(islice(entries, skipped, stop), start=taken + 1):
-            yield entry.row, entry.position(count)
+        rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)
+        return OrderedItems(rows, lambda items: self._matching(items, self._context.new_frame()))
 
     def _entries(self, ordering: Ordering, items: Iterable[Item]) -> list[Entry]:
         return ordering.entries(self._matching(items, self._context.new_frame()))

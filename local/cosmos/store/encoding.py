@@ -14,7 +14,7 @@ import struct
 from typing import Final
 
 from local.cosmos.query.ordering import code_units
-from local.cosmos.query.values import UNDEFINED, JsonOrUndefined
+from local.cosmos.query.values import UNDEFINED, JsonOrUndefined, as_double
 
 UNDEFINED_TAG: Final = b"\x10"
 NULL_TAG: Final = b"\x20"
@@ -32,6 +32,7 @@ _LONGEST: Final = 512  # bytes of a string
 _SIGN: Final = 1 << 63
 _ALL: Final = (1 << 64) - 1
 _MIDDLE: Final = 0x8000
+_LONG_INTEGER: Final = 1 << 64  # beyond, a stored number is a double
 _NUMBER: Final = struct.Struct(">QH")
 _DOUBLE: Final = struct.Struct(">d")
 _BITS: Final = struct.Struct(">Q")
@@ -96,7 +97,7 @@ def _beginning(text: bytes) -> bytes:
 
 
 def _number_bytes(value: int | float) -> bytes:
-    double = float(value) + 0.0  # which makes -0.0 the same as 0
+    double = as_double(value) + 0.0  # which makes -0.0 the same as 0
     (bits,) = _BITS.unpack(_DOUBLE.pack(double))
-    rest = value - int(double) if type(value) is int else 0
+    rest = value - int(double) if type(value) is int and abs(value) < _LONG_INTEGER else 0
     return _NUMBER.pack(bits ^ (_ALL if bits & _SIGN else _SIGN), _MIDDLE + rest)

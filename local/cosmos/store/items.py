@@ -53,6 +53,10 @@ EntryRange = tuple[bytes, bytes]
 """Entries of an index from the first, inclusive, to the second, exclusive."""
 
 
+class IndexDropped(Exception):
+    """An index that a query had begun to use was dropped meanwhile: the policy has changed."""
+
+
 class EntryPosition(NamedTuple):
     """How far a walk along an index has come: behind this entry's item with this number."""
 
@@ -142,11 +146,20 @@ class ItemView:
         ).fetchone()
         return int(count)
 
+    def count_up_to(self, scope: Scope, limit: int) -> int:
+        """How many items are in the scope, expired ones included; `limit` of them at most are counted."""
+        condition, arguments = scope.where()
+        (count,) = self._connection.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM items WHERE {condition} LIMIT ?)",  # noqa: S608 - constants
+            [*arguments, limit],
+        ).fetchone()
+        return int(count)
+
     def numbers(self, index: StoredIndex, ranges: Sequence[EntryRange], limit: int) -> list[int]:
         """Numbers of the items, expired ones included, in the ranges of an index: `limit` of them at most."""
         found: list[int] = []
         for low, high in ranges:
-            rows = self._connection.execute(
+            rows = self._read_index(
                 f"SELECT number FROM {index.table} WHERE entry >= ? AND entry < ? LIMIT ?",  # noqa: S608 - constants
                 (low, high, limit - len(found)),
             ).fetchall()
@@ -191,7 +204,7 @@ class ItemView:
             later = "(e.entry, e.number) > (?, ?)"
             arguments += [after.entry, after.number]
         order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
-        rows = self._connection.execute(
+        rows = self._read_index(
             f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608
             f"WHERE e.entry >= ? AND e.entry < ? AND {later} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
             [*arguments, *scoped, self._clock(), limit],
@@ -205,6 +218,14 @@ class ItemView:
                 if size >= _CHUNK_BYTES:
                     break
         return found
+
+    def _read_index(self, statement: str, arguments: Sequence[object]) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, arguments)
+        except sqlite3.OperationalError as error:
+            if "no such table: entries_" not in str(error):
+                raise
+            raise IndexDropped from error
 
     def _chunk(self, statement: str, arguments: Sequence[object]) -> list[StoredItem]:
         chunk: list[StoredItem] = []

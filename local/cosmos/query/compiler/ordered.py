@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from local.cosmos.query import syntax
 from local.cosmos.query.compiler.scope import ITEM_SLOT, Evaluator, Frame
@@ -24,6 +25,8 @@ given with it.
 """
 
 Tie: TypeAlias = "tuple[int, str, int]"
+
+_UNSORTED: Final = 1000  # rows kept beyond those that are wanted, so that not every piece is sorted anew
 
 
 class Entry(NamedTuple):
@@ -59,16 +62,23 @@ class Ordering:
                 self.selection.measure(row)
                 values = tuple(evaluate(frame) for evaluate in self.keys)
                 entries.append(Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row))
+        self.sort(entries)
+        return entries
+
+    def sort(self, entries: list[Entry]) -> None:
         # Stable sorts from the last key to the first, because each key has its own direction.
         entries.sort(key=attrgetter("tie"))
         for index, descending in reversed(list(enumerate(self.descending))):
             entries.sort(key=_key(index), reverse=descending)
-        return entries
 
     def index_after(self, entries: list[Entry], position: OrderPosition) -> int:
         """Where the rows behind the position begin."""
         keys, tie = self._parsed(position)
         return bisect_left(entries, True, key=lambda entry: self._is_after(entry, keys, tie))
+
+    def behind(self, entries: list[Entry], position: OrderPosition) -> list[Entry]:
+        """Those of sorted entries that come after the position."""
+        return entries[self.index_after(entries, position) :]
 
     def taken(self, position: OrderPosition) -> int:
         """How many rows the query had given at the position."""
@@ -90,6 +100,55 @@ class Ordering:
                 raise _malformed()
             values.append(key.get("item", UNDEFINED))
         return tuple(map(sort_key, values)), _tie({"_rid": rid}, _integer(position, "row"))
+
+
+class OrderedRows:
+    """The rows of a query in their order, from items that come in pieces; never keeps many more than are wanted.
+
+    `wanted` is how many rows will be asked for at most. Items that come before others in the order may be finished
+    before those are known: `finished` gives their rows and starts anew.
+    """
+
+    def __init__(
+        self, ordering: Ordering, skipped: int, taken: int | None, after: OrderPosition | None, wanted: int
+    ) -> None:
+        self._ordering = ordering
+        self._after = after
+        self._count = 0 if after is None else ordering.taken(after)
+        self._to_skip = 0 if after is not None else skipped
+        self._end = taken
+        self._wanted = wanted
+        self._entries: list[Entry] = []
+        if after is not None:
+            ordering.behind([], after)  # refuses a position that is not one of this query
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the query has given all the rows that its LIMIT or TOP allows."""
+        return self._end is not None and self._count >= self._end
+
+    def add(self, frames: Iterable[Frame]) -> None:
+        """Takes the rows of more items."""
+        entries = self._ordering.entries(frames)
+        if self._after is not None:
+            entries = self._ordering.behind(entries, self._after)
+        self._entries += entries
+        bound = self._to_skip + self._wanted
+        if len(self._entries) > 2 * bound + _UNSORTED:
+            self._ordering.sort(self._entries)
+            del self._entries[bound:]
+
+    def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
+        """The rows of the items so far, each with its position."""
+        entries, self._entries = self._entries, []
+        self._ordering.sort(entries)
+        skipped = min(self._to_skip, len(entries))
+        self._to_skip -= skipped
+        for entry in islice(entries, skipped, None):
+            if self.is_done:
+                return
+            self._count += 1
+            yield entry.row, entry.position(self._count)
 
 
 def _key(index: int) -> Callable[[Entry], SortKey]:
