@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
@@ -37,15 +38,17 @@ class Times:
 async def in_turn(actions: Mapping[str, Action], repetitions: int, *, warm_up: int) -> dict[str, Times]:
     """The times of each action, by name. An action gets the number of its round, those of warming up included.
 
-    Every round runs each action once, starting with another one than the round before. Where the rounds take too long
+    Every round runs each action once, in an order of its own: one that always came after the same other would pay for
+    what that leaves behind. Where the rounds take too long
     there are fewer, and of few the first counts, too.
     """
     names = list(actions)
+    shuffled = random.Random(1)  # noqa: S311 - the same orders in every run
     rounds: list[dict[str, float]] = []
     begun = time.perf_counter()
     while len(rounds) < warm_up + repetitions and (len(rounds) < _LEAST or time.perf_counter() - begun < _BUDGET_S):
-        first = len(rounds) % len(names)
-        rounds.append({name: await _seconds(actions[name], len(rounds)) for name in names[first:] + names[:first]})
+        order = shuffled.sample(names, len(names))
+        rounds.append({name: await _seconds(actions[name], len(rounds)) for name in order})
     counted = rounds[warm_up:] or rounds
     return {name: Times(tuple(seconds[name] for seconds in counted)) for name in names}
 
