@@ -14,6 +14,10 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from local.cosmos import CosmosEmulator, EmulatorSettings
+from tests.local.functions_host.running import app_module
+
+Call = tuple[list[str], int, list[dict[str, Any]]]
+"""One call of a function: the ids, the retry count, the items."""
 
 FAST = {
     "feed_poll_delay": 50,
@@ -107,6 +111,11 @@ async def {name}(docs: func.DocumentList, context: func.Context) -> None:
 """
 
 
-def ids_of(calls: Iterable[tuple[list[str], int, list[dict[str, Any]]]]) -> list[str]:
+def calls(name: str = "changed") -> list[Call]:
+    """What the function has kept so far."""
+    return getattr(app_module(), f"{name}_calls")  # type: ignore[no-any-return]
+
+
+def ids_of(calls: Iterable[Call]) -> list[str]:
     """All ids of all calls, in order."""
     return [item_id for ids, _, _ in calls for item_id in ids]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
-
-from tests.local.functions_host.cosmos_apps import Watched, ids_of, trigger, watched
-from tests.local.functions_host.running import app_module, eventually, running, write_app
+from tests.local.functions_host.cosmos_apps import Watched, calls, ids_of, trigger
+from tests.local.functions_host.running import eventually, running, write_app
 
 PROCEDURE = """
 function createAll(ids) {
@@ -23,21 +20,15 @@ function createAll(ids) {
 """
 
 
-@pytest.fixture
-async def account() -> AsyncIterator[Watched]:
-    async with watched() as account:
-        yield account
-
-
 def batches() -> list[list[str]]:
-    return [ids for ids, _, _ in app_module().changed_calls]
+    return [ids for ids, _, _ in calls()]
 
 
 async def delivered(account: Watched, tmp_path: Path, count: int) -> list[list[str]]:
     """The batches of a function that wants two items at a time."""
     source = trigger(start_from_beginning=True, max_items_per_invocation=2)
     async with running(write_app(tmp_path, source), account.environment):
-        await eventually(lambda: len(ids_of(app_module().changed_calls)) >= count)
+        await eventually(lambda: len(ids_of(calls())) >= count)
         return batches()
 
 
@@ -65,8 +56,8 @@ async def test_items_of_one_transaction_share_their_place_in_the_feed(account: W
     await account.items.execute_item_batch(operations, "one")
     await account.write("after", pk="one")
     async with running(write_app(tmp_path, trigger(start_from_beginning=True)), account.environment):
-        await eventually(lambda: len(ids_of(app_module().changed_calls)) == 4)
-        lsns = [item["_lsn"] for _, _, items in app_module().changed_calls for item in items]
+        await eventually(lambda: len(ids_of(calls())) == 4)
+        lsns = [item["_lsn"] for _, _, items in calls() for item in items]
 
     assert len(set(lsns[:3])) == 1
     assert lsns[3] > lsns[0]
