@@ -86,7 +86,10 @@ class HttpServer:
         response = self._cors.preflight(request)
         if response is not None:
             return response
-        response = await self._answer(request)
+        try:
+            response = await self._answer(request)
+        except (web.RequestPayloadError, ConnectionResetError):  # the body is no HTTP, or broke off
+            response = web.Response(status=400)
         if self._cors.origins:
             self._cors.mark(request, response)
         for name, value in self._custom_headers.items():

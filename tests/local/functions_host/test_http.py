@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -379,3 +380,20 @@ app.startup_task_done = False
         del app
 
     assert (response.status, await response.text()) == (200, "/a/b")
+
+
+@pytest.mark.parametrize("path", ["/api/echo", "/admin/functions/echo_all"])
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure(
+    http: ClientSession, host: FunctionsHost, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    address = URL(host.url)
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nshort".encode())
+    writer.write_eof()
+
+    await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+
+    assert (await get(http, host, "/api/echo")).status == 200
+    assert [one for one in caplog.records if one.levelname == "ERROR"] == []
