@@ -60,7 +60,7 @@ def test_an_endless_chain_of_operations_that_ignores_refusal_ends() -> None:
     body = f"function again() {{ __.readDocument({LINK}, again); }}"
 
     # Refusal begins at nine tenths of the limit: the rest must outlast a pause of a busy machine.
-    execute(operations, body, limits=ScriptLimits(time_limit_s=1.0))
+    execute(operations, body, limits=ScriptLimits(time_limit_s=2.0))
 
     assert len(operations.performed) > 1
 
