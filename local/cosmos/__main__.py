@@ -1,4 +1,4 @@
-"""`python -m local.cosmos`: serves one emulator until Ctrl-C or SIGTERM."""
+"""`python -m local.cosmos`: serves one emulator until Ctrl-C or SIGTERM; `… import` fills a container and ends."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import signal
 import sys
 from pathlib import Path
 
+from local.cosmos import importing_command
 from local.cosmos.emulator import CosmosEmulator
 from local.cosmos.faults import FaultRule, Faults, parse_rule
 from local.cosmos.latency import Latency
@@ -22,7 +23,10 @@ DEFAULT_DATA_DIR = Path(".data/cosmos")
 def main(arguments: list[str] | None = None) -> int:
     """Serves until a signal; 1 when it cannot listen."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    settings = parse_arguments(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["import"]:
+        return importing_command.main(given[1:])
+    settings = parse_arguments(given)
     try:
         asyncio.run(serve(settings))
     except OSError as error:

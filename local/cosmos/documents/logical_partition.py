@@ -75,13 +75,15 @@ class LogicalPartition:
 
     def add(self, document: JsonObject) -> tuple[StoredItem, JsonObject]:
         """Stores a new document; 400 when it is not valid here, 409 when its id or a unique value is taken."""
-        item, stored = self._stamped(document, self.items.last_number + 1)
+        self._check_key(document)
+        item, stored = self.stamped(document, self.items.last_number + 1)
         self.items.insert(item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
         """Stores a document in the place of `old`, whose rid it keeps; 400 and 409 as for `add`."""
-        item, stored = self._stamped(document, old.number)
+        self._check_key(document)
+        item, stored = self.stamped(document, old.number)
         self.items.update(old, item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
@@ -89,11 +91,14 @@ class LogicalPartition:
         """Deletes an item."""
         self.items.delete(item)
 
-    def _stamped(self, document: JsonObject, number: int) -> tuple[StoredItem, JsonObject]:
+    def stamped(self, document: JsonObject, number: int) -> tuple[StoredItem, JsonObject]:
+        """The item and the document as they are to be stored, with system properties; 400 and 413 when not valid.
+
+        The caller knows that the document has the key of this partition.
+        """
         own = {name: value for name, value in document.items() if name not in SYSTEM_PROPERTIES}
         item_id = checked_item_id(own.get("id"))
         ttl = checked_ttl(own["ttl"], "ttl") if "ttl" in own else None
-        self._check_key(own)
         rid = rids.child_rid(self.container.rid, rids.DOCUMENT, number)
         etag = self._next_etag()
         stored: JsonObject = {

@@ -266,6 +266,26 @@ class ItemTransaction(ItemView):
         self.last_number = max(self.last_number, item.number)
         self.writes += 1
 
+    def insert_many(self, rows: Sequence[tuple[StoredItem, JsonObject, Sequence[str]]]) -> None:
+        """Adds items with their documents and unique values, in ascending order of their numbers.
+
+        409 when one of them finds its id or a unique value taken; nothing of the transaction can be kept then.
+        """
+        try:
+            self._connection.executemany(
+                f"INSERT INTO items ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
+                [item for item, _, _ in rows],
+            )
+        except sqlite3.IntegrityError as error:
+            raise CosmosError(
+                409, "One of the items has an id that another one has in its logical partition."
+            ) from error
+        for item, _, unique_values in rows:
+            self._claim(item, unique_values)
+        self._indexes.insert_many([(item.number, item.epk, document) for item, document, _ in rows])
+        self.last_number = rows[-1][0].number
+        self.writes += len(rows)
+
     def update(self, old: StoredItem, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
         """Overwrites the item with the same number, `old` until now; 409 as for `insert`."""
         self._insert(
