@@ -20,7 +20,7 @@ from local.cosmos import CosmosEmulator
 HERE = Path(__file__).parent
 OLDEST_NODE = 20
 TIMEOUT_S = 120.0
-INSTALL = ["npm", "ci", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1", "--fetch-timeout=20000"]
+INSTALL = ["npm", "ci", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=0", "--fetch-timeout=20000"]
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +45,7 @@ def _install() -> None:
             return
         done = subprocess.run(INSTALL, cwd=HERE, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
-        pytest.skip(f"npm could not install the JavaScript SDK: {done.stderr.strip()[-300:]}")
+        pytest.skip(f"npm could not install the JavaScript SDK: {' '.join(done.stderr.split())[:300]}")
 
 
 @pytest.mark.parametrize("suite", [path.name for path in sorted(HERE.glob("*.test.js"))])
