@@ -1,5 +1,6 @@
 # make run   sets everything up and serves the blog at http://localhost:7071
 # make test  sets everything up and runs every test
+# make fuzz  attacks the local stack with hostile input for some minutes (FUZZ_SECONDS for each of its tests)
 # make test-javascript  runs the suite of the JavaScript SDK alone, where there is node
 # make test-runtime  runs the app under Microsoft's worker library, where there is Python 3.13
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run setup test test-javascript test-runtime bench-local lint format clean
+.PHONY: run setup test fuzz test-javascript test-runtime bench-local lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -37,6 +38,11 @@ bench-local: setup bench/peer/node_modules
 bench/peer/node_modules: bench/peer/package-lock.json
 	npm ci --prefix bench/peer --no-audit --no-fund
 	@touch $@
+
+fuzz: export FUZZ_SECONDS ?= 30
+fuzz: export FUZZ_SEED ?= $(shell date +%s)
+fuzz: setup
+	$(BIN)/python -m pytest tests/fuzz --tb=short
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -1,0 +1,243 @@
+"""Whatever the text of a query, it is answered or refused with 400, soon, and always in the same way."""
+
+# ruff: noqa: S608 - these texts are put together by the tests themselves
+from __future__ import annotations
+
+import copy
+import json
+import random
+import resource
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+import orjson
+
+from local.cosmos.errors import CosmosError
+from local.cosmos.query import Json, JsonOrUndefined, compile_query, filter_predicates, parse, pinned_values, query_plan
+from tests.fuzz import hostile_json
+from tests.fuzz.hostile_items import ITEMS
+from tests.fuzz.hostile_requests import token
+from tests.fuzz.hostile_sql import condition, query
+from tests.fuzz.http_bytes import Header, HttpRequest
+from tests.fuzz.prey import ENTRA, Prey
+from tests.fuzz.rounds import Rounds
+
+LONGEST_S: Final = 5.0
+MOST_GROWN_KB: Final = 500 * 1024
+REFUSALS: Final = (400, 408, 413)
+
+
+class Hang(BaseException):
+    """A query took too long; no handler of ordinary errors may swallow it."""
+
+
+@contextmanager
+def in_time(seconds: float = LONGEST_S) -> Iterator[None]:
+    """Raises `Hang` in a block that takes longer."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def same(name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
+    """The only user-defined function."""
+    if name != "same":
+        raise CosmosError(400, "There is no such function.")
+    return arguments[0] if arguments else None
+
+
+def attempt(rounds: Rounds, text: str, parameters: Mapping[str, Json], work: Callable[[], Any]) -> Any:
+    """What `work` returns; None when it is refused, or when what it does is a finding."""
+    try:
+        with in_time():
+            return work()
+    except CosmosError as error:
+        if error.status not in REFUSALS:
+            rounds.found(f"status {error.status}: {error.message[:80]}", text, parameters)
+    except (Hang, Exception) as error:  # noqa: BLE001 - whatever it is, it is a finding
+        rounds.found(f"{type(error).__name__}: {str(error)[:80]}", text, parameters)
+    return None
+
+
+def parameters_of(dice: random.Random) -> dict[str, Json]:
+    return {
+        "@p": copy.deepcopy(dice.choice(hostile_json.VALUES)),
+        "@q": hostile_json.nested(dice, dice.choice([0, 3, 100])),
+    }
+
+
+def is_fickle(text: str) -> bool:
+    """Whether a query may have another answer each time."""
+    return any(word in text.upper() for word in ("RAND", "NOW", "CURRENT"))
+
+
+def all_rows(text: str, parameters: Mapping[str, Json]) -> list[bytes]:
+    """The rows over all items, as the wire would have them."""
+    compiled = compile_query(parse(text), parameters, same)
+    return [orjson.dumps(row) for row in compiled.run(copy.deepcopy(ITEMS))]
+
+
+def test_any_query_runs_or_is_refused(rounds: Rounds) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for dice in rounds:
+        text, parameters = query(dice), parameters_of(dice)
+        rounds.inputs += 1
+        rows = attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called at once
+        if rows is not None:
+            attempt(rounds, text, parameters, lambda: _explained(text, parameters))  # noqa: B023
+    grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown_kb < MOST_GROWN_KB, f"{grown_kb} KB"
+
+
+def _explained(text: str, parameters: Mapping[str, Json]) -> None:
+    """Everything else that is done with a query: its plan, what pins it, what an index may serve."""
+    parsed = parse(text)
+    pinned_values(parsed, parameters, ("pk",))
+    served = filter_predicates(parsed, parameters)
+    plan = query_plan(parsed, parameters, [("pk",)], None, lambda components: str(len(components)))
+    rewritten = plan["queryInfo"]["rewrittenQuery"] if isinstance(plan["queryInfo"], dict) else ""
+    if rewritten:
+        assert isinstance(rewritten, str)
+        parse(rewritten.replace("{documentdb-formattableorderbyquery-filter}", "true"))
+    compiled = compile_query(parsed, parameters, same)
+    if compiled.is_streaming:
+        items = copy.deepcopy(ITEMS)
+        apart = [orjson.dumps(row) for item in items for row in compiled.rows(item)]
+        assert is_fickle(text) or apart == all_rows(text, parameters), "rows() and run() differ"
+        for item in items:
+            assert not compiled.matches(item) or all(one.matches(item) for one in served), "an index would lose a match"
+
+
+def test_a_condition_its_negation_and_neither_make_up_all_items(rounds: Rounds) -> None:
+    for dice in rounds:
+        where, parameters = condition(dice), parameters_of(dice)
+        if is_fickle(where):
+            continue
+        rounds.inputs += 1
+        parts = [
+            attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called at once
+            for text in (
+                f"SELECT VALUE c.id FROM c WHERE ({where}) = true",
+                f"SELECT VALUE c.id FROM c WHERE ({where}) = false",
+                f"SELECT VALUE c.id FROM c WHERE NOT IS_BOOL({where})",
+                f"SELECT VALUE c.id FROM c WHERE {where}",
+            )
+        ]
+        if None in parts:
+            continue
+        if sorted(parts[0] + parts[1] + parts[2]) != sorted(orjson.dumps(item["id"]) for item in ITEMS):
+            rounds.found("a condition, its negation and neither are not all items", where, parameters, parts)
+        if parts[3] != parts[0]:
+            rounds.found("WHERE lets pass what is not true", where, parameters, parts)
+
+
+_POLICIES: Final[dict[str, Any]] = {
+    "scanned": {"includedPaths": [], "excludedPaths": [{"path": "/*"}]},
+    "indexed": {"includedPaths": [{"path": "/*"}], "excludedPaths": []},
+    "composite": {
+        "includedPaths": [{"path": "/n/?"}, {"path": "/tags/[]/?"}],
+        "excludedPaths": [{"path": "/*"}],
+        "compositeIndexes": [
+            [{"path": f"/{first}", "order": order}, {"path": f"/{second}", "order": other}]
+            for first, second in (("n", "s"), ("s", "n"), ("pk", "n"))
+            for order, other in (("ascending", "ascending"), ("ascending", "descending"))
+        ],
+    },
+}
+_Q: Final = ((b"x-ms-documentdb-isquery", b"True"), (b"x-ms-documentdb-query-enablecrosspartition", b"True"))
+
+
+def _stocked(prey: Prey) -> None:
+    prey.send("DELETE", "/dbs/queried", expected=(204, 404))
+    prey.send("POST", "/dbs", {"id": "queried"})
+    for name, policy in _POLICIES.items():
+        definition = {"id": name, "partitionKey": {"paths": ["/pk"], "kind": "Hash"}, "indexingPolicy": policy}
+        prey.send("POST", "/dbs/queried/colls", definition)
+        for index, item in enumerate(ITEMS * 3):
+            key = (b"x-ms-documentdb-partitionkey", json.dumps([item["pk"]]).encode())
+            made = (
+                {**item, "id": f"{index:02}", "n": item["n"] if index < 8 else index % 5}
+                if "n" in item
+                else {**item, "id": f"{index:02}"}
+            )
+            prey.send("POST", f"/dbs/queried/colls/{name}/docs", made, key)
+        prey.send("POST", f"/dbs/queried/colls/{name}/udfs", {"id": "same", "body": "function (a) { return a; }"})
+
+
+def _pages(prey: Prey, name: str, body: bytes, *headers: Header) -> list[Any] | int:
+    """All rows, page by page, or the status of the refusal."""
+    rows: list[Any] = []
+    continuation: tuple[Header, ...] = ()
+    while True:
+        request = HttpRequest(
+            "POST", f"/dbs/queried/colls/{name}/docs".encode(), (ENTRA, *_Q, *headers, *continuation), body
+        )
+        answer = prey.answer(request)
+        if answer.status != 200:
+            return answer.status
+        rows += json.loads(answer.body)["Documents"]
+        if "x-ms-continuation" not in answer.headers:
+            return rows
+        continuation = ((b"x-ms-continuation", answer.headers["x-ms-continuation"].encode()),)
+
+
+def test_neither_index_nor_page_size_changes_an_answer(rounds: Rounds, prey: Prey) -> None:
+    _stocked(prey)
+    for dice in rounds:
+        text, (name, value) = query(dice), ("@p", dice.choice([1, "a", None, [1], 2.5]))
+        if is_fickle(text) or "@q" in text:
+            continue  # another value each time
+        rounds.inputs += 1
+        body = json.dumps({"query": text, "parameters": [{"name": name, "value": value}]}).encode()
+        key = dice.choice([(b"x-ms-documentdb-partitionkey", b'["p"]'), (b"x-ms-documentdb-partitionkeyrangeid", b"0")])
+        size = (b"x-ms-max-item-count", dice.choice([b"1", b"2", b"5"]))
+        answers = {container: _pages(prey, container, body, key) for container in _POLICIES}
+        paged = dice.choice(sorted(_POLICIES))
+        answers["paged"] = _pages(prey, paged, body, key, size)
+        compared = {container: _comparable(answer) for container, answer in answers.items()}
+        if any(isinstance(answer, list) and answer != compared["scanned"] for answer in compared.values()):
+            rounds.found(f"answers differ: {' '.join(text.split()[:3])}", body, key, size, paged, compared)
+    if harm := prey.harm():
+        rounds.found("harm", harm)
+    prey.send("DELETE", "/dbs/queried")
+
+
+def _comparable(answer: list[Any] | int) -> Any:
+    """The rows without what the server adds to each item, in an order of their own: ORDER BY leaves ties open."""
+    return sorted(json.dumps(_bare(row), sort_keys=True) for row in answer) if isinstance(answer, list) else answer
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _bare(member) for name, member in value.items() if not name.startswith("_")}
+    if isinstance(value, list):
+        return [_bare(member) for member in value]
+    return "an item" if isinstance(value, str) and "_rid" in value else value
+
+
+def test_no_continuation_makes_a_query_fail(rounds: Rounds, prey: Prey) -> None:
+    prey.tidy()
+    for dice in rounds:
+        body = json.dumps(
+            {"query": query(dice), "parameters": [{"name": "@p", "value": 1}, {"name": "@q", "value": []}]}
+        ).encode()
+        rounds.inputs += 1
+        headers = ((b"x-ms-continuation", token(dice)), (b"x-ms-documentdb-partitionkey", b'["p"]'))
+        answer = prey.answer(HttpRequest("POST", b"/dbs/target/colls/items/docs", (ENTRA, *_Q, *headers), body))
+        if answer.status >= 500:
+            rounds.found(f"status {answer.status}", headers, body, answer)
+        if prey.leaks(answer.body) or prey.neighbour.encode() in answer.body:
+            rounds.found("a canary through a continuation", headers, body, answer)
+    if harm := prey.harm():
+        rounds.found("harm", harm)
