@@ -29,7 +29,7 @@ test-javascript: setup
 	$(BIN)/python -m pytest tests/local/cosmos/javascript
 
 test-runtime: setup
-	$(BIN)/python -m pytest tests/test_azure_functions_runtime.py
+	REQUIRE_AZURE_FUNCTIONS_RUNTIME=1 $(BIN)/python -m pytest tests/test_azure_functions_runtime.py
 
 # Measures the local stack against its targets (minutes; needs node), and keeps the results in docs/benchmarks.
 bench-local: setup bench/peer/node_modules
