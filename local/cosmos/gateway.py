@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from local.cosmos.charges import ChargeModel
-from local.cosmos.scripts import ScriptLimits
+from local.cosmos.scripts import ENGINES, ScriptLimits
 from local.cosmos.settings import EmulatorSettings
 from local.cosmos.store.account import Account
 
 T = TypeVar("T")
+
+_ANSWERED_S: Final = 0.001  # after which the answer of a script is under way, and the next engine can be made
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,16 @@ class Gateway:
 
         A cancelled caller waits for the thread all the same: it may be using the caller's transaction.
         """
-        future = asyncio.get_running_loop().run_in_executor(self.workers, work)
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self.workers, work)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             await asyncio.wait([future])
             raise
+        finally:
+            loop.call_later(_ANSWERED_S, self._prepare_engines)
+
+    def _prepare_engines(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the workers have been shut down meanwhile
+            self.workers.submit(ENGINES.prepare)

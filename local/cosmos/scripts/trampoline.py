@@ -17,12 +17,11 @@ from local.cosmos import json_text
 from local.cosmos.errors import CosmosError
 from local.cosmos.json_text import Json
 from local.cosmos.scripts import failures
-from local.cosmos.scripts.engine import JavaScriptEngine
+from local.cosmos.scripts.engine_pool import ENGINES
 from local.cosmos.scripts.failures import Failure, ScriptExhaustedError, ScriptTimedOutError
 from local.cosmos.scripts.limits import ACCEPTING_SHARE, ScriptLimits
 from local.cosmos.scripts.operations import ScriptOperations
 from local.cosmos.scripts.replies import Operation, Replies
-from local.cosmos.scripts.sources import transactional_runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class _Execution:
         self._limits = limits
         self._replies = Replies(operations)
         self._deadline = time.monotonic() + limits.time_limit_s
-        self._engine = JavaScriptEngine(transactional_runtime(), limits.memory_bytes)
+        self._engine = ENGINES.take(limits.memory_bytes)
 
     def run(self, script: Script) -> Finished:
         self._dispatch("run", self._settings(script))
