@@ -154,6 +154,6 @@ def _changed_once(dice: random.Random, given: HttpRequest, other: HttpRequest, p
 def _changed_body(dice: random.Random, body: bytes) -> bytes:
     try:
         content = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body[: dice.randrange(len(body) + 1)]
     return hostile_json.encoded(dice, hostile_json.changed(dice, content, dice.choice([1, 2])))

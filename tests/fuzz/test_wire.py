@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -194,3 +197,18 @@ def test_rids_of_one_database_do_not_reach_into_another(rounds: Rounds, attacked
                     rounds.found(f"status {answer.status} for {target!r}", answer)
                 if attacked.leaks(answer.body):
                     rounds.found("a canary through foreign rids", target, answer)
+
+
+def test_slow_clients_do_not_keep_others_waiting(rounds: Rounds, attacked: Prey) -> None:
+    for dice in rounds:
+        with ExitStack() as connections:
+            for _ in range(20):
+                slow = socket.create_connection(("127.0.0.1", attacked.server.port), 10)
+                connections.enter_context(slow)
+                data = request(dice, attacked).encoded()
+                slow.sendall(data[: dice.randrange(data.find(b"\r\n\r\n") + 4)])
+                rounds.inputs += 1
+            begun = time.monotonic()
+            attacked.send("GET", ITEMS)
+            if time.monotonic() - begun > 5:
+                rounds.found("a client had to wait for slow ones")
