@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from local.cosmos import rids
@@ -42,8 +43,12 @@ class Link:
         return "/".join(f"{kind}/{name}" for kind, name in zip(self.kinds, owned, strict=False))
 
 
+@lru_cache(maxsize=4096)
 def parse_link(raw_path: str) -> Link:
-    """The link of a request path, with or without a trailing slash; the query string is not part of it."""
+    """The link of a request path, with or without a trailing slash; the query string is not part of it.
+
+    A client asks for the same paths again and again; taking one apart costs as much as reading its item.
+    """
     path = raw_path.partition("?")[0].strip("/")
     segments = [unquote(segment) for segment in path.split("/")] if path else []
     kinds, ids = tuple(segments[::2]), tuple(segments[1::2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -152,9 +153,14 @@ def partition_headers(container: Container, partition: Partition) -> dict[str, s
         h.SESSION_TOKEN: f"{partition.id}:-1#{lsn}",
         h.LSN: str(lsn),
         h.PARTITION_KEY_RANGE_ID: partition.id,
-        h.ALT_CONTENT_PATH: quote(container.alt_link, safe=_HEADER_TEXT),
+        h.ALT_CONTENT_PATH: _header_text(container.alt_link),
         h.CONTENT_PATH: container.rid,
     }
+
+
+@lru_cache(maxsize=1024)
+def _header_text(text: str) -> str:
+    return quote(text, safe=_HEADER_TEXT)
 
 
 def range_rid(container: Container, partition: Partition) -> str:
