@@ -71,7 +71,7 @@ class AdminApi:
             given = json.loads(body).get("input")
             text = given if isinstance(given, str) else json.dumps(given)
             self._backend.trigger(function, text)
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             return web.Response(status=400, text=f'expected {{"input": "..."}}: {error}')
         return web.Response(status=202)
 

@@ -49,6 +49,13 @@ async def test_a_timer_is_triggered_by_hand(tmp_path: Path, http: ClientSession)
     assert calls == [False]
 
 
+async def test_an_input_that_is_nested_too_deeply_is_refused(tmp_path: Path, http: ClientSession) -> None:
+    async with running(write_app(tmp_path, APP)) as host:
+        answer = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
+
+        assert answer.status == 400
+
+
 async def test_drain_stops_the_listeners_and_keeps_http(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
         await host.ready()
