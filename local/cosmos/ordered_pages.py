@@ -28,6 +28,7 @@ class OrderedPage:
     def __init__(self, query: CompiledQuery, reading: Reading) -> None:
         self._query = query
         self._reading = reading
+        self._matches = query.matcher()
         self._page = reading.page
         self._given = reading.given
         after = reading.token.get("after")
@@ -73,9 +74,9 @@ class OrderedPage:
 
     def _add(self, items: list[StoredItem]) -> None:
         documents = [self._page.document_of(item) for item in items]
-        matching = list(filter(self._query.matches, documents))
-        self.matched += len(matching)
-        self._rows.add(matching)
+        if matching := list(filter(self._matches, documents)):
+            self.matched += len(matching)
+            self._rows.add(matching)
 
     def _emit(self) -> bool:
         """Gives the rows so far, which come before all others; whether the page takes more."""

@@ -23,7 +23,7 @@ class Load:
 
     def add(self, item: StoredItem, document: JsonObject) -> None:
         """Counts an item, unless an index rules it out."""
-        if all(predicate.matches(document) for predicate in self.served):
+        if not self.served or all(predicate.matches(document) for predicate in self.served):
             self.items += 1
             self.size_bytes += len(item.body)
 

@@ -92,23 +92,25 @@ class PagedQuery:
         return page
 
     def _stream(self, reading: Reading) -> Steps[None]:
-        page, limits = reading.page, reading.limits
-        position = ItemPosition.of_json(reading.token)
+        page, limits, matches = reading.page, reading.limits, self._compiled.matcher()
+        start = ItemPosition.of_json(reading.token)
         cut_item, skip = _cut(reading.token)
-        for one, chunk in reading.chunks(position):
+        behind: tuple[Slice, StoredItem] | None = None  # the last item that the page is done with
+        for one, chunk in reading.chunks(start):
             for item in chunk:
                 if limits.is_full or (page.scanned and limits.is_late):
-                    page.continuation = _streaming_token(position, None, 0)
+                    page.continuation = _streaming_token(_position(behind, start), None, 0)
                     return
                 document = page.document_of(item)
                 first = skip if item.number == cut_item else 0
-                for index, row in enumerate(islice(self._compiled.rows(document), first, None), start=first):
+                rows = self._compiled.rows(document) if matches(document) else iter(())
+                for index, row in enumerate(islice(rows, first, None), start=first):
                     text = json_text.dump(row)
                     if not limits.admit(len(text)):
-                        page.continuation = _streaming_token(position, item, index)
+                        page.continuation = _streaming_token(_position(behind, start), item, index)
                         return
                     page.rows.append(text)
-                position = ItemPosition.behind(one, item)
+                behind = one, item
             yield
 
     def _order(self, reading: Reading) -> Steps[None]:
@@ -158,6 +160,10 @@ def _cut(token: JsonObject) -> tuple[int | None, int]:
         case None:
             return None, 0
     raise malformed_continuation()
+
+
+def _position(behind: tuple[Slice, StoredItem] | None, start: ItemPosition | None) -> ItemPosition | None:
+    return start if behind is None else ItemPosition.behind(*behind)
 
 
 def _streaming_token(position: ItemPosition | None, item: StoredItem | None, rows: int) -> str:

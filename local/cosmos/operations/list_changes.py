@@ -5,6 +5,7 @@ Rules: learn.microsoft.com/azure/cosmos-db/change-feed-modes; headers as in azur
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -19,6 +20,7 @@ from local.cosmos.wire import Answer, Request, feed_answer
 _MODE: Final = "incremental feed"
 _NOW: Final = "*"
 _LSN_BITS: Final = 64
+_WINDOW: Final = 4000  # LSNs looked through at once
 
 
 async def handle(request: Request) -> Answer:
@@ -30,7 +32,7 @@ async def handle(request: Request) -> Answer:
     container = request.container
     slices = slices_of(request, container)
     after, since_s = _start(request, slices)
-    page = _page(slices, after, since_s, request.page_size)
+    page = await _page(slices, after, since_s, request.page_size)
     headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(after)}"'}
     if not page:
         return Answer(304, b"", headers, request.gateway.charges.refusal(304))
@@ -38,7 +40,7 @@ async def handle(request: Request) -> Answer:
     return feed_answer(container.rid, "Documents", [_with_lsn(item) for item in page], headers, charge_ru)
 
 
-def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
+async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
     """The next changes of each slice in turn until the page is full; moves `after` along.
 
     A slice without changes is left at its last LSN, so that a later page does not look at the same writes again.
@@ -48,8 +50,13 @@ def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> li
         if len(page) >= limit:
             break
         latest = one.partition.lsn
-        changes = _within_page_size(one.items.changes(one.scope, after[index], since_s, limit - len(page)))
-        after[index] = changes[-1].lsn if changes else max(after[index], latest)
+        changes: list[StoredItem] = []
+        while not changes and after[index] < latest:
+            until = min(after[index] + _WINDOW, latest)
+            found = one.items.changes(one.scope, after[index], until, since_s, limit - len(page))
+            changes = _within_page_size(found)
+            after[index] = changes[-1].lsn if changes else until
+            await asyncio.sleep(0)  # a long stretch may hold nothing of the scope
         page.extend(changes)
     return page
 

@@ -72,9 +72,20 @@ class CompiledQuery:
 
     def matches(self, item: Item) -> bool:
         """Whether WHERE is true for the item (with a JOIN: for one of its rows)."""
-        frame = self._context.new_frame()
-        frame[ITEM_SLOT] = item
-        return any(True for _ in self._selection.matches(frame))
+        return self.matcher()(item)
+
+    def matcher(self) -> Callable[[Item], bool]:
+        """`matches` for many items, one at a time."""
+        frame, selection = self._context.new_frame(), self._selection
+        test = selection.test
+
+        def matches(item: Item) -> bool:
+            frame[ITEM_SLOT] = item
+            if selection.bind is None:
+                return test is None or test(frame)
+            return any(True for _ in selection.matches(frame))
+
+        return matches
 
     def run(self, items: Iterable[Item]) -> Iterator[Json]:
         """The complete answer over the items: order, groups, DISTINCT, TOP and OFFSET LIMIT included."""

@@ -19,6 +19,7 @@ _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expire
 _JOINED_COLUMNS: Final = ", ".join(f"items.{name}" for name in _COLUMNS.split(", "))
 _VISIBLE: Final = "(expires_at IS NULL OR expires_at > ?)"
 _CHUNK_BYTES: Final = 1 << 20
+_FETCHED: Final = 16  # rows at once, of up to 2 MB each
 Clock = Callable[[], float]
 
 
@@ -123,15 +124,17 @@ class ItemView:
             [*arguments, *position, self._clock(), limit],
         )
 
-    def changes(self, scope: Scope, after_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
-        """The latest versions written after `after_lsn`, in LSN order, with `_ts` above `since_s`.
+    def changes(self, scope: Scope, after_lsn: int, until_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
+        """The latest versions written after `after_lsn`, until `until_lsn`, in LSN order, with `_ts` above `since_s`.
 
         Ends at the border of a transaction: what was written together is never split, even beyond `limit`.
         """
         condition, scoped = scope.where(epk="+epk")  # the index by LSN gives the order; the scope only filters
         select = f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {_VISIBLE} AND timestamp > ?"  # noqa: S608 - constants
         arguments = [*scoped, self._clock(), since_s]
-        page = self._chunk(f"{select} AND lsn > ? ORDER BY lsn, number LIMIT ?", [*arguments, after_lsn, limit])
+        page = self._chunk(
+            f"{select} AND lsn > ? AND lsn <= ? ORDER BY lsn, number LIMIT ?", [*arguments, after_lsn, until_lsn, limit]
+        )
         if not page:
             return page
         last = page[-1].lsn
@@ -195,18 +198,20 @@ class ItemView:
         """
         condition, scoped = scope.where(epk="+items.epk")
         low, high = entries
-        arguments: list[object] = [low, high]
-        later = "1"
-        if after is not None and backward:
-            later = "e.entry <= ? AND (e.entry < ? OR e.number > ?)"
-            arguments += [after.entry, after.entry, after.number]
-        elif after is not None:
-            later = "(e.entry, e.number) > (?, ?)"
-            arguments += [after.entry, after.number]
+        arguments: list[object]
+        if after is None:
+            within, arguments = "e.entry >= ? AND e.entry < ?", [low, high]
+        elif backward:
+            within, arguments = (
+                "e.entry >= ? AND e.entry <= ? AND (e.entry < ? OR e.number > ?)",
+                [low, after.entry, after.entry, after.number],
+            )
+        else:  # without the lower bound, which SQLite might begin at every time
+            within, arguments = "(e.entry, e.number) > (?, ?) AND e.entry < ?", [after.entry, after.number, high]
         order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
         rows = self._read_index(
             f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608
-            f"WHERE e.entry >= ? AND e.entry < ? AND {later} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
+            f"WHERE {within} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
             [*arguments, *scoped, self._clock(), limit],
         )
         found: list[tuple[bytes, StoredItem]] = []
@@ -231,12 +236,9 @@ class ItemView:
         chunk: list[StoredItem] = []
         size = 0
         with closing(self._connection.execute(statement, arguments)) as rows:
-            for row in rows:
-                item = StoredItem._make(row)
-                chunk.append(item)
-                size += len(item.body)
-                if size >= _CHUNK_BYTES:
-                    break
+            while size < _CHUNK_BYTES and (fetched := rows.fetchmany(_FETCHED)):
+                chunk += map(StoredItem._make, fetched)
+                size += sum(len(item.body) for item in chunk[-len(fetched) :])
         return chunk
 
 
