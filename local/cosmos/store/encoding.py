@@ -27,7 +27,7 @@ OBJECT_TAG: Final = b"\x70"
 
 _END: Final = b"\x00"
 _CUT: Final = b"\x01"  # behind the same text with an end, as the longer string is
-_ESCAPED_ZERO: Final = b"\x00\xff"
+_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order, and the end to itself
 _LONGEST: Final = 512  # bytes of a string
 _SIGN: Final = 1 << 63
 _ALL: Final = (1 << 64) - 1
@@ -45,7 +45,7 @@ def encoded(value: JsonOrUndefined) -> tuple[bytes, bool]:
     if type(value) is str:
         text = string_bytes(value)
         if len(text) > _LONGEST:
-            return STRING_TAG + _beginning(text) + _CUT, False
+            return STRING_TAG + text[:_LONGEST] + _CUT, False
         return STRING_TAG + text + _END, True
     if type(value) is int or type(value) is float:
         return NUMBER_TAG + _number_bytes(value), True
@@ -63,7 +63,10 @@ def beginning_of(text: str) -> bytes:
 
 def string_bytes(text: str) -> bytes:
     """The payload of a string without its end."""
-    return code_units(text).encode("utf-8", "surrogatepass").replace(_END, _ESCAPED_ZERO)
+    data = code_units(text).encode("utf-8", "surrogatepass")
+    for byte, escaped in _ESCAPES:
+        data = data.replace(byte, escaped)
+    return data
 
 
 def inverted(data: bytes) -> bytes:
@@ -84,16 +87,8 @@ def end_of_value(data: bytes, start: int, *, descending: bool) -> int:
         return start + 1 + _NUMBER.size
     if tag != STRING_TAG[0]:
         return start + 1
-    end, escape = (b"\xff", b"\x00") if descending else (b"\x00", b"\xff")
-    found = data.find(end, start + 1)
-    while found >= 0 and data[found + 1 : found + 2] == escape:
-        found = data.find(end, found + 2)
+    found = data.find(b"\xff" if descending else _END, start + 1)
     return len(data) if found < 0 else found + 1
-
-
-def _beginning(text: bytes) -> bytes:
-    """The part of a long payload that is kept; an escape stays whole."""
-    return text[: _LONGEST + 1] if text[_LONGEST] == _ESCAPED_ZERO[1] else text[:_LONGEST]
 
 
 def _number_bytes(value: int | float) -> bytes:

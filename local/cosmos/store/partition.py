@@ -150,6 +150,7 @@ class Partition:
         if self.is_open:
             async with self._lock:
                 await asyncio.to_thread(self._atomically, self._writer, self._synchronise)
+            self._on_unbuilt(self)
 
     async def build_slice(self) -> bool:
         """Builds some milliseconds' worth of what is wanted; whether there is more to do."""
