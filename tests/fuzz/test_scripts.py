@@ -12,7 +12,7 @@ from tests.fuzz.http_bytes import HttpAnswer, HttpRequest
 from tests.fuzz.prey import ENTRA, ITEMS, KEY, SCRIPT_TIME_S, Prey
 from tests.fuzz.rounds import Rounds
 
-# A script that hides in slow built-ins is ended from outside; and the machine may have other things to do.
+# QuickJS looks at its clock once in some 10,000 calls and jumps, and the machine may have other things to do.
 MARGIN_S: Final = 8.0
 SERVED_S: Final = 8.0
 

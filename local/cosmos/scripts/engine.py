@@ -8,17 +8,13 @@ into text without any limit, and must never do that with a value of the script's
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar, cast
 
 from local.cosmos.scripts.failures import ScriptExhaustedError, ScriptTimedOutError
-from local.cosmos.scripts.watchdog import WATCHDOG
 
 _STACK_BYTES: Final = 1024 * 1024  # QuickJS's own default; the smallest thread stack we meet is 2 MB (Windows)
 _INTERRUPTED: Final = "InternalError: interrupted"
-_GRACE_S: Final = 0.1  # QuickJS ends nearly every script itself, and more gently
-_NO_MEMORY: Final = 1  # bytes; 0 would be no limit
 
 Result = TypeVar("Result")
 
@@ -49,7 +45,6 @@ class JavaScriptEngine:
         self._context.set_max_stack_size(_STACK_BYTES)
         self._dispatch = cast("Callable[[str, str], object]", self._context.eval(runtime))
         self._context.set_memory_limit(memory_bytes)
-        self._is_starved = False
 
     def dispatch(self, command: str, text: str, limit_s: float) -> str:
         """The runtime's answer to a command."""
@@ -66,18 +61,9 @@ class JavaScriptEngine:
         if limit_s <= 0:
             raise ScriptTimedOutError
         self._context.set_time_limit(limit_s)
-        with WATCHDOG.watching(time.monotonic() + limit_s + _GRACE_S, self._starve):
-            try:
-                result = action()
-            except self._exception as error:
-                if self._is_starved or str(error).startswith(_INTERRUPTED):
-                    raise ScriptTimedOutError from None
-                raise ScriptExhaustedError from None
-        if self._is_starved:
-            raise ScriptTimedOutError
-        return result
-
-    def _starve(self) -> None:
-        """Called in the watchdog's thread: QuickJS only stores the number, which the next allocation compares."""
-        self._is_starved = True
-        self._context.set_memory_limit(_NO_MEMORY)
+        try:
+            return action()
+        except self._exception as error:
+            if str(error).startswith(_INTERRUPTED):
+                raise ScriptTimedOutError from None
+            raise ScriptExhaustedError from None

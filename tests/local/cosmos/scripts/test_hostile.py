@@ -178,23 +178,6 @@ def test_an_array_that_becomes_enormous_while_others_are_joined_is_timed_out() -
     assert _failure(body, SHORT).status == 408
 
 
-@pytest.mark.parametrize(
-    "statements",
-    [
-        "for (;;) new RegExp('\\\\p{L}'.repeat(200), 'iu');",
-        "new RegExp('a|'.repeat(1e6));",
-        "const o = {}; for (let i = 0; i < 1e5; i++) o['k' + i] = 1; for (;;) try { Object.assign({}, o); } catch {}",
-        "(async () => { await null; for (;;) new RegExp('\\\\p{L}'.repeat(200), 'iu'); })();",
-    ],
-)
-def test_slow_built_ins_between_two_looks_at_the_clock_do_not_prolong_a_run(statements: str) -> None:
-    started = time.perf_counter()
-
-    assert _failure(f"function () {{ {statements} }}", SHORT).status == 408
-    assert time.perf_counter() - started < 10
-    assert result_of("function () { __.response.setBody('alive'); }") == "alive"
-
-
 @pytest.mark.parametrize("call", ["concat(a)", "flat()", "flatMap((x) => a)", "toString()"])
 def test_enormous_arrays_inside_arrays_are_refused_or_timed_out(call: str) -> None:
     failure = _failure(f"function () {{ const a = []; a.length = 2 ** 32 - 1; [a].{call}; }}", SHORT)
