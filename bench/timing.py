@@ -27,6 +27,11 @@ class Times:
     seconds: tuple[float, ...]
 
     @property
+    def rounds(self) -> int:
+        """How often it was done."""
+        return len(self.seconds)
+
+    @property
     def p50_ms(self) -> float:
         return statistics.median(self.seconds) * 1000
 
