@@ -160,7 +160,8 @@ async def test_a_data_directory_belongs_to_one_emulator(tmp_path: Path) -> None:
 
 
 async def test_a_container_deleted_under_a_running_write_is_not_found(tmp_path: Path) -> None:
-    settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=0.5)
+    # No purge in between: it looks at the clock, too, by which the test sees that the script has begun.
+    settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=0.5, purge_interval_s=3600)
     begun = asyncio.Event()
     async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
         database = await client.create_database("db")
