@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import statistics
 import time
@@ -40,22 +41,28 @@ class Times:
         return sorted(self.seconds)[int(len(self.seconds) * 0.95)] * 1000
 
 
-async def in_turn(actions: Mapping[str, Action], repetitions: int, *, warm_up: int) -> dict[str, Times]:
-    """The times of each action, by name. An action gets the number of its round, those of warming up included.
+async def in_turn(
+    actions: Mapping[str, Action], repetitions: int, *, warm_up: int, block: int = 10, pause_s: float = 0
+) -> dict[str, Times]:
+    """The times of each action, by name. An action gets the number of its repetition, those of warming up included.
 
-    Every round runs each action once, in an order of its own: one that always came after the same other would pay for
-    what that leaves behind. Where the rounds take too long
-    there are fewer, and of few the first counts, too.
+    Every round runs each action `block` times, after a pause each, in an order of its own: one that always came after
+    the same other would pay for what that leaves behind. In a block an action meets what it leaves behind itself.
+    Where it all takes too long there are fewer rounds, and of few the first counts, too.
     """
     names = list(actions)
     shuffled = random.Random(1)  # noqa: S311 - the same orders in every run
-    rounds: list[dict[str, float]] = []
+    seconds: dict[str, list[float]] = {name: [] for name in names}
     begun = time.perf_counter()
-    while len(rounds) < warm_up + repetitions and (len(rounds) < _LEAST or time.perf_counter() - begun < _BUDGET_S):
-        order = shuffled.sample(names, len(names))
-        rounds.append({name: await _seconds(actions[name], len(rounds)) for name in order})
-    counted = rounds[warm_up:] or rounds
-    return {name: Times(tuple(seconds[name] for seconds in counted)) for name in names}
+    done = 0
+    while done < warm_up + repetitions and (done < _LEAST or time.perf_counter() - begun < _BUDGET_S):
+        for name in shuffled.sample(names, len(names)):
+            for number in range(done, done + block):
+                await asyncio.sleep(pause_s)
+                seconds[name].append(await _seconds(actions[name], number))
+        done += block
+    first = warm_up if done > warm_up else 0
+    return {name: Times(tuple(passed[first:])) for name, passed in seconds.items()}
 
 
 async def _seconds(action: Action, number: int) -> float:

@@ -35,7 +35,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
             "ours": _filter(await _filled(stack, ours, sizes.scanned)),
             "theirs": _filter(await _filled(stack, theirs, sizes.scanned)),
         }
-        times = await in_turn(actions, sizes.runs, warm_up=1)
+        times = await in_turn(actions, sizes.runs, warm_up=1, block=1)
     return [
         Finding.at_most(
             f"filter over all partitions on an unindexed path, {sizes.scanned:,} items, p50, against the peer",
