@@ -120,10 +120,15 @@ class CosmosServer:
             headers[h.RETRY_AFTER_MS] = str(error.retry_after_ms)
         if error.status == 304:
             return Answer(304, b"", headers, charge_ru)
-        errors = json_text.dump({"Errors": [error.message]}).decode()
-        message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {http.raw_path}"
+        errors = json_text.dump({"Errors": [_in_utf8(error.message)]}).decode()
+        message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {_in_utf8(http.raw_path)}"
         body = json_text.dump({"code": error.code, "message": message, **error.details})
         return Answer(error.status, body, headers, charge_ru)
+
+
+def _in_utf8(text: str) -> str:
+    """What quotes a request, without those of its bytes that are not UTF-8: they have no place in JSON."""
+    return text.encode(errors="replace").decode()
 
 
 def new_request(

@@ -16,9 +16,10 @@ def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
     """A copy of the document after all operations, in order."""
     result = copy.deepcopy(document)
     for operation in operations:
-        if not isinstance(operation, dict) or operation.get("op") not in _OPERATIONS:
+        name = operation.get("op") if isinstance(operation, dict) else None
+        if not (isinstance(operation, dict) and isinstance(name, str) and name in _OPERATIONS):
             raise _refused("the operation must be one of " + ", ".join(_OPERATIONS))
-        _OPERATIONS[str(operation["op"])](result, operation)
+        _OPERATIONS[name](result, operation)
     return result
 
 

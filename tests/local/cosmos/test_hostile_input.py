@@ -147,3 +147,22 @@ async def test_the_rid_of_another_database_or_container_names_nothing(
     assert await status(f"/dbs/{elsewhere}/colls/{owned}/docs/{item['_rid']}") == 404
     assert await status(f"/dbs/{elsewhere}/colls/{owned}") == 404
     assert await status(f"/dbs/{own}/colls/{neighbour}/docs/{item['_rid']}") == 404
+
+
+async def test_a_header_that_is_not_utf8_is_refused_like_any_other(
+    emulator: CosmosEmulator, container: ContainerProxy
+) -> None:
+    emulator.settings.check_signatures = False
+    address = urlsplit(emulator.endpoint)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(
+        b"GET /dbs/db/colls/items/docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"x-ms-documentdb-partitionkeyrangeid: \xff\r\n\r\n"
+    )
+
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+
+    assert answer.startswith(b"HTTP/1.1 410 ")
+    assert b"is gone" in answer

@@ -125,6 +125,22 @@ async def test_the_bare_array_of_the_javascript_sdk_is_taken(
     assert (answer.status, answer.json["n"]) == (200, 5)
 
 
+@pytest.mark.parametrize("op", [["add"], {}, None, 1])
+async def test_an_operation_whose_name_is_no_text_is_refused(
+    raw: RawClient, container: ContainerProxy, item: dict[str, Any], op: Any
+) -> None:
+    answer = await raw.send(
+        "PATCH",
+        "/dbs/db/colls/items/docs/a",
+        kind="docs",
+        link="dbs/db/colls/items/docs/a",
+        body={"operations": [{"op": op, "path": "/n", "value": 1}]},
+        headers={"x-ms-documentdb-partitionkey": '["p"]'},
+    )
+
+    assert answer.status == 400
+
+
 async def test_a_missing_item_is_not_found(container: ContainerProxy) -> None:
     with refused(404):
         await container.patch_item("none", "p", [{"op": "set", "path": "/n", "value": 1}])
