@@ -42,10 +42,10 @@ def checked_content(content: Json) -> JsonObject:
 def provisioned_ru_s(offer: JsonObject) -> int:
     """RU/s of a throughput document: the maximum where they scale by themselves."""
     content = offer["content"]
-    assert isinstance(content, dict)  # noqa: S101 - checked when it was stored
+    assert isinstance(content, dict)  # noqa: S101 - checked when it was stored, like the number below
     autoscale = content.get("offerAutopilotSettings")
     ru_s = autoscale.get("maxThroughput") if isinstance(autoscale, dict) else content.get("offerThroughput")
-    assert isinstance(ru_s, int)  # noqa: S101
+    assert isinstance(ru_s, int)  # noqa: S101 - see above
     return ru_s
 
 

@@ -38,7 +38,7 @@ class JavaScriptEngine:
 
     def __init__(self, runtime: str, memory_bytes: int) -> None:
         # Imported here because importing it starts a thread, for an executor that is not used.
-        import quickjs  # type: ignore[import-untyped]
+        import quickjs  # type: ignore[import-untyped]  # the package has no types; see _Context
 
         self._exception = cast("type[Exception]", quickjs.JSException)
         self._context = cast(_Context, quickjs.Context())

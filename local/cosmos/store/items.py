@@ -175,6 +175,7 @@ class ItemView:
         """The items of the scope with these numbers, as far as they exist, by number; all at once, so ask for few."""
         condition, arguments = scope.where(epk="+epk")
         marks = ",".join("?" * len(numbers))
+        # Put together of constants and question marks; every value is an argument.
         rows = self._connection.execute(
             f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks}) AND {condition} AND {_VISIBLE} "  # noqa: S608
             "ORDER BY number",
@@ -209,6 +210,7 @@ class ItemView:
         else:  # without the lower bound, which SQLite might begin at every time
             within, arguments = "(e.entry, e.number) > (?, ?) AND e.entry < ?", [after.entry, after.number, high]
         order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
+        # Put together of constants and the name of a table of ours; every value is an argument.
         rows = self._read_index(
             f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608
             f"WHERE {within} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
