@@ -12,6 +12,7 @@ import azure.functions as func
 from shared.charges import metered
 from shared.containers import LEASES
 from shared.logs import log
+from shared.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
 
 Reaction = Callable[[func.DocumentList], Awaitable[None]]
 
@@ -43,8 +44,8 @@ def batch_of(blueprint: func.Blueprint, *, container_name: str) -> Callable[[Rea
         return blueprint.retry(
             strategy="exponential_backoff",
             max_retry_count="-1",
-            minimum_interval="00:00:01",
-            maximum_interval="00:01:00",
+            minimum_interval=BATCH_RETRY_LEAST,
+            maximum_interval=BATCH_RETRY_MOST,
         )(triggered)
 
     return register

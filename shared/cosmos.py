@@ -24,17 +24,12 @@ from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpRespons
 from shared.charges import add_charge
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
+from shared.patience import advised_wait_s, check_patience
+from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
-
-# A request has ten seconds in all (shared/http/endpoints.py): waits for a throttled database must end well before.
-_THROTTLE_RETRIES = 9
-_THROTTLE_WAIT_S = 6
-# 449 (a write met a concurrent one) is not retried by the SDK; it comes from contention, so the waits are jittered.
-_CONFLICT_RETRIES = 5
-_CONFLICT_WAIT_S = 0.01
 
 _RETRY_WITH = 449
 _REFUSED_FOR_TIME = 503
@@ -67,12 +62,19 @@ def connect(configuration: Settings) -> CosmosClient:
     return CosmosClient(
         configuration.account_endpoint,
         configuration.account_key or _identity(),
-        raw_response_hook=add_charge,
-        retry_throttle_total=_THROTTLE_RETRIES,
-        retry_throttle_backoff_max=_THROTTLE_WAIT_S,
+        raw_response_hook=_on_answer,
+        retry_throttle_total=THROTTLE_RETRIES,
+        retry_throttle_backoff_max=THROTTLE_WAIT_S,
+        read_timeout=SILENCE_S,
         user_agent_suffix="blog",
         transport=_transport(),
     )
+
+
+def _on_answer(response: Any) -> None:
+    # Called by the SDK's pipeline for every answer, also those it retries, in the task that asked.
+    add_charge(response)
+    check_patience(response)
 
 
 def _transport() -> AioHttpTransport:
@@ -219,7 +221,7 @@ class Container:
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """One stored procedure, retried when it met a concurrent write or was refused for time. Raises ScriptFailed
         for what the script itself refuses."""
-        for attempt in range(_CONFLICT_RETRIES + 1):
+        for attempt in range(CONFLICT_RETRIES + 1):
             try:
                 with _blog_errors(script=True):
                     return await self.proxy.scripts.execute_stored_procedure(
@@ -229,8 +231,8 @@ class Container:
                 if failure.number not in (_RETRY_WITH, _REFUSED_FOR_TIME):
                     raise
                 last = failure
-            await asyncio.sleep(random.uniform(0, _CONFLICT_WAIT_S * 2**attempt))  # noqa: S311 - jitter
-        raise DatabaseUnavailable(f"{procedure} met concurrent writes {_CONFLICT_RETRIES + 1} times") from last
+            await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**attempt))  # noqa: S311 - jitter
+        raise DatabaseUnavailable(f"{procedure} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
 
 
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -266,8 +268,7 @@ def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, scri
     if status == 404 and (script or sub_status == _OWNER_MISSING):
         return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
     if status == 429:
-        retry_after_ms = (error.headers or {}).get("x-ms-retry-after-ms") if hasattr(error, "headers") else None
-        return DatabaseThrottled(float(retry_after_ms or 1000) / 1000)
+        return DatabaseThrottled(advised_wait_s(getattr(error, "headers", None) or {}))
     if status in known:
         return known[status](error.message)
     if status in _UNAVAILABLE:

@@ -31,13 +31,13 @@ from typing import Any
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
 from shared.errors import UsernameTaken
 from shared.models.base import Item
+from shared.retries import RESERVE_ATTEMPTS
 
 TYPE = "username"
 # Long, because only a crash leaves an unconfirmed reservation behind, and a change feed that lags must not lose one.
 UNCONFIRMED_TTL_S = 3600
 # Longer than any request may take, so that a reservation in the middle of its protocol is not taken away.
 ABANDONED_AFTER_S = 60
-_ATTEMPTS = 3
 
 
 def normalised(username: str) -> str:
@@ -76,7 +76,7 @@ async def reserve(users: Container, username: str, user_id: str, name_version: i
     """Reserve a name, unconfirmed: one write, and where the name has a reservation already, up to two point reads and
     another write. Raises UsernameTaken."""
     wanted = reservation_item(username, user_id, name_version, confirmed=False)
-    for _ in range(_ATTEMPTS):
+    for _ in range(RESERVE_ATTEMPTS):
         with suppress(ItemExists):
             return Reservation(await users.create(wanted), fresh=True)
         # What is held may be released, confirmed or taken over between the look at it and the write.

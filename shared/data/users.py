@@ -13,10 +13,7 @@ from shared.errors import DatabaseUnavailable, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.user import NewUser, User, UserChanges, renamed, user_item
-
-# Renames of one user that meet: a loser starts again from what the winner left, at a time of its own.
-_ATTEMPTS = 10
-_WAIT_S = 0.02
+from shared.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
@@ -42,17 +39,17 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
 
     The copies of the name and the reservation of the former one follow by the users change feed.
     """
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(RENAME_ATTEMPTS):
         user = await get_user(users, user_id)
+        if user["username"] == changes.username:
+            return user  # whatever the version: the answer to this very command may have been lost, see edit_post
         if etag is not None and User.entity_tag(user) != etag:
             raise VersionMismatch
-        if user["username"] == changes.username:
-            return user
         changed = await _rename(users, user, changes.username)
         if changed is not None:
             return changed
-        await asyncio.sleep(random.uniform(0, _WAIT_S * attempt))  # noqa: S311 - jitter
-    raise DatabaseUnavailable(f"{_ATTEMPTS} renames of one user met others")
+        await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
+    raise DatabaseUnavailable(f"{RENAME_ATTEMPTS} renames of one user met others")
 
 
 async def _rename(users: Container, user: Item, username: str) -> Item | None:

@@ -18,9 +18,8 @@ from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
 from shared.logs import log, traced
 from shared.models.base import RequestModel
-
-# A client waits no longer; what the database has applied by then stays applied.
-DEADLINE_S = 10.0
+from shared.patience import patience
+from shared.retries import REQUEST_DEADLINE_S, THROTTLED_S
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
 HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
@@ -108,9 +107,10 @@ def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
 
     async def run(req: func.HttpRequest) -> func.HttpResponse:
         started = time.perf_counter()
-        with traced(req.headers.get("traceparent")), metered() as charge:
+        with traced(req.headers.get("traceparent")), metered() as charge, patience(THROTTLED_S):
             try:
-                async with asyncio.timeout(DEADLINE_S):
+                # A client waits no longer; what the database has applied by then stays applied.
+                async with asyncio.timeout(REQUEST_DEADLINE_S):
                     response = await handler(parse_call(req, endpoint.body))
             except Exception as error:  # noqa: BLE001 - the edge: every failure becomes an answer, here and nowhere else
                 response = _failure(endpoint, req, error)
@@ -127,7 +127,7 @@ def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
 
 def _failure(endpoint: Endpoint, request: func.HttpRequest, error: Exception) -> func.HttpResponse:
     if isinstance(error, TimeoutError):
-        error = DatabaseUnavailable(f"no answer within {DEADLINE_S:.0f} s")
+        error = DatabaseUnavailable(f"no answer within {REQUEST_DEADLINE_S:.0f} s")
     if isinstance(error, DatabaseUnavailable):
         log(logging.WARNING, "database unavailable", function=endpoint.name, reason=error.reason)
     elif not isinstance(error, BlogError):

@@ -9,8 +9,8 @@ from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
+from shared.retries import COPY_ATTEMPTS
 
-_ATTEMPTS = 5
 # What of a copy can change after its creation: within the ten operations of one patch.
 _CHANGING = ("userUsername", "nameVersion", "title", "content", "commentCount", "likeCount", "version")
 
@@ -33,7 +33,7 @@ class Copies:
         so after a creation the post is read once more.
         """
         copy = short_form(post)
-        for _ in range(_ATTEMPTS):
+        for _ in range(COPY_ATTEMPTS):
             if present and await self._update(copy):
                 return None
             if await self._create(copy):
