@@ -22,7 +22,8 @@ from shared.propagation.users import UsersReaction
 from shared.settings import Settings
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
-NAIVE = Path(__file__).parent / "stored_procedures" / "naive"
+# The scripts of the benchmark: what the article's do, and nothing else.
+NAIVE = Path(__file__).parent.parent / "bench" / "models" / "stored_procedures"
 
 T = TypeVar("T")
 

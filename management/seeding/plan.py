@@ -96,15 +96,23 @@ class SeedPlan:
 
     def posts(self, index: int, author: Item) -> Iterator[Item]:
         """The posts of user number `index`, as they stand with all their comments and likes."""
-        for number in range(self.posts_per_user.pick(self._rng("posts", index))):
+        for number in range(self.post_count(index)):
             post_id, rng = self._id("post", index, number), self._rng("post", index, number)
             prose = self._prose(rng, post_id)
             new = NewPost(user_id=author["userId"], title=prose.title(), content=prose.post())
             post = post_item(post_id, author, new, _between(rng, _FIRST_POST, _LAST_POST))
-            comments = self.comments_per_post.pick(rng) if self.users else 0
-            likes = self.likes_per_post.pick(rng, most=self.users)
+            comments, likes = self.response_counts(index, number, rng)
             # Each comment and like is a write of the post, too: see createComment.js.
             yield post | {"commentCount": comments, "likeCount": likes, "version": 1 + comments + likes}
+
+    def post_count(self, index: int) -> int:
+        """The number of posts of user number `index`."""
+        return self.posts_per_user.pick(self._rng("posts", index))
+
+    def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a plan that extends this one goes by the post
+        """The numbers of comments and likes of a user's post number `number`."""
+        comments = self.comments_per_post.pick(rng) if self.users else 0
+        return comments, self.likes_per_post.pick(rng, most=self.users)
 
     def responses(self, post: Item) -> Iterator[tuple[int, Item]]:
         """A post's comments and likes, each with the number of its user; the user's item is as `user` makes it."""

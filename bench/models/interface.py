@@ -1,0 +1,221 @@
+"""What a model of the blog answers: the article's ten requests, in one shape for all models.
+
+A caller hands in the user who writes, comments or likes, with his name: where the article's V2 and V3 keep a name, its
+list of requests has no read of it. The project reads the name itself, and pays for that. The lists come whole, as the
+article asks for them, newest first.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from azure.cosmos.aio import CosmosClient, DatabaseProxy
+from azure.cosmos.exceptions import CosmosResourceExistsError
+
+from bench.models.plan import ArticlePlan
+from shared.models.base import Item
+from shared.settings import Settings
+
+FEED_LENGTH: Final = 100
+_SCRIPTS: Final = Path(__file__).parent / "stored_procedures"
+
+
+@dataclass(frozen=True)
+class User:
+    """C1, Q1."""
+
+    id: str
+    username: str
+
+
+@dataclass(frozen=True)
+class Post:
+    """C2, Q2; in Q3 and Q6 `content` is its summary."""
+
+    id: str
+    user_id: str
+    username: str
+    title: str
+    content: str
+    comment_count: int
+    like_count: int
+    creation_date: str
+
+
+@dataclass(frozen=True)
+class Comment:
+    """C3, Q4."""
+
+    id: str
+    post_id: str
+    user_id: str
+    username: str
+    content: str
+    creation_date: str
+
+
+@dataclass(frozen=True)
+class Like:
+    """C4, Q5. Without an id: the models make it in different ways."""
+
+    post_id: str
+    user_id: str
+    username: str
+    creation_date: str
+
+
+@dataclass(frozen=True)
+class ContainerPlan:
+    """A container: its definition as the service takes it (`id`, `partitionKey`, …), its scripts by name."""
+
+    definition: Item
+    procedures: Sequence[str] = ()
+    triggers: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        return str(self.definition["id"])
+
+    @property
+    def key(self) -> str:
+        """The property with the partition key."""
+        return str(self.definition["partitionKey"]["paths"][0]).removeprefix("/")
+
+
+@dataclass(frozen=True)
+class ChangeFeed:
+    """The container whose changes a model reacts to, and the reaction to a batch of them."""
+
+    container: str
+    on_changed: Callable[[list[Item]], Awaitable[None]]
+
+
+class Model(ABC):
+    """One model on a database of its own."""
+
+    NAME: ClassVar[str]
+    CONTAINERS: ClassVar[Sequence[ContainerPlan]]
+
+    def __init__(self, database: DatabaseProxy) -> None:
+        self.database = database
+
+    @classmethod
+    async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
+        """Create the database of the settings with the model's containers and scripts, where they are not there.
+        `throughput` in RU/s is for all containers together."""
+        await client.create_database_if_not_exists(configuration.database, offer_throughput=throughput)
+        proxy = client.get_database_client(configuration.database)
+        for container in cls.CONTAINERS:
+            await _provision_container(proxy, container)
+
+    @staticmethod
+    @abstractmethod
+    def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
+        """Every item of the model that holds the planned blog, with its container's name; those of one logical
+        partition come one after another."""
+
+    @property
+    def change_feeds(self) -> Sequence[ChangeFeed]:
+        """None unless the model has some."""
+        return ()
+
+    @abstractmethod
+    async def create_user(self, username: str) -> User:
+        """C1."""
+
+    @abstractmethod
+    async def rename_user(self, user: User, username: str) -> User:
+        """C1, edit. Copies of the name follow by the change feeds."""
+
+    @abstractmethod
+    async def get_user(self, user_id: str) -> User:
+        """Q1."""
+
+    @abstractmethod
+    async def create_post(self, author: User, title: str, content: str) -> Post:
+        """C2."""
+
+    @abstractmethod
+    async def edit_post(self, post: Post, title: str, content: str) -> Post:
+        """C2, edit."""
+
+    @abstractmethod
+    async def get_post(self, post_id: str) -> Post:
+        """Q2."""
+
+    @abstractmethod
+    async def list_user_posts(self, user_id: str) -> list[Post]:
+        """Q3: in short form."""
+
+    @abstractmethod
+    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+        """C3."""
+
+    @abstractmethod
+    async def list_comments(self, post_id: str) -> list[Comment]:
+        """Q4."""
+
+    @abstractmethod
+    async def like(self, post_id: str, liker: User) -> Like:
+        """C4."""
+
+    @abstractmethod
+    async def list_likes(self, post_id: str) -> list[Like]:
+        """Q5."""
+
+    @abstractmethod
+    async def feed(self) -> list[Post]:
+        """Q6: the 100 most recent posts, in short form."""
+
+
+def user_of(item: Item) -> User:
+    return User(item["id"], item["username"])
+
+
+def post_of(item: Item) -> Post:
+    return Post(
+        item["id"],
+        item["userId"],
+        item["userUsername"],
+        item["title"],
+        item["content"],
+        item["commentCount"],
+        item["likeCount"],
+        item["creationDate"],
+    )
+
+
+def comment_of(item: Item) -> Comment:
+    return Comment(
+        item["id"], item["postId"], item["userId"], item["userUsername"], item["content"], item["creationDate"]
+    )
+
+
+def like_of(item: Item) -> Like:
+    return Like(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
+
+
+def script_text(name: str) -> str:
+    """The text of a script of bench/models/stored_procedures."""
+    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
+
+
+async def _provision_container(database: DatabaseProxy, plan: ContainerPlan) -> None:
+    definition: dict[str, Any] = plan.definition
+    container = await database.create_container_if_not_exists(plan.name, definition["partitionKey"])
+    for name in plan.procedures:
+        await _unless_there(container.scripts.create_stored_procedure({"id": name, "body": script_text(name)}))
+    for name in plan.triggers:
+        body = {"id": name, "body": script_text(name), "triggerType": "Post", "triggerOperation": "All"}
+        await _unless_there(container.scripts.create_trigger(body))
+
+
+async def _unless_there(creation: Awaitable[object]) -> None:
+    try:
+        await creation
+    except CosmosResourceExistsError:
+        return

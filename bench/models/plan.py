@@ -1,0 +1,93 @@
+"""The article's data, from a seed: 5 to 50 posts per user, up to 25 comments and 100 likes per post.
+
+It is `manage.py seed`'s plan in the article's sizes. The posts that are measured are the same in every size of the
+data: user number 0 has the 29 posts, the first of them with the 20 comments and 50 likes, that the article's figures
+lead back to (specification of the charges, section 3).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from management.seeding.plan import SeedPlan, Span
+from management.seeding.prose import SUBJECTS, Prose, Subject
+from shared.models.base import Item
+
+# Characters of a post's or a comment's text: fitted to the article's C3 (same source).
+TEXT_LENGTH: Final = 1480
+EXHIBIT_POSTS: Final = 29
+# Comments and likes of the first posts of user number 0. The second fits into a blog of ten users.
+EXHIBITS: Final = ((20, 50), (10, 10))
+_TEXTS: Final = 256
+_POSTS: Final = Span(5, 50)
+_COMMENTS: Final = Span(0, 25)
+_LIKES: Final = Span(0, 100)
+_FEW: Final = Span(0, 1)
+
+
+@dataclass(frozen=True)
+class ArticlePlan(SeedPlan):
+    """The posts of the first `crowded_users` have comments and likes in the article's numbers; those of the others, in
+    sizes that would take too long or too much room otherwise, have `few` of each. None: all are alike."""
+
+    users: int = 100
+    posts_per_user: Span = _POSTS
+    comments_per_post: Span = _COMMENTS
+    likes_per_post: Span = _LIKES
+    crowded_users: int | None = None
+    few: Span = _FEW
+    _users: dict[int, Item] = field(default_factory=dict, repr=False, compare=False)
+
+    def user(self, index: int) -> Item:
+        """As everybody's, made once: each comment and like asks for one."""
+        if index not in self._users:
+            self._users[index] = super().user(index)
+        return self._users[index]
+
+    def post_count(self, index: int) -> int:
+        return EXHIBIT_POSTS if index == 0 else super().post_count(index)
+
+    def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:
+        if index == 0 and number < len(EXHIBITS):
+            comments, likes = EXHIBITS[number]
+            return comments, min(likes, self.users)
+        if self.crowded_users is None or index < self.crowded_users:
+            return super().response_counts(index, number, rng)
+        return self.few.pick(rng), self.few.pick(rng, most=self.users)
+
+    def exhibit(self, number: int) -> Item:
+        """A post that is measured."""
+        return next(post for at, post in enumerate(self.posts(0, self.user(0))) if at == number)
+
+    def _prose(self, rng: random.Random, post_id: str) -> Prose:
+        return _LongProse(rng, self._rng("subject", post_id).choice(SUBJECTS), self._texts)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The texts to choose from: hundreds of thousands of comments need not be all different."""
+        rng = random.Random(f"{self.seed}/texts")  # noqa: S311 - made up, not secret
+        return [_text(Prose(rng, rng.choice(SUBJECTS))) for _ in range(_TEXTS)]
+
+
+class _LongProse(Prose):
+    """Prose whose posts and comments have the article's length."""
+
+    def __init__(self, rng: random.Random, subject: Subject, texts: list[str]) -> None:
+        super().__init__(rng, subject)
+        self._texts = texts
+
+    def post(self) -> str:
+        return self._rng.choice(self._texts)
+
+    def remark(self) -> str:
+        return self._rng.choice(self._texts)
+
+
+def _text(prose: Prose) -> str:
+    text = prose.post()
+    while len(text) < TEXT_LENGTH:
+        text += "\n\n" + prose.post()
+    return text[: TEXT_LENGTH - 1] + "."

@@ -1,0 +1,98 @@
+"""The article's V3: V2, and each post a second and a third time, beside its author in `users` and in `feed`.
+
+The change feed of `posts` brings the copies, one write after another; the trigger `truncateFeed` cuts the feed. Both
+are kept as the article has them, with what follows: the trigger takes every upsert for that of a new and most recent
+post, so one that changes a post of a full feed costs the feed its oldest, and so does an old post that comes late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
+
+from azure.cosmos.aio import ContainerProxy
+
+from bench.models.interface import FEED_LENGTH, ChangeFeed, ContainerPlan, Post, User, post_of, user_of
+from bench.models.plan import ArticlePlan
+from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
+from bench.models.v2 import POSTS, V2, as_kept
+from management.newest import Newest
+from shared.models.base import Item
+from shared.models.post import summary
+
+USERS: Final = ContainerPlan({"id": "users", "partitionKey": {"paths": ["/userId"], "kind": "Hash", "version": 2}})
+FEED: Final = ContainerPlan(
+    {"id": "feed", "partitionKey": {"paths": ["/type"], "kind": "Hash", "version": 2}}, triggers=("truncateFeed",)
+)
+
+
+class V3(V2):
+    """Reads and writes as the article lists them."""
+
+    NAME: ClassVar[str] = "V3"
+    CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS, FEED)
+
+    @property
+    def feed_container(self) -> ContainerProxy:
+        return self.database.get_container_client("feed")
+
+    @staticmethod
+    def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
+        newest: Newest[Item] = Newest(FEED_LENGTH)
+        for index in range(plan.users):
+            author = plan.user(index)
+            yield "users", _user_item(author["id"], author["username"])
+            for post in plan.posts(index, author):
+                copy = _copy(as_kept(post))
+                newest.offer((copy["creationDate"], copy["id"]), copy)
+                yield "users", copy
+                yield "posts", as_kept(post)
+                for _, response in plan.responses(post):
+                    yield "posts", as_kept(response)
+        for copy in newest.values():
+            yield "feed", copy
+
+    @property
+    def change_feeds(self) -> Sequence[ChangeFeed]:
+        return (ChangeFeed("users", self.on_users_changed), ChangeFeed("posts", self.on_posts_changed))
+
+    async def on_users_changed(self, changes: list[Item]) -> None:
+        """As V2's, for users alone: the container shows copies of posts, too."""
+        await super().on_users_changed([item for item in changes if item["type"] == "user"])
+
+    async def on_posts_changed(self, changes: list[Item]) -> None:
+        """For each changed post two writes, one after another, and the trigger's own."""
+        for post in changes:
+            if post["type"] == "post":
+                copy = _copy(_without_system_properties(post))
+                await self.users.upsert_item(copy)
+                await self.feed_container.upsert_item(copy, post_trigger_include="truncateFeed")
+
+    async def create_user(self, username: str) -> User:
+        """C1. One write."""
+        return user_of(await self.users.create_item(_user_item(new_id(), username)))
+
+    async def rename_user(self, user: User, username: str) -> User:
+        """C1. One write."""
+        return user_of(await self.users.upsert_item(_user_item(user.id, username)))
+
+    async def list_user_posts(self, user_id: str) -> list[Post]:
+        """Q3. One query inside one partition of `users`."""
+        query = "SELECT * FROM p WHERE p.userId = @userId AND p.type = 'post'"
+        return newest_first([post_of(item) for item in await rows_in(self.users, query, user_id, userId=user_id)])
+
+    async def feed(self) -> list[Post]:
+        """Q6. One query inside the one partition of `feed`."""
+        return [post_of(item) for item in await rows_in(self.feed_container, MOST_RECENT, "post")]
+
+
+def _user_item(user_id: str, username: str) -> Item:
+    return {"id": user_id, "type": "user", "userId": user_id, "username": username}
+
+
+def _copy(post: Item) -> Item:
+    return post | {"content": summary(post["content"])}
+
+
+def _without_system_properties(item: Item) -> Item:
+    return {name: value for name, value in item.items() if not name.startswith("_")}
