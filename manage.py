@@ -1,4 +1,4 @@
-"""The blog's database from the terminal: provision, seed, verify, rebuild. `manage.py --help` says more."""
+"""The blog's database from the terminal: provision, seed, verify, rebuild, failures. `manage.py --help` says more."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ _POSTS, _COMMENTS, _LIKES = (
 _CONCURRENCY = 32
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+failures_app = typer.Typer(no_args_is_help=True)
+app.add_typer(failures_app, name="failures", help="Changes that a change-feed function could not handle.")
+
+_Source = Annotated[str | None, typer.Option(metavar="FUNCTION", help="Only those of one function.")]
+_Json = Annotated[bool, typer.Option("--json", help="For machines: a JSON object on each line, nothing else.")]
 
 
 @app.callback()
@@ -101,6 +106,38 @@ def rebuild_command(context: typer.Context) -> None:
     _run(context, commands.rebuild_database)
 
 
+@failures_app.command("list")
+def list_failures_command(context: typer.Context, source: _Source = None, as_json: _Json = False) -> None:
+    """Show them, oldest first."""
+    _run(
+        context,
+        lambda configuration: commands.list_failures(configuration, source=source, as_json=as_json),
+        plain=not as_json,
+    )
+
+
+@failures_app.command("replay")
+def replay_failures_command(
+    context: typer.Context,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="As `list` shows them.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All there are.")] = False,
+    source: _Source = None,
+    as_json: _Json = False,
+) -> None:
+    """Let the function's reaction handle the present state of the items; exit with 1 if one fails again.
+
+    A failure whose reaction went well is deleted, as is one whose item is gone; one that fails again stays with its new
+    error.
+    """
+    if bool(ids) == every:
+        raise typer.BadParameter("name failures by their ids, or all with --all.")
+    _run(
+        context,
+        lambda configuration: commands.replay_failures(configuration, ids or [], source=source, as_json=as_json),
+        plain=not as_json,
+    )
+
+
 def _span(text: str) -> Span:
     try:
         return Span.parse(text)
@@ -108,8 +145,11 @@ def _span(text: str) -> Span:
         raise typer.BadParameter(f"{text!r} is not a span such as 5-50, nor a number.") from error
 
 
-def _run(context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]]) -> None:
-    """Run a command on the account of the settings, and exit with its code; with FAILED where it cannot be run."""
+def _run(
+    context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]], *, plain: bool = True
+) -> None:
+    """Run a command on the account of the settings, and exit with its code; with FAILED where it cannot be run. Where
+    the output is not for people, what it cost is said on standard error."""
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None
     with metered() as charge:
@@ -119,7 +159,7 @@ def _run(context: typer.Context, command: Callable[[Settings], Coroutine[Any, An
         except EXPECTED as error:
             say_error(sentence(error, configuration))
             code = FAILED
-    say_charge(charge)
+    say_charge(charge, aside=not plain)
     raise typer.Exit(code)
 
 

@@ -54,7 +54,7 @@ def batch_of(blueprint: func.Blueprint, *, container_name: str) -> Callable[[Rea
 async def react(
     name: str,
     changes: Iterable[Mapping[str, Any]],
-    reaction: Callable[[Iterable[Mapping[str, Any]]], Awaitable[None]],
+    reaction: Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]],
 ) -> None:
     """Hand a batch to its reaction and log what it cost."""
     batch = list(changes)

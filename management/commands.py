@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from management import terminal
 from management.account import open_blog, signed_in
 from management.seeding.plan import SeedPlan
@@ -31,6 +33,29 @@ async def verify_database(configuration: Settings, *, wait_s: float) -> int:
         findings = await verify_within(await open_blog(client, configuration.database), wait_s)
     terminal.say_findings(findings)
     return BROKEN if is_broken(findings) else SUCCESS
+
+
+async def list_failures(configuration: Settings, *, source: str | None, as_json: bool) -> int:
+    """Show the changes kept as failures; SUCCESS whether or not there are any."""
+    from management import failure_report, failures
+
+    async with signed_in(configuration) as client:
+        blog = await open_blog(client, configuration.database)
+        listed = failures.list_failures(blog, source)
+        await (failure_report.say_failures_as_json(listed) if as_json else failure_report.say_failures(listed))
+    return SUCCESS
+
+
+async def replay_failures(configuration: Settings, ids: Collection[str], *, source: str | None, as_json: bool) -> int:
+    """Replay the failures with the ids, or all; BROKEN where one failed again."""
+    from management import failure_report, failures
+
+    async with signed_in(configuration) as client:
+        blog = await open_blog(client, configuration.database)
+        with failure_report.replay_report(as_json=as_json) as report:
+            found = await failures.find_failures(blog, ids, source)
+            went_well = await failures.replay_failures(blog, found, report)
+    return SUCCESS if went_well else BROKEN
 
 
 async def rebuild_database(configuration: Settings) -> int:

@@ -17,7 +17,7 @@ _CONCURRENT_RANGES = 4
 # What the functions leave to the host's endless retry policy; here a person can run the command again.
 _RETRY_WAITS_S = (1, 2, 4, 8)
 
-Reaction = Callable[[Iterable[Mapping[str, Any]]], Awaitable[None]]
+Reaction = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
 
 
 async def replay(container: Container, reaction: Reaction) -> int:
@@ -43,7 +43,7 @@ async def replay(container: Container, reaction: Reaction) -> int:
     return replayed
 
 
-async def _react(reaction: Reaction, changes: list[dict[str, Any]]) -> None:
+async def _react(reaction: Reaction, changes: list[dict[str, Any]]) -> object:
     for wait_s in _RETRY_WAITS_S:
         try:
             return await reaction(changes)

@@ -21,10 +21,11 @@ def say_error(line: str) -> None:
     Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def say_charge(charge: Charge) -> None:
-    """Nothing where the database was not asked."""
+def say_charge(charge: Charge, *, aside: bool = False) -> None:
+    """Nothing where the database was not asked; `aside` on standard error."""
     if charge.answers:
-        say(f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} answers.")
+        line = f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} answers."
+        Console(stderr=aside).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_findings(findings: Sequence[Finding]) -> None:

@@ -38,6 +38,14 @@ async def for_each(
 
 
 @dataclass(frozen=True)
+class Kept:
+    """A change that could not be handled and is in `failures` now."""
+
+    change: Item
+    error: Exception
+
+
+@dataclass(frozen=True)
 class Reaction:
     """The function that reacts, as `failures` names it, and the container whose changes it reacts to."""
 
@@ -47,27 +55,31 @@ class Reaction:
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]
-    ) -> None:
-        """Handle every change. One that fails for a reason of its own is kept in `failures`, and the batch goes on.
+    ) -> list[Kept]:
+        """Handle every change. One that fails for a reason of its own is kept in `failures`, and the batch goes on; the
+        answer is those that were kept.
 
         Raises DatabaseThrottled or DatabaseUnavailable, after all changes have been tried, when the database failed
         one: then the host's retry policy delivers the batch again.
         """
         database_failures: list[Exception] = []
+        kept: list[Kept] = []
 
         async def handle_one(change: Item) -> None:
             try:
-                await self._handle_or_keep(failures, change, handle)
-            except (DatabaseThrottled, DatabaseUnavailable) as error:
-                database_failures.append(error)
+                if error := await self._handle_or_keep(failures, change, handle):
+                    kept.append(Kept(change, error))
+            except (DatabaseThrottled, DatabaseUnavailable) as failure:
+                database_failures.append(failure)
 
         await for_each(changes, handle_one)
         if database_failures:
             raise database_failures[0]
+        return kept
 
     async def _handle_or_keep(
         self, failures: Container, change: Item, handle: Callable[[Item], Awaitable[None]]
-    ) -> None:
+    ) -> Exception | None:
         try:
             await handle(change)
         except (DatabaseThrottled, DatabaseUnavailable):
@@ -83,3 +95,5 @@ class Reaction:
                 change=change,
                 error=error,
             )
+            return error
+        return None

@@ -22,7 +22,7 @@ from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
-from shared.propagation.batches import Reaction
+from shared.propagation.batches import Kept, Reaction
 from shared.propagation.copies import Copies
 from shared.propagation.feed import TRIGGER, FeedState, cut, refill
 from shared.propagation.usernames import CurrentUsers, is_outdated, rename_in_post
@@ -47,10 +47,11 @@ class PostsReaction:
     feed: Container
     failures: Container
 
-    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> None:
-        """React to a batch of the change feed of `posts`. Raises DatabaseThrottled, DatabaseUnavailable."""
+    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Kept]:
+        """React to a batch of the change feed of `posts`; the answer is what was kept as failure. Raises
+        DatabaseThrottled, DatabaseUnavailable."""
         folded = list(fold(changes))
-        await _Batch(self, CurrentUsers(self.users)).handle(folded)
+        return await _Batch(self, CurrentUsers(self.users)).handle(folded)
 
     @property
     def user_copies(self) -> Copies:
@@ -98,16 +99,17 @@ class _Batch:
     current_users: CurrentUsers
     feed_state: FeedState = field(default_factory=lambda: FeedState([]))
 
-    async def handle(self, changes: list[Item]) -> None:
+    async def handle(self, changes: list[Item]) -> list[Kept]:
         failures, feed = self.reaction.failures, self.reaction.feed
         if any(change["type"] == Post.TYPE for change in changes):
             self.feed_state = await FeedState.read(feed)
-        await REACTION.handle_each(failures, changes, self._handle_one)
+        kept = await REACTION.handle_each(failures, changes, self._handle_one)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
         # Once for all deletions of the batch, under the name of the last.
-        await REACTION.handle_each(failures, deleted[-1:], self._refill)
+        kept += await REACTION.handle_each(failures, deleted[-1:], self._refill)
         if self.feed_state.is_too_long:
             await cut(feed)
+        return kept
 
     async def _handle_one(self, change: Item) -> None:
         if change["type"] == DELETED_TYPE:

@@ -18,7 +18,7 @@ from shared.cosmos import ConditionFailed, Container, ItemMissing
 from shared.data import usernames
 from shared.models.base import Item
 from shared.models.user import User
-from shared.propagation.batches import Reaction
+from shared.propagation.batches import Kept, Reaction
 from shared.propagation.usernames import carry_to_items
 
 REACTION = Reaction(source="on_users_changed", container=USERS, partition_key="userId")
@@ -32,10 +32,11 @@ class UsersReaction:
     posts: Container
     failures: Container
 
-    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> None:
-        """React to a batch of the change feed of `users`. Raises DatabaseThrottled, DatabaseUnavailable."""
+    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Kept]:
+        """React to a batch of the change feed of `users`; the answer is what was kept as failure. Raises
+        DatabaseThrottled, DatabaseUnavailable."""
         latest = {change["id"]: dict(change) for change in changes if change.get("type") == User.TYPE}
-        await REACTION.handle_each(self.failures, latest.values(), self._settle)
+        return await REACTION.handle_each(self.failures, latest.values(), self._settle)
 
     async def _settle(self, user: Item) -> None:
         """Each step may be repeated, and the list of former names is emptied last: a crash in between means that the

@@ -18,7 +18,7 @@ from tests.blog import Blog
 _ROOT = Path(__file__).parent.parent.parent
 
 
-async def _manage(blog: Blog, *arguments: str, database: str | None = None) -> Result:
+async def manage_blog(blog: Blog, *arguments: str, database: str | None = None) -> Result:
     """Run a command as a process of its own would be, on the database of the test."""
     settings = blog.settings
     environment = {
@@ -36,7 +36,7 @@ async def test_every_command_says_what_it_did_and_what_it_cost(blog: Blog) -> No
         ("rebuild",): "Changes of posts replayed: ",
     }
     for arguments, expected in said.items():
-        result = await _manage(blog, *arguments)
+        result = await manage_blog(blog, *arguments)
 
         assert expected in result.output
         assert "Request charge: " in result.output
@@ -46,7 +46,7 @@ async def test_every_command_says_what_it_did_and_what_it_cost(blog: Blog) -> No
 async def test_a_broken_promise_is_printed_under_its_kind_and_makes_exit_1(blog: Blog) -> None:
     await blog.users.create({"id": "u", "userId": "u", "type": "user", "username": "[bold]ada"})
 
-    result = await _manage(blog, "verify")
+    result = await manage_blog(blog, "verify")
 
     assert result.exit_code == 1
     assert "Names and reservations that do not fit: 1\n  user u '[bold]ada': the name is not reserved" in result.output
@@ -54,17 +54,17 @@ async def test_a_broken_promise_is_printed_under_its_kind_and_makes_exit_1(blog:
 
 
 async def test_seeding_only_an_empty_database_leaves_one_with_users_alone(blog: Blog) -> None:
-    assert "Seeded 20 users" in (await _manage(blog, "provision", "--seed")).output
+    assert "Seeded 20 users" in (await manage_blog(blog, "provision", "--seed")).output
     before: list[Item] = await blog.all_items(blog.users)
 
     for arguments in (("seed", "--if-empty", "--seed", "2"), ("provision", "--seed")):
-        assert "nothing is seeded" in (await _manage(blog, *arguments)).output
+        assert "nothing is seeded" in (await manage_blog(blog, *arguments)).output
 
     assert await blog.all_items(blog.users) == before
 
 
 async def test_a_database_that_is_not_provisioned_is_said_to_be(blog: Blog) -> None:
-    result = await _manage(blog, "verify", database="absent")
+    result = await manage_blog(blog, "verify", database="absent")
 
     assert (result.exit_code, result.exception.__class__) == (2, SystemExit)
     assert "There is no database 'absent'; run `manage.py provision` first." in result.output
@@ -73,11 +73,11 @@ async def test_a_database_that_is_not_provisioned_is_said_to_be(blog: Blog) -> N
 async def test_containers_that_are_missing_are_named(blog: Blog) -> None:
     await blog.database.delete_container("feed")
 
-    assert "has no feed; run `manage.py provision` first." in (await _manage(blog, "seed")).output
+    assert "has no feed; run `manage.py provision` first." in (await manage_blog(blog, "seed")).output
 
 
 async def test_a_span_that_is_none_is_a_mistake_of_the_command_line(blog: Blog) -> None:
-    result = await _manage(blog, "seed", "--likes-per-post", "many")
+    result = await manage_blog(blog, "seed", "--likes-per-post", "many")
 
     assert result.exit_code == 2
     assert "'many' is not a span" in result.output

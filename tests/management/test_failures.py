@@ -1,0 +1,261 @@
+"""Changes kept as failures, shown and replayed: a poison item mended, one that is not, and all that may happen
+meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from management.account import Blog as ManagedBlog
+from management.errors import ManagementError
+from management.failures import Failure, Outcome, Result, find_failures, list_failures, replay_failures
+from management.verify import is_broken, verify
+from shared.data import failures as keeping
+from shared.data.posts import delete_post
+from shared.data.users import create_user
+from shared.models.base import Item
+from shared.models.user import NewUser
+from tests.blog import Blog
+from tests.items import a_post, unique
+from tests.management.test_manage import manage_blog
+
+
+async def _author(blog: Blog) -> Item:
+    author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
+    await blog.users_reaction.on_changed([author])
+    return author
+
+
+async def _poison(blog: Blog, *, content: str = "Some content.") -> Item:
+    """A post without an author, which the reaction cannot handle: it is kept as failure."""
+    post = a_post(await _author(blog), content=content)
+    poison = await blog.posts.create({name: value for name, value in post.items() if name != "userId"})
+    kept = await blog.posts_reaction.on_changed([poison])
+    assert [type(one.error) for one in kept] == [KeyError]
+    return poison
+
+
+async def _mend(blog: Blog, poison: Item) -> None:
+    author = await _author(blog)
+    mended = poison | {"userId": author["id"], "userUsername": author["username"]}
+    await blog.posts.replace(mended, etag=poison["_etag"])
+
+
+async def _replay(managed: ManagedBlog, *failures: Failure) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    went_well = await replay_failures(managed, failures or await find_failures(managed, [], None), outcomes.append)
+    assert went_well == all(outcome.result.is_good for outcome in outcomes)
+    return outcomes
+
+
+async def _listed(managed: ManagedBlog, source: str | None = None) -> list[Failure]:
+    return [failure async for failure in list_failures(managed, source)]
+
+
+async def test_a_poison_item_that_was_mended_is_replayed_and_its_failure_gone(blog: Blog, managed: ManagedBlog) -> None:
+    poison = await _poison(blog)
+    [failure] = await _listed(managed)
+    await _mend(blog, poison)
+
+    [outcome] = await _replay(managed)
+
+    assert (failure.item_id, failure.error) == (poison["id"], "KeyError: 'userId'")
+    assert outcome.result is Result.REPLAYED
+    assert await _listed(managed) == []
+    assert not is_broken(await verify(managed))
+
+
+async def test_one_that_fails_again_stays_with_its_new_error(blog: Blog, managed: ManagedBlog) -> None:
+    poison = await _poison(blog)
+    worse = {name: value for name, value in poison.items() if name != "title"} | {"userId": 7}
+    await blog.posts.replace(worse, etag=poison["_etag"])
+
+    [outcome] = await _replay(managed)
+
+    [failure] = await _listed(managed)
+    assert outcome.result is Result.FAILED
+    assert failure.error == outcome.detail
+    assert "KeyError: 'userId'" not in failure.error
+
+
+async def test_one_bad_failure_does_not_hold_up_the_others(blog: Blog, managed: ManagedBlog) -> None:
+    poisons = [await _poison(blog) for _ in range(4)]
+    for poison in poisons[1:]:
+        await _mend(blog, poison)
+
+    outcomes = await _replay(managed)
+
+    assert sorted(outcome.result.name for outcome in outcomes) == ["FAILED", "REPLAYED", "REPLAYED", "REPLAYED"]
+    assert [failure.item_id for failure in await _listed(managed)] == [poisons[0]["id"]]
+
+
+async def test_a_change_that_was_too_large_to_keep_is_read_again(
+    blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "_LARGEST_CHANGE", 5_000)
+    poison = await _poison(blog, content="long " * 2_000)
+    [stored] = await blog.all_items(blog.failures)
+    await _mend(blog, poison)
+
+    [outcome] = await _replay(managed)
+
+    assert stored["change"] is None
+    assert outcome.result is Result.REPLAYED
+    assert not is_broken(await verify(managed))
+
+
+async def test_a_failure_of_an_item_that_is_gone_is_dropped(blog: Blog, managed: ManagedBlog) -> None:
+    poison = await _poison(blog)
+    await blog.posts.delete(poison["id"], poison["postId"])
+
+    [outcome] = await _replay(managed)
+
+    assert (outcome.result, outcome.detail) == (Result.DROPPED, "the item is gone")
+    assert await _listed(managed) == []
+
+
+async def test_a_deletion_is_replayed_even_when_its_mark_has_expired(
+    blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = await _author(blog)
+    post = await blog.posts.create(a_post(author))
+    await blog.posts_reaction.on_changed([post])
+    await delete_post(blog.posts, post["id"], etag=None)
+    mark = await blog.posts.read(post["id"], post["id"])
+    assert mark is not None
+    with monkeypatch.context() as patched:
+        patched.setattr("shared.propagation.posts.expire_contributions", _fail)
+        await blog.posts_reaction.on_changed([mark])
+    await blog.users.upsert(_copy(post))  # taken out before the failure; put back as if it had come before
+    await blog.posts.delete(post["id"], post["id"])
+
+    [outcome] = await _replay(managed)
+
+    assert outcome.result is Result.REPLAYED
+    assert await blog.users.read(post["id"], author["id"]) is None
+
+
+async def _fail(*_: object) -> None:
+    raise ValueError("the test fails it")
+
+
+def _copy(post: Item) -> Item:
+    return {name: value for name, value in post.items() if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("key", [{}, {"postId": None}], ids=["none", "null"])
+async def test_an_item_without_a_partition_key_is_found(blog: Blog, managed: ManagedBlog, key: dict[str, None]) -> None:
+    poison = {"id": unique("poison"), "type": "post", **key}
+    await blog.posts.create(poison)
+    await blog.posts_reaction.on_changed([poison])
+
+    [outcome] = await _replay(managed)
+
+    assert outcome.result is Result.FAILED
+    assert len(await _listed(managed)) == 1
+
+
+async def test_a_newer_failure_of_the_item_outlives_the_replay_of_the_one_before(
+    blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison = await _poison(blog)
+    await _mend(blog, poison)
+    on_changed = type(blog.posts_reaction).on_changed
+    newer: list[object] = []
+
+    async def meanwhile_the_function_fails(reaction: object, changes: list[Item]) -> object:
+        newer.extend(await on_changed(blog.posts_reaction, [poison]))
+        return await on_changed(blog.posts_reaction, changes)
+
+    monkeypatch.setattr(type(blog.posts_reaction), "on_changed", meanwhile_the_function_fails)
+    [outcome] = await _replay(managed)
+
+    assert len(newer) == 1
+    assert outcome.result is Result.REPLAYED
+    assert len(await _listed(managed)) == 1
+
+
+async def test_two_replays_at_once_replay_everything_between_them(blog: Blog, managed: ManagedBlog) -> None:
+    poisons = [await _poison(blog) for _ in range(6)]
+    for poison in poisons:
+        await _mend(blog, poison)
+    found = await _listed(managed)
+
+    both = await asyncio.gather(_replay(managed, *found), _replay(managed, *found))
+
+    assert all(outcome.result.is_good for outcomes in both for outcome in outcomes)
+    assert await _listed(managed) == []
+    assert not is_broken(await verify(managed))
+
+
+async def test_failures_of_users_go_through_the_reaction_to_users(blog: Blog, managed: ManagedBlog) -> None:
+    poison = await blog.users.create({"id": "u", "userId": "u", "type": "user", "nameVersion": 1})
+    await blog.users_reaction.on_changed([poison])
+    await _poison(blog)
+    [failure] = await _listed(managed, "on_users_changed")
+    await blog.users.replace(poison | {"username": unique("ada"), "creationDate": "x"}, etag=poison["_etag"])
+
+    [outcome] = await _replay(managed, failure)
+
+    assert outcome.result is Result.REPLAYED
+    assert [failure.source for failure in await _listed(managed)] == ["on_posts_changed"]
+
+
+async def test_a_failure_of_a_function_that_is_no_more_stays(blog: Blog, managed: ManagedBlog) -> None:
+    await blog.failures.create({"id": "f", "source": "on_feed_changed", "itemId": "i"})
+
+    [outcome] = await _replay(managed)
+
+    assert (outcome.result, len(await _listed(managed))) == (Result.FAILED, 1)
+
+
+async def test_a_database_that_fails_one_replay_is_no_reason_to_lose_the_failure(
+    blog: Blog, managed: ManagedBlog
+) -> None:
+    poison = await _poison(blog)
+    await _mend(blog, poison)
+    before = await blog.all_items(blog.failures)
+
+    with blog.emulator.settings.faults.during(f"503 database={blog.settings.database} container=feed"):
+        [outcome] = await _replay(managed)
+
+    assert (outcome.result, outcome.detail) == (Result.FAILED, "the database failed: the database answered 503")
+    assert await blog.all_items(blog.failures) == before
+
+
+async def test_an_unknown_id_is_said_to_be(managed: ManagedBlog) -> None:
+    with pytest.raises(ManagementError, match="There is no failure nobody"):
+        await find_failures(managed, ["nobody"], None)
+
+
+async def test_the_terminal_shows_and_replays_them_and_its_exit_code_tells(blog: Blog) -> None:
+    poison, other = await _poison(blog), await _poison(blog)
+    await _mend(blog, poison)
+
+    listed = await manage_blog(blog, "failures", "list")
+    as_json = await manage_blog(blog, "failures", "list", "--json", "--source", "on_posts_changed")
+    ids = {line["itemId"]: line["id"] for line in map(json.loads, as_json.stdout.splitlines())}
+    one = await manage_blog(blog, "failures", "replay", ids[poison["id"]])
+    rest = await manage_blog(blog, "failures", "replay", "--all", "--json")
+    none = await manage_blog(blog, "failures", "replay")
+    unknown = await manage_blog(blog, "failures", "replay", ids[poison["id"]])
+
+    assert f"posts/{poison['id']}" in listed.output
+    assert "2 changes kept as failures." in listed.output
+    assert "1 replayed, 0 dropped, 0 failed again." in one.output
+    [line] = map(json.loads, rest.stdout.splitlines())
+    assert (line["itemId"], line["result"], line["detail"]) == (other["id"], "failed again", "KeyError: 'userId'")
+    assert [result.exit_code for result in (listed, as_json, one, rest, none, unknown)] == [0, 0, 0, 1, 2, 2]
+    assert "Request charge: " in rest.stderr
+
+
+async def test_what_an_item_says_cannot_draw_on_the_terminal(blog: Blog) -> None:
+    hostile = {"id": "f", "source": "s", "itemId": "i\x1b[2J", "error": {"type": "E", "message": "a\nb [bold]"}}
+    await blog.failures.create(hostile)
+
+    listed = await manage_blog(blog, "failures", "list")
+
+    assert "\x1b" not in listed.output
+    assert r"E: a\nb [bold]" in listed.output
