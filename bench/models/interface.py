@@ -91,7 +91,7 @@ class ChangeFeed:
     """The container whose changes a model reacts to, and the reaction to a batch of them."""
 
     container: str
-    on_changed: Callable[[list[Item]], Awaitable[None]]
+    on_changed: Callable[[list[Item]], Awaitable[object]]
 
 
 class Model(ABC):
