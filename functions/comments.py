@@ -12,6 +12,8 @@ from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.http.replies import created, gone, paged
 from shared.models.comment import Comment, NewComment
+from shared.settings import settings
+from shared.transactions.choice import chosen
 
 endpoints = Endpoints("comments")
 
@@ -29,7 +31,12 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """The comment and the post's count of comments change together."""
     post_id, key = call.path["postId"], call.idempotency_key
     comment = await comments.create_comment(
-        await container(USERS), await container(POSTS), post_id, call.body, idempotency_key=key
+        await container(USERS),
+        await container(POSTS),
+        post_id,
+        call.body,
+        idempotency_key=key,
+        transactions=chosen(settings()),
     )
     return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
 
@@ -44,7 +51,13 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
 async def delete_comment(call: Call[None]) -> func.HttpResponse:
     """The comment and the post's count of comments change together."""
     path = call.path
-    await comments.delete_comment(await container(POSTS), path["postId"], path["commentId"], etag=call.if_match)
+    await comments.delete_comment(
+        await container(POSTS),
+        path["postId"],
+        path["commentId"],
+        etag=call.if_match,
+        transactions=chosen(settings()),
+    )
     return gone()
 
 

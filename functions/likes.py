@@ -12,6 +12,8 @@ from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, gone, paged
 from shared.models.like import Like, NewLike
+from shared.settings import settings
+from shared.transactions.choice import chosen
 
 endpoints = Endpoints("likes")
 
@@ -29,7 +31,12 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     """201 with the like; 200 with the same like if the user liked the post already."""
     post_id = call.path["postId"]
     added = await likes.create_like(
-        await container(USERS), await container(POSTS), post_id, call.body, idempotency_key=call.idempotency_key
+        await container(USERS),
+        await container(POSTS),
+        post_id,
+        call.body,
+        idempotency_key=call.idempotency_key,
+        transactions=chosen(settings()),
     )
     if not added.created:
         return changed(Like, added.item)
@@ -46,7 +53,13 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
 async def delete_like(call: Call[None]) -> func.HttpResponse:
     """204 also when there was no such like."""
     path = call.path
-    await likes.delete_like(await container(POSTS), path["postId"], path["userId"], etag=call.if_match)
+    await likes.delete_like(
+        await container(POSTS),
+        path["postId"],
+        path["userId"],
+        etag=call.if_match,
+        transactions=chosen(settings()),
+    )
     return gone()
 
 

@@ -20,8 +20,8 @@ from shared.models.fields import is_item_id, iso_utc
 from shared.models.post import Post
 from shared.models.user import User
 from shared.propagation.copies import Copies
-from shared.propagation.feed import TRIGGER
-from shared.propagation.usernames import is_outdated, rename_in_post
+from shared.propagation.usernames import is_outdated
+from shared.transactions.choice import BATCHES
 
 _ATTEMPTS = 20
 
@@ -72,8 +72,8 @@ class Mending:
         raise DatabaseUnavailable(f"the post {post_id} changes too fast to be counted")
 
     async def mend_names(self, place: tuple[str, list[str]]) -> None:
-        """Of a post and items in its partition: two point reads for each, and a stored procedure for each user whose
-        name is older there. The functions' reaction looks at one item of each user, which is enough for what the app
+        """Of a post and items in its partition: two point reads for each, and a rename for each user whose name is
+        older there. The functions' reaction looks at one item of each user, which is enough for what the app
         wrote, and not for names without the number of the rename."""
         post_id, item_ids = place
         for item_id in item_ids:
@@ -81,7 +81,7 @@ class Mending:
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
             if item and user and "username" in user and is_outdated(item, user):
-                await rename_in_post(self.blog.posts, post_id, user)
+                await BATCHES.renames.in_post(self.blog.posts, post_id, user)
                 self.changed += 1
 
     async def mend_user_copy(self, place: tuple[str, str]) -> None:
@@ -90,7 +90,7 @@ class Mending:
         await self._mend_copy(Copies(self.blog.users, self.blog.posts, partition_key="userId"), user_id, post_id)
 
     async def mend_feed_copy(self, post_id: str) -> None:
-        copies = Copies(self.blog.feed, self.blog.posts, partition_key="type", trigger=TRIGGER)
+        copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
         await self._mend_copy(copies, Post.TYPE, post_id)
 
     async def _mend_copy(self, copies: Copies, key: str, post_id: str) -> None:

@@ -25,7 +25,7 @@ from management.mending import Mending
 from management.replay import replay
 from management.verification.census import take_census
 from shared.propagation.batches import for_each
-from shared.propagation.feed import cut
+from shared.propagation.feed import FeedState, trim
 from shared.propagation.posts import PostsReaction
 from shared.propagation.users import UsersReaction
 
@@ -53,7 +53,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     say(f"Changes of users replayed: {await replay(blog.users, on_users.on_changed):,}")
     on_posts = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
     say(f"Changes of posts replayed: {await replay(blog.posts, on_posts.on_changed):,}")
-    await cut(blog.feed)
+    await trim(blog.feed, blog.posts, on_posts.feed_copies, await FeedState.read(blog.feed))
 
 
 def _by_post(places: Iterable[tuple[str, str]]) -> Iterable[tuple[str, list[str]]]:

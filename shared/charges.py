@@ -36,6 +36,14 @@ def metered() -> Iterator[Charge]:
         _current.reset(token)
 
 
+def add_share(charge: Charge, sharers: int) -> None:
+    """Add to the charge of this request or batch its part of what was asked for several together."""
+    current = _current.get()
+    if current is not None:
+        current.answers += charge.answers
+        current.request_units += charge.request_units / sharers
+
+
 class _HttpResponse(Protocol):
     headers: Mapping[str, str]
 

@@ -1,18 +1,19 @@
 """The way to Cosmos DB: one client per process, and the few operations that the blog uses, in words of its own.
 
 The SDK's exceptions end here. What an operation can refuse is an error of this module (`ItemExists`, `ItemMissing`,
-`ConditionFailed`, `ScriptFailed`), which the data functions turn into the blog's; that the database throttles or is
-out of reach is the blog's `DatabaseThrottled` and `DatabaseUnavailable` at once.
+`ConditionFailed`, `BatchRefused`, `ScriptFailed`), which the data functions turn into the blog's; that the database
+throttles or is out of reach is the blog's `DatabaseThrottled` and `DatabaseUnavailable` at once. A write that met a
+concurrent one (449, nothing was written) is tried again here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.request import getproxies
 
 from azure.core import MatchConditions
@@ -31,9 +32,16 @@ from shared.settings import Settings, settings
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
+# Of a transactional batch, as the SDK takes it: the name, its arguments, and options where there are any.
+Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
+Result = TypeVar("Result")
+
+# A query costs as much as about three point reads of small items.
+_READS_WORTH_A_QUERY = 4
+
 _RETRY_WITH = 449
 _REFUSED_FOR_TIME = 503
-_UNAVAILABLE = {401, 403, 408, 410, _RETRY_WITH, 500, 502, 503, 504}
+_UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
 _OWNER_MISSING = 1003
 
 
@@ -49,12 +57,32 @@ class ConditionFailed(Exception):
     """412: the etag or the predicate of a patch does not hold."""
 
 
+class BatchRefused(Exception):
+    """An operation of a transactional batch was refused, so that nothing of it was written: which one, and why
+    (`ItemExists`, `ItemMissing`, `ConditionFailed`)."""
+
+    def __init__(self, index: int, reason: Exception) -> None:
+        super().__init__(f"Operation {index}: {type(reason).__name__}.")
+        self.index = index
+        self.reason = reason
+
+
+class _ConcurrentWrite(DatabaseUnavailable):
+    """449: another write to the same items was under way; nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("the database answered 449")
+
+
 class ScriptFailed(Exception):
     """A stored procedure threw `new Error(number, message)` and wrote nothing."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"The script refused with {number}.")
         self.number = number
+
+
+_REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412: ConditionFailed}
 
 
 def connect(configuration: Settings) -> CosmosClient:
@@ -151,20 +179,17 @@ class Container:
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
-        with _blog_errors():
-            return dict(await self.proxy.create_item(item, post_trigger_include=post_trigger))
+        return await self._write(lambda: self.proxy.create_item(item, post_trigger_include=post_trigger))
 
     async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write."""
-        with _blog_errors():
-            return dict(await self.proxy.upsert_item(item, post_trigger_include=post_trigger))
+        return await self._write(lambda: self.proxy.upsert_item(item, post_trigger_include=post_trigger))
 
     async def replace(self, item: Item, *, etag: str, post_trigger: str | None = None) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
-        with _blog_errors():
-            return dict(
-                await self.proxy.replace_item(item["id"], item, post_trigger_include=post_trigger, **_if_match(etag))
-            )
+        return await self._write(
+            lambda: self.proxy.replace_item(item["id"], item, post_trigger_include=post_trigger, **_if_match(etag))
+        )
 
     async def patch(
         self,
@@ -177,26 +202,49 @@ class Container:
     ) -> Item:
         """One write, at most ten operations. `predicate` is a constant text of ours: it takes no parameters, so no
         value of a caller may be in it. Raises ItemMissing, ConditionFailed."""
-        with _blog_errors():
-            return dict(
-                await self.proxy.patch_item(
-                    item_id,
-                    partition_key,
-                    [dict(operation) for operation in operations],
-                    filter_predicate=predicate,
-                    **_if_match(etag),
-                )
+        return await self._write(
+            lambda: self.proxy.patch_item(
+                item_id,
+                partition_key,
+                [dict(operation) for operation in operations],
+                filter_predicate=predicate,
+                **_if_match(etag),
             )
+        )
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
-        with _blog_errors():
-            await self.proxy.delete_item(item_id, partition_key, **_if_match(etag))
+        await self._write(lambda: self.proxy.delete_item(item_id, partition_key, **_if_match(etag)))
 
-    async def batch(self, partition_key: str, operations: Sequence[tuple[Any, ...]]) -> None:
-        """One transaction of at most 100 operations. Raises ItemMissing, ConditionFailed, ItemExists."""
+    async def _write(self, operation: Callable[[], Awaitable[Mapping[str, Any] | None]]) -> Item:
+        async def attempt() -> Item:
+            with _blog_errors():
+                return dict(await operation() or {})
+
+        return await _despite_conflicts(f"a write to {self.proxy.id}", attempt)
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        """One transaction of at most 100 operations: the items as they are then, in the order of the operations, empty
+        for a deleted one. Raises BatchRefused."""
+
+        async def attempt() -> list[Item]:
+            with _blog_errors():
+                # The SDK takes the options out of what it is given.
+                given: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
+                results = await self.proxy.execute_item_batch(given, partition_key)
+                return [dict(result.get("resourceBody") or {}) for result in results]
+
+        return await _despite_conflicts(f"a batch on {self.proxy.id}", attempt)
+
+    async def read_many(self, ids: Sequence[str]) -> list[Item]:
+        """The items that exist of those whose partition key is their id, in any order: a point read each, or one query
+        per physical partition where that is cheaper."""
+        ranges = [feed_range async for feed_range in self.proxy.read_feed_ranges()]
+        if len(ids) < _READS_WORTH_A_QUERY * len(ranges):
+            found = await asyncio.gather(*(self.read(item_id, item_id) for item_id in ids))
+            return [item for item in found if item is not None]
         with _blog_errors():
-            await self.proxy.execute_item_batch(list(operations), partition_key)
+            return [dict(item) for item in await self.proxy.read_items([(item_id, item_id) for item_id in ids])]
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query inside one partition whose text limits it to `page_size` rows: one page."""
@@ -221,18 +269,30 @@ class Container:
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """One stored procedure, retried when it met a concurrent write or was refused for time. Raises ScriptFailed
         for what the script itself refuses."""
-        for attempt in range(CONFLICT_RETRIES + 1):
+
+        async def attempt() -> Any:
             try:
                 with _blog_errors(script=True):
                     return await self.proxy.scripts.execute_stored_procedure(
                         procedure, partition_key=partition_key, parameters=list(parameters)
                     )
             except ScriptFailed as failure:
-                if failure.number not in (_RETRY_WITH, _REFUSED_FOR_TIME):
-                    raise
-                last = failure
-            await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**attempt))  # noqa: S311 - jitter
-        raise DatabaseUnavailable(f"{procedure} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
+                if failure.number in (_RETRY_WITH, _REFUSED_FOR_TIME):
+                    raise _ConcurrentWrite from failure
+                raise
+
+        return await _despite_conflicts(procedure, attempt)
+
+
+async def _despite_conflicts(name: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
+    """What `attempt` returns, tried again while it meets concurrent writes."""
+    for number in range(CONFLICT_RETRIES + 1):
+        try:
+            return await attempt()
+        except _ConcurrentWrite as conflict:
+            last = conflict
+        await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311 - jitter
+    raise DatabaseUnavailable(f"{name} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
 
 
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -257,20 +317,21 @@ def _blog_errors(*, script: bool = False) -> Iterator[None]:
 
 
 def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, script: bool) -> Exception:
+    if isinstance(error, CosmosBatchOperationError) and error.status_code in _REFUSALS:
+        return BatchRefused(error.error_index, _REFUSALS[error.status_code](error.message))
     status, sub_status = error.status_code or 0, getattr(error, "sub_status", None) or 0
-    known = {404: ItemMissing, 409: ItemExists, 412: ConditionFailed}
     if script and status == 400 and sub_status:
         # A script that throws a number answers 400, with the number as the sub-status.
         # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
         return ScriptFailed(sub_status)
-    if script and status == _RETRY_WITH:
-        return ScriptFailed(_RETRY_WITH)
+    if status == _RETRY_WITH:
+        return _ConcurrentWrite()
     if status == 404 and (script or sub_status == _OWNER_MISSING):
         return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
     if status == 429:
         return DatabaseThrottled(advised_wait_s(getattr(error, "headers", None) or {}))
-    if status in known:
-        return known[status](error.message)
+    if status in _REFUSALS:
+        return _REFUSALS[status](error.message)
     if status in _UNAVAILABLE:
         return DatabaseUnavailable(f"the database answered {status}")
     return error

@@ -5,7 +5,10 @@ A request to the API has `REQUEST_DEADLINE_S` in all. Inside it, from the outsid
     what                                             tried again           wait                          then
     a rename that met another write                  RENAME_ATTEMPTS       up to 20 ms × n, jittered     503
     a reservation that changed meanwhile             RESERVE_ATTEMPTS      none                          409
-    a stored procedure: 449, or refused for time     CONFLICT_RETRIES      up to 10 ms × 2^n, jittered   503
+    a batch of comments and likes, refused because   COMMIT_ROUNDS         none, but a look at them      503
+    of what others wrote meanwhile
+    a write: 449; a stored procedure: 449, or        CONFLICT_RETRIES      up to 10 ms × 2^n, jittered   503
+    refused for time
     429 (the SDK)                                    THROTTLE_RETRIES      as the database advises       429
     503 (the SDK), also writes                       once per region       0.5 s                         503
     408, 500, 502, 504 (the SDK), reads alone        once per region       0.5 s                         503
@@ -19,6 +22,9 @@ although the write may have been applied; what each command makes of that is in 
 These multiply, so no count bounds a request: two clocks do. After `REQUEST_DEADLINE_S` it is answered 503. And the wait
 that a 429 advises is only begun where it ends within `THROTTLED_S` of the request's start (shared/patience.py): a
 throttled request is answered 429 while its client still listens.
+
+Comments and likes that share a batch (shared/transactions/post_commits.py) wait for a task that is none of theirs. It
+has clocks of its own, `COMMIT_DEADLINE_S` and `THROTTLED_S`.
 
 Reactions to the change feed have no client and no deadline of their own. The SDK waits for a throttled database as
 above, for one operation up to `THROTTLE_WAIT_S`; then the batch is thrown back to the host, which delivers it again
@@ -44,6 +50,14 @@ SILENCE_S: Final = 15
 # once would meet again.
 CONFLICT_RETRIES: Final = 5
 CONFLICT_WAIT_S: Final = 0.01
+
+# Refused, looked at, refused again by somebody else's write in between, and so on.
+COMMIT_ROUNDS: Final = 8
+# Below a request's own deadline.
+COMMIT_DEADLINE_S: Final = 9.0
+
+# Names carried in a partition where others write: refusals before the change feed's own retry takes over.
+RENAMING_REFUSALS: Final = 20
 
 # Renames of one user that meet: a loser starts again from what the winner left, at a time of its own.
 RENAME_ATTEMPTS: Final = 10

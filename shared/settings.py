@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 
 class SettingsError(Exception):
@@ -14,11 +15,13 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """`account_key` is None where the app signs in to Cosmos DB with its identity (`DefaultAzureCredential`)."""
+    """`account_key` is None where the app signs in to Cosmos DB with its identity (`DefaultAzureCredential`);
+    `transactions` says how comments, likes and names are written (shared/transactions)."""
 
     account_endpoint: str
     account_key: str | None
     database: str
+    transactions: Literal["batch", "procedure"] = "batch"
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -40,9 +43,17 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     database = environment.get("BLOG_DATABASE", "")
     if not database:
         faults.append("set BLOG_DATABASE, the name of the database")
+    transactions = environment.get("BLOG_TRANSACTIONS") or "batch"
+    if transactions not in ("batch", "procedure"):
+        faults.append("BLOG_TRANSACTIONS is batch or procedure")
     if faults:
         raise SettingsError("; ".join(faults))
-    return Settings(account_endpoint=endpoint, account_key=key, database=database)
+    return Settings(
+        account_endpoint=endpoint,
+        account_key=key,
+        database=database,
+        transactions="procedure" if transactions == "procedure" else "batch",
+    )
 
 
 @cache

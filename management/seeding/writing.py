@@ -20,7 +20,6 @@ when the same seed is run again: what is there already is left as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -28,14 +27,14 @@ from management.account import Blog
 from management.errors import ManagementError
 from management.newest import Newest
 from management.seeding.plan import SeedPlan
-from shared.cosmos import Container, ItemExists
+from shared.cosmos import BatchRefused, Container, ItemExists
 from shared.data.feed import FEED_LENGTH
 from shared.data.usernames import reservation_id, reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
 from shared.propagation.batches import for_each
 from shared.propagation.copies import Copies
-from shared.propagation.feed import FeedState, cut
+from shared.propagation.feed import FeedState, trim
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations
 _BATCH = 100
@@ -147,14 +146,13 @@ class _Seeding:
 
     async def _write_feed(self) -> None:
         state = await FeedState.read(self.blog.feed)
-        # Without the trigger: it would run once for each, where one run at the end does.
         copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
 
         async def put(post: Item) -> None:
             await copies.put(post, present=state.has(post))
 
         await for_each([post for post in self.newest.values() if state.admits(post)], put, concurrency=self.concurrency)
-        await cut(self.blog.feed)
+        await trim(self.blog.feed, self.blog.posts, copies, await FeedState.read(self.blog.feed))
 
 
 async def _write_together(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:
@@ -168,5 +166,8 @@ async def _write_together(container: Container, key: str, parts: Sequence[Item],
 
 
 async def _create(container: Container, key: str, batch: Sequence[Item]) -> None:
-    with suppress(ItemExists):  # all of it, from an earlier run of the same plan
+    try:
         await container.batch(key, [("create", (item,)) for item in batch])
+    except BatchRefused as refused:
+        if not isinstance(refused.reason, ItemExists):  # all of it, from an earlier run of the same plan
+            raise

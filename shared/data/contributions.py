@@ -1,17 +1,23 @@
-"""Comments and likes alike, what people contribute to a post: how a post's partition answers to a list of either, and
-to the script that adds one."""
+"""Comments and likes alike, what people contribute to a post: how one is added or removed together with its count, and
+how a post's partition answers to a list of either."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
-from shared.cosmos import Container, ScriptFailed
+from shared.cosmos import Container
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.posts import get_post
 from shared.errors import PostNotFound
 from shared.models.base import Item, Resource
+from shared.models.comment import Comment
+from shared.models.like import Like
 from shared.models.post import DELETED_TYPE
+
+# One whose command may be repeated leaves a mark in its place for so long, so that no repetition brings it back.
+REPEATABLE_S = 24 * 3600
+MARKS = {Comment.TYPE: "deletedComment", Like.TYPE: "deletedLike"}
 
 
 @dataclass(frozen=True)
@@ -22,20 +28,25 @@ class Added:
     created: bool
 
 
+class Contributions(Protocol):
+    """Writes a comment or like and its count on the post in one transaction; nothing is written where an error is
+    raised, but for DatabaseUnavailable, after which it may have been."""
+
+    async def add(self, posts: Container, item: Item) -> Added:
+        """Add a whole comment or like; one that is there already is answered as it is, and counts once.
+
+        A `commandId` tells a repeated command: it does not bring back what was deleted since. A repeated comment that
+        was deleted raises CommentNotFound; a repeated like is answered as it was. Raises PostNotFound.
+        """
+
+    async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
+        """Remove a comment or like (`kind` is its type), if it has `etag` where one is given; False when there is none.
+        Raises PostNotFound, VersionMismatch."""
+
+
 def repeatable(command: str | None) -> Item:
     """What a comment or like keeps of its command: then its deletion leaves a mark, by which a repetition is known."""
     return {} if command is None else {"commandId": command}
-
-
-async def add(posts: Container, procedure: str, item: Item) -> Added:
-    """One stored procedure, which creates the item and counts it on its post. Raises PostNotFound."""
-    try:
-        answer: dict[str, Any] = await posts.execute(procedure, item["postId"], item)
-    except ScriptFailed as failure:
-        if failure.number == 404:
-            raise PostNotFound(item["postId"]) from failure
-        raise
-    return Added(answer["item"], answer["created"])
 
 
 async def list_of_post(

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from shared.cosmos import Container, ScriptFailed
-from shared.data.contributions import Added, add, list_of_post, repeatable
+from shared.cosmos import Container
+from shared.data.contributions import Added, list_of_post, repeatable
 from shared.data.identity import command_id, now
 from shared.data.pages import Cursor, Page
 from shared.data.users import get_user
-from shared.errors import PostNotFound, VersionMismatch
 from shared.models.like import Like, NewLike, like_id, like_item
+from shared.transactions.choice import BATCHES, Transactions
 
 
 async def create_like(
-    users: Container, posts: Container, post_id: str, new: NewLike, *, idempotency_key: str | None
+    users: Container,
+    posts: Container,
+    post_id: str,
+    new: NewLike,
+    *,
+    idempotency_key: str | None,
+    transactions: Transactions = BATCHES,
 ) -> Added:
-    """C4. A point read of the user and one stored procedure. A repeated like returns the first one and writes nothing.
+    """C4. A point read of the user and one transaction. A repeated like returns the first one and writes nothing.
     Raises UserNotFound, PostNotFound."""
     liker = await get_user(users, new.user_id)
     command = command_id("like", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
-    return await add(posts, "createLike", like_item(post_id, liker, now()) | repeatable(command))
+    return await transactions.contributions.add(posts, like_item(post_id, liker, now()) | repeatable(command))
 
 
-async def delete_like(posts: Container, post_id: str, user_id: str, *, etag: str | None) -> None:
-    """One stored procedure; no error when there is no such like. Raises PostNotFound, VersionMismatch."""
-    try:
-        await posts.execute("deleteLike", post_id, post_id, like_id(user_id), etag)
-    except ScriptFailed as failure:
-        if failure.number == 404:
-            raise PostNotFound(post_id) from failure
-        if failure.number == 412:
-            raise VersionMismatch from failure
-        raise
+async def delete_like(
+    posts: Container, post_id: str, user_id: str, *, etag: str | None, transactions: Transactions = BATCHES
+) -> None:
+    """One transaction, in batches after a point read of the like; no error when there is no such like. Raises
+    PostNotFound, VersionMismatch."""
+    await transactions.contributions.remove(posts, post_id, like_id(user_id), Like.TYPE, etag=etag)
 
 
 async def list_likes(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.cosmos import ConditionFailed, Container, ItemMissing
+from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing
 from shared.data.feed import FEED_LENGTH
+from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post
 from shared.propagation.batches import for_each
 from shared.propagation.copies import Copies
 
-TRIGGER = "truncateFeed"
-# A run of the trigger cuts thousands of items; a feed that needs more runs than this is not of our making.
-_MOST_CUTS = 100
+# A run of the trigger cuts thousands of items, a batch a hundred: a feed that needs more is not of our making.
+_MOST_CUTS = 1_000
+_MOST_TOGETHER = 100
 
 _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
@@ -34,14 +35,29 @@ class FeedState:
     entries: list[Item]
 
     @classmethod
-    async def read(cls, feed: Container) -> FeedState:
-        """One query inside the one partition."""
-        limit = FEED_LENGTH + 1
+    async def read(cls, feed: Container, *, surplus: int = 1) -> FeedState:
+        """One query inside the one partition, of so many more than belong to the feed."""
+        limit = FEED_LENGTH + surplus
         parameters = {"type": Post.TYPE, "limit": limit}
         return cls(await feed.query(_NEWEST, parameters, partition_key=Post.TYPE, page_size=limit))
 
     def has(self, post: Item) -> bool:
         return any(entry["id"] == post["id"] for entry in self.entries)
+
+    def add(self, post: Item) -> None:
+        """Know of a copy that was put into the feed."""
+        if not self.has(post):
+            self.entries.append({"id": post["id"], "creationDate": post["creationDate"]})
+            self.entries.sort(key=lambda entry: (entry["creationDate"], entry["id"]), reverse=True)
+
+    def discard(self, post: Item) -> None:
+        """Know of a copy that was taken out of the feed."""
+        self.entries[:] = [entry for entry in self.entries if entry["id"] != post["id"]]
+
+    @property
+    def surplus(self) -> list[str]:
+        """The ids of those that do not belong to the feed, as far as they were read."""
+        return [entry["id"] for entry in self.entries[FEED_LENGTH:]]
 
     def admits(self, post: Item) -> bool:
         """Whether the post, in short form, is in the feed or belongs to the most recent."""
@@ -79,7 +95,27 @@ async def refill(feed: Container, posts: Container, copies: Copies) -> None:
     await for_each(missing, put)
 
 
-async def cut(feed: Container) -> None:
+async def trim(feed: Container, posts: Container, copies: Copies, state: FeedState) -> None:
+    """Bring a feed that is too long back to its length: nothing where it is not, else a batch of deletions for each
+    hundred, and a query after each.
+
+    What was surplus when it was looked at may be needed when it is deleted, for a post in the feed may have been
+    deleted in between. So after a deletion the feed is filled up where it is short; whoever deletes looks afterwards,
+    so the last one sees what all have done.
+    """
+    for _ in range(_MOST_CUTS):
+        surplus = state.surplus[:_MOST_TOGETHER]
+        if not surplus:
+            return
+        with suppress(BatchRefused):  # another process has deleted one of them
+            await feed.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
+        state = await FeedState.read(feed, surplus=_MOST_TOGETHER)
+        if state.is_short:
+            await refill(feed, posts, copies)
+    raise DatabaseUnavailable("the feed was found too long again and again")
+
+
+async def cut(feed: Container, trigger: str) -> None:
     """Bring a feed that is too long back to its length, through the trigger, in as many runs as that takes."""
     for _ in range(_MOST_CUTS):
         state = await FeedState.read(feed)
@@ -88,4 +124,4 @@ async def cut(feed: Container) -> None:
         newest = await feed.read(state.entries[0]["id"], Post.TYPE)
         if newest is not None:
             with suppress(ConditionFailed, ItemMissing):
-                await feed.replace(newest, etag=newest["_etag"], post_trigger=TRIGGER)
+                await feed.replace(newest, etag=newest["_etag"], post_trigger=trigger)

@@ -17,15 +17,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.containers import POSTS
-from shared.cosmos import Container, ItemMissing
+from shared.cosmos import BatchRefused, Container
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.propagation.batches import Kept, Reaction
 from shared.propagation.copies import Copies
-from shared.propagation.feed import TRIGGER, FeedState, cut, refill
-from shared.propagation.usernames import CurrentUsers, is_outdated, rename_in_post
+from shared.propagation.feed import FeedState, cut, refill, trim
+from shared.propagation.usernames import CurrentUsers, is_outdated
+from shared.transactions.choice import BATCHES, Transactions
 
 REACTION = Reaction(source="on_posts_changed", container=POSTS, partition_key="postId")
 
@@ -46,6 +47,7 @@ class PostsReaction:
     posts: Container
     feed: Container
     failures: Container
+    transactions: Transactions = BATCHES
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Kept]:
         """React to a batch of the change feed of `posts`; the answer is what was kept as failure. Raises
@@ -59,7 +61,8 @@ class PostsReaction:
 
     @property
     def feed_copies(self) -> Copies:
-        return Copies(self.feed, self.posts, partition_key="type", trigger=TRIGGER)
+        trigger = self.transactions.feed_trigger
+        return Copies(self.feed, self.posts, partition_key="type", trigger=trigger)
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
@@ -100,16 +103,24 @@ class _Batch:
     feed_state: FeedState = field(default_factory=lambda: FeedState([]))
 
     async def handle(self, changes: list[Item]) -> list[Kept]:
-        failures, feed = self.reaction.failures, self.reaction.feed
+        failures = self.reaction.failures
         if any(change["type"] == Post.TYPE for change in changes):
-            self.feed_state = await FeedState.read(feed)
+            self.feed_state = await FeedState.read(self.reaction.feed)
+        await self.current_users.read([change for change in changes if change["type"] != DELETED_TYPE])
         kept = await REACTION.handle_each(failures, changes, self._handle_one)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
         # Once for all deletions of the batch, under the name of the last.
         kept += await REACTION.handle_each(failures, deleted[-1:], self._refill)
-        if self.feed_state.is_too_long:
-            await cut(feed)
+        await self._keep_length()
         return kept
+
+    async def _keep_length(self) -> None:
+        """The trigger has cut the feed with each creation, unless it was too long before."""
+        reaction = self.reaction
+        if reaction.transactions.feed_trigger is None:
+            await trim(reaction.feed, reaction.posts, reaction.feed_copies, self.feed_state)
+        elif self.feed_state.is_too_long:
+            await cut(reaction.feed, reaction.transactions.feed_trigger)
 
     async def _handle_one(self, change: Item) -> None:
         if change["type"] == DELETED_TYPE:
@@ -120,10 +131,10 @@ class _Batch:
             await self._copy(change)
 
     async def _correct_name(self, item: Item) -> bool:
-        user = await self.current_users.of(item)
+        user = self.current_users.of(item)
         if user is None or not is_outdated(item, user):
             return False
-        await rename_in_post(self.reaction.posts, item["postId"], user)
+        await self.reaction.transactions.renames.in_post(self.reaction.posts, item["postId"], user)
         return True
 
     async def _copy(self, post: Item) -> None:
@@ -131,10 +142,12 @@ class _Batch:
         await self.reaction.user_copies.put(post, present=version_of(post) > 1)
         if self.feed_state.admits(copy):
             await self.reaction.feed_copies.put(post, present=self.feed_state.has(copy))
+            self.feed_state.add(copy)
 
     async def _take_out(self, post: Item) -> None:
         await self.reaction.user_copies.remove(post)
         await self.reaction.feed_copies.remove(post)
+        self.feed_state.discard(post)
         await expire_contributions(self.reaction.posts, post["postId"])
 
     async def _refill(self, _: Item) -> None:
@@ -145,5 +158,5 @@ async def expire_contributions(posts: Container, post_id: str) -> None:
     """Let the comments and likes of a deleted post expire: a query and a transaction for each hundred of them."""
     while ids := await posts.query(_CONTRIBUTIONS, {"limit": _BATCH}, partition_key=post_id, page_size=_BATCH):
         expire = [{"op": "set", "path": "/ttl", "value": _EXPIRY_S}]
-        with suppress(ItemMissing):  # one of them expired since the query
+        with suppress(BatchRefused):  # one of them expired since the query
             await posts.batch(post_id, [("patch", (item_id, expire)) for item_id in ids])

@@ -3,68 +3,79 @@ that were written with a name read before it."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from shared.cosmos import Container
-from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
+from shared.models.fields import is_item_id
 from shared.propagation.batches import for_each
 
 _PAGE_SIZE = 1000
-_MOST_CALLS = 10_000
+# Each rename in a partition is one call or two, so that the database's latency is what is waited for.
+_CONCURRENCY = 32
 
-_OUTDATED = (
-    "SELECT VALUE c.postId FROM c WHERE c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
+OUTDATED = (
+    "c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
     " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
     " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
 )
+_EVERYWHERE = f"SELECT c.id, c.type, c.postId FROM c WHERE {OUTDATED}"  # noqa: S608 - a constant of ours
 
 
-async def carry_to_items(posts: Container, user: Item) -> None:
+class Renames(Protocol):
+    """Gives items of a user his present name, unless a later rename wrote them. Safe to repeat. Raises
+    DatabaseUnavailable when it makes no headway."""
+
+    async def in_post(self, posts: Container, post_id: str, user: Item) -> None:
+        """All of the user's items in one post's partition."""
+
+    async def of_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
+        """The user's `items` (`id`, `type`) in one post's partition, and others as it may be."""
+
+
+def outdated_parameters(user: Item) -> dict[str, Any]:
+    """The parameters of `OUTDATED`."""
+    return {"userId": user["id"], "username": user["username"], "nameVersion": user.get("nameVersion", 0)}
+
+
+async def carry_to_items(posts: Container, user: Item, renames: Renames) -> None:
     """Give all posts, comments and likes of the user his present name, wherever they are.
 
-    The one query that finds the logical partitions concerned reaches all of `posts`: no other container knows where a
-    user has commented or liked, and renames are rare. Then one stored procedure per partition, or more where it stops
-    for time, several partitions at once. What is written with the old name while this goes on is the posts feed's to
-    correct.
+    The one query that finds them reaches all of `posts`: no other container knows where a user has commented or liked,
+    and renames are rare. Then one transaction per logical partition, many partitions at once. What is written with the
+    old name while this goes on is the posts feed's to correct.
     """
-    parameters = {"userId": user["id"], "username": user["username"], "nameVersion": user["nameVersion"]}
+    by_post: defaultdict[str, list[Item]] = defaultdict(list)
+    async for item in posts.query_across(_EVERYWHERE, outdated_parameters(user), page_size=_PAGE_SIZE):
+        by_post[str(item["postId"])].append(item)
 
     async def rename(post_id: str) -> None:
-        await rename_in_post(posts, post_id, user)
+        await renames.of_items(posts, post_id, by_post[post_id], user)
 
-    rows = posts.query_across(_OUTDATED, parameters, page_size=_PAGE_SIZE)
-    await for_each({str(post_id) async for post_id in rows}, rename)
-
-
-async def rename_in_post(posts: Container, post_id: str, user: Item) -> None:
-    """Give the user's items in one post's partition his present name: one stored procedure, or more where it stops
-    for time. Raises DatabaseUnavailable when the procedure makes no headway."""
-    for _ in range(_MOST_CALLS):
-        answer = await posts.execute(
-            "updateUsernames", post_id, user["id"], user["username"], user.get("nameVersion", 0)
-        )
-        if not answer["more"]:
-            return
-        if not answer["updated"]:
-            raise DatabaseUnavailable("updateUsernames had no time to rename a single item")
-    raise DatabaseUnavailable("updateUsernames did not come to an end")
+    await for_each(list(by_post), rename, concurrency=_CONCURRENCY)
 
 
 class CurrentUsers:
-    """The users of a batch's items, each read once: one point read per user."""
+    """The users of a batch's items as they are now, read together."""
 
     def __init__(self, users: Container) -> None:
         self._users = users
-        self._reads: dict[str, asyncio.Task[Item | None]] = {}
+        self._found: dict[str, Item] = {}
 
-    async def of(self, item: Item) -> Item | None:
-        """The user whose item this is; None where there is no such user."""
+    async def read(self, items: Sequence[Item]) -> None:
+        """Read the users of the items: a point read each, or a query per physical partition where that is cheaper."""
+        named = {user_id for item in items if isinstance(user_id := item.get("userId"), str) and is_item_id(user_id)}
+        self._found |= {user["id"]: user for user in await self._users.read_many(sorted(named - set(self._found)))}
+
+    def of(self, item: Item) -> Item | None:
+        """The user whose item this is; None where there is no such user. Raises KeyError, TypeError for an item that
+        names none."""
         user_id = item["userId"]
-        if user_id not in self._reads:
-            self._reads[user_id] = asyncio.create_task(self._users.read(user_id, user_id))
-        return await asyncio.shield(self._reads[user_id])
+        if not isinstance(user_id, str):
+            raise TypeError(f"userId must be a text, not {user_id!r}")
+        return self._found.get(user_id)
 
 
 def is_outdated(item: Item, user: Item) -> bool:

@@ -20,6 +20,7 @@ from shared.models.base import Item
 from shared.models.user import User
 from shared.propagation.batches import Kept, Reaction
 from shared.propagation.usernames import carry_to_items
+from shared.transactions.choice import BATCHES, Transactions
 
 REACTION = Reaction(source="on_users_changed", container=USERS, partition_key="userId")
 
@@ -31,6 +32,7 @@ class UsersReaction:
     users: Container
     posts: Container
     failures: Container
+    transactions: Transactions = BATCHES
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Kept]:
         """React to a batch of the change feed of `users`; the answer is what was kept as failure. Raises
@@ -46,7 +48,7 @@ class UsersReaction:
         former = user.get("formerUsernames", [])
         if not former:
             return
-        await carry_to_items(self.posts, user)
+        await carry_to_items(self.posts, user, self.transactions.renames)
         for username in former:
             await usernames.release(self.users, username, user)
         with suppress(ConditionFailed, ItemMissing):

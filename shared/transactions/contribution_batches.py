@@ -1,0 +1,102 @@
+"""Comments and likes by transactional batches: the item and the post's count in one, without a script.
+
+Both go to `post_commits`, which puts what waits for one post into one batch. Here stands what a single comment or like
+asks for: given the item that has its id, which operation it takes, or the answer where none is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shared.cosmos import Container, Operation
+from shared.data.contributions import MARKS, REPEATABLE_S, Added
+from shared.errors import CommentNotFound, VersionMismatch
+from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.transactions.post_commits import Answer, PostCommits
+
+_COUNTS = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
+
+
+@dataclass(frozen=True)
+class ContributionBatches:
+    """See `shared.data.contributions.Contributions`."""
+
+    commits: PostCommits = field(default_factory=PostCommits)
+
+    async def add(self, posts: Container, item: Item) -> Added:
+        """One batch, or a share in one; where the item is there already, a refused one and a point read."""
+        return await self.commits.commit(posts, item["postId"], _Addition(item))
+
+    async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
+        """A point read and one batch, or a share in one; two point reads where there is nothing to remove."""
+        return await self.commits.commit(posts, post_id, _Removal(item_id, kind, etag))
+
+
+@dataclass(frozen=True)
+class _Addition:
+    item: Item
+
+    @property
+    def item_id(self) -> str:
+        return str(self.item["id"])
+
+    @property
+    def count(self) -> tuple[str, int]:
+        return _COUNTS[self.item["type"]], 1
+
+    @property
+    def first(self) -> Operation:
+        return ("create", (self.item,))
+
+    def decide(self, existing: Item | None) -> Operation | Answer[Added]:
+        kind = self.item["type"]
+        if existing is None:
+            return self.first
+        if existing["type"] == kind:
+            return Answer(Added(existing, created=False))
+        if kind == Comment.TYPE:  # the id is the command's
+            raise CommentNotFound(self.item_id)
+        if existing.get("commandId") is not None and existing.get("commandId") == self.item.get("commandId"):
+            return Answer(Added(existing | {"type": kind}, created=False))
+        return ("replace", (self.item_id, self.item), {"if_match_etag": existing["_etag"]})
+
+    def done(self, written: Item) -> Added:
+        return Added(written, created=True)
+
+
+@dataclass(frozen=True)
+class _Removal:
+    item_id: str
+    kind: str
+    etag: str | None
+
+    @property
+    def count(self) -> tuple[str, int]:
+        return _COUNTS[self.kind], -1
+
+    @property
+    def first(self) -> None:
+        return None
+
+    def decide(self, existing: Item | None) -> Operation | Answer[bool]:
+        if existing is None or existing["type"] != self.kind:
+            if self.etag is not None and self.kind == Like.TYPE:
+                raise VersionMismatch
+            return Answer(False)
+        if self.etag is not None and existing["_etag"] != self.etag:
+            raise VersionMismatch
+        condition = {"if_match_etag": existing["_etag"]}
+        if existing.get("commandId") is None:
+            return ("delete", (self.item_id,), condition)
+        return ("replace", (self.item_id, _mark(existing)), condition)
+
+    def done(self, _: Item) -> bool:
+        return True
+
+
+def _mark(item: Item) -> Item:
+    """What stays of a deleted comment or like. Of a like all, for a repeated command is answered with it."""
+    kept = item if item["type"] == Like.TYPE else {"id": item["id"], "postId": item["postId"]}
+    return kept | {"type": MARKS[item["type"]], "ttl": REPEATABLE_S}
