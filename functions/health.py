@@ -28,8 +28,8 @@ def _readiness() -> Readiness:
     refusals=(NotReady,),
 )
 async def get_health(_call: Call[None]) -> func.HttpResponse:
-    """200 when the database, every container and every script is there; 503 naming what is not. An answer is up to a
-    second old."""
+    """200 when the database, every container and every script that is used is there; 503 naming what is not. An answer
+    is up to a second old."""
     health = await _readiness().health()
     return func.HttpResponse(
         health.model_dump_json().encode(),

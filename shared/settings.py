@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+Way = Literal["batch", "procedure"]
+
 
 class SettingsError(Exception):
     """A setting is missing or has a value that cannot be used."""
@@ -21,7 +23,7 @@ class Settings:
     account_endpoint: str
     account_key: str | None
     database: str
-    transactions: Literal["batch", "procedure"] = "batch"
+    transactions: Way = "batch"
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

@@ -14,12 +14,14 @@ from typing import Any, TypeVar
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
 from local.cosmos import CosmosEmulator, EmulatorSettings
+from local.cosmos.faults.faults import Faults
 from management.provision import provision
 from shared.cosmos import Container, connect
 from shared.models.base import Item
 from shared.propagation.posts import PostsReaction
 from shared.propagation.users import UsersReaction
-from shared.settings import Settings
+from shared.settings import Settings, Way
+from shared.transactions.choice import chosen
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
 # The scripts of the benchmark: what the article's do, and nothing else.
@@ -59,6 +61,10 @@ class EmulatorThread:
     def key(self) -> str:
         return self._emulator.key
 
+    @property
+    def faults(self) -> Faults:
+        return self._emulator.faults
+
 
 @dataclass(frozen=True)
 class Blog:
@@ -89,11 +95,11 @@ class Blog:
 
     @property
     def users_reaction(self) -> UsersReaction:
-        return UsersReaction(self.users, self.posts, self.failures)
+        return UsersReaction(self.users, self.posts, self.failures, chosen(self.settings))
 
     @property
     def posts_reaction(self) -> PostsReaction:
-        return PostsReaction(self.users, self.posts, self.feed, self.failures)
+        return PostsReaction(self.users, self.posts, self.feed, self.failures, chosen(self.settings))
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:
@@ -153,9 +159,9 @@ class Blog:
 
 
 @asynccontextmanager
-async def new_blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
+async def new_blog(emulator: EmulatorThread, transactions: Way = "batch") -> AsyncIterator[Blog]:
     """A database of its own, gone afterwards."""
-    settings = Settings(emulator.endpoint, emulator.key, f"blog-{uuid.uuid4().hex[:10]}")
+    settings = Settings(emulator.endpoint, emulator.key, f"blog-{uuid.uuid4().hex[:10]}", transactions)
     await provision(settings)
     client: CosmosClient
     async with connect(settings) as client:

@@ -98,12 +98,10 @@ def provisioned(settings: Settings) -> Settings:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """The app's settings as environment variables; without a key, those that make it sign in with an identity."""
+    blog = {"BLOG_DATABASE": settings.database, "BLOG_TRANSACTIONS": settings.transactions}
     if settings.account_key is None:
-        return {"COSMOS__accountEndpoint": settings.account_endpoint, "BLOG_DATABASE": settings.database}
-    return {
-        "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
-        "BLOG_DATABASE": settings.database,
-    }
+        return {"COSMOS__accountEndpoint": settings.account_endpoint, **blog}
+    return {"COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};", **blog}
 
 
 def _switched_off(functions: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Whether everything is there that the blog needs: the database, its containers, the scripts in them."""
+"""Whether everything is there that the blog needs: the database, its containers, and the scripts in them where
+transactions are stored procedures."""
 
 from __future__ import annotations
 
@@ -45,6 +46,11 @@ class Health(BaseModel):
     ]
 
 
+def _uses_scripts() -> bool:
+    """Raises SettingsError."""
+    return settings().transactions == "procedure"
+
+
 class Readiness:
     """Finds out what is ready, at most once in `KEPT_S` seconds however many want to know."""
 
@@ -53,8 +59,10 @@ class Readiness:
         open_container: Callable[[str], Container] = open_container,
         clock: Callable[[], float] = time.monotonic,
         deadline_s: float = DEADLINE_S,
+        uses_scripts: Callable[[], bool] = _uses_scripts,
     ) -> None:
         self._open_container = open_container
+        self._uses_scripts = uses_scripts
         self._clock = clock
         self._deadline_s = deadline_s
         self._asking = asyncio.Lock()
@@ -62,11 +70,11 @@ class Readiness:
         self._outcome: Health | NotReady = NotReady([])
 
     async def health(self) -> Health:
-        """Reads the database, every container, and the lists of scripts of those that have any, all at once; an answer
-        is there when the deadline is over. Raises NotReady, naming everything that is not."""
+        """Reads the database, every container, and where requests run scripts the lists of those, all at once; an
+        answer is there when the deadline is over. Raises NotReady, naming everything that is not."""
         async with self._asking:
             if self._clock() - self._asked_at >= KEPT_S:
-                self._outcome = await _ask(self._open_container, self._deadline_s)
+                self._outcome = await _ask(self._open_container, self._deadline_s, self._uses_scripts)
                 self._asked_at = self._clock()
         if isinstance(self._outcome, NotReady):
             raise NotReady(self._outcome.names)
@@ -82,9 +90,11 @@ class _Check:
     may_be_forbidden: bool = False
 
 
-async def _ask(open_container: Callable[[str], Container], deadline_s: float) -> Health | NotReady:
+async def _ask(
+    open_container: Callable[[str], Container], deadline_s: float, uses_scripts: Callable[[], bool]
+) -> Health | NotReady:
     try:
-        checks = list(_checks(open_container))
+        checks = list(_checks(open_container, uses_scripts=uses_scripts()))
     except SettingsError as error:
         log(logging.WARNING, "not ready", settings=str(error))
         return NotReady(["settings"])
@@ -115,15 +125,15 @@ async def _states(check: _Check, deadline_s: float) -> dict[str, str]:
     return {name: _READY if name in found else "missing" for name in check.names}
 
 
-def _checks(open_container: Callable[[str], Container]) -> Iterator[_Check]:
+def _checks(open_container: Callable[[str], Container], *, uses_scripts: bool) -> Iterator[_Check]:
     """Raises SettingsError."""
     definitions = container_definitions()
     yield _database_check(open_container(definitions[0]["id"]).proxy)
     for definition in definitions:
         proxy = open_container(definition["id"]).proxy
         yield _container_check(proxy)
-        if settings().transactions == "batch":
-            continue  # no request runs a script
+        if not uses_scripts:
+            continue
         procedures, triggers = definition["storedProcedures"], [trigger["id"] for trigger in definition["triggers"]]
         if procedures:
             yield _scripts_check(proxy, procedures, proxy.scripts.list_stored_procedures)

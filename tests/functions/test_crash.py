@@ -60,7 +60,7 @@ async def test_a_kill_in_the_middle_of_every_reaction_loses_nothing(
 @contextmanager
 def _holding_in_the_middle(gateway: Gateway) -> Iterator[list[Held]]:
     with (
-        gateway.holding(named("updateUsernames posts"), after=POSTS // 2) as renames,
+        gateway.holding(named("batch posts"), after=POSTS // 2) as renames,
         gateway.holding(named("create users"), after=POSTS // 2, applied=True) as copies,
         gateway.holding(named("create feed"), after=3) as entries,
     ):

@@ -105,21 +105,21 @@ async def containers(service: Service) -> AsyncIterator[Callable[[str], Containe
 
 
 async def test_everything_that_is_there_is_ready(containers: Callable[[str], Container]) -> None:
-    found = await Readiness(containers).health()
+    found = await Readiness(containers, uses_scripts=lambda: True).health()
 
     assert found.status == "ready"
     assert found.checks == dict.fromkeys(EVERYTHING, "ready")
 
 
 async def test_a_database_that_was_provisioned_is_ready_until_something_is_taken_away(blog: Blog) -> None:
-    found = await Readiness(blog.container).health()
+    found = await Readiness(blog.container, uses_scripts=lambda: True).health()
     assert found.checks == dict.fromkeys(EVERYTHING, "ready")
 
     await blog.posts.proxy.scripts.delete_stored_procedure("createLike")
     await blog.database.delete_container("leases")
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(blog.container).health()
+        await Readiness(blog.container, uses_scripts=lambda: True).health()
     assert set(refusal.value.names) == {"posts/createLike", "leases"}
 
 
@@ -138,7 +138,7 @@ async def test_everything_that_is_missing_is_named(
     service.existing -= missing
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(containers).health()
+        await Readiness(containers, uses_scripts=lambda: True).health()
 
     assert set(refusal.value.names) == not_ready
 
@@ -148,7 +148,7 @@ async def test_scripts_that_may_not_be_listed_are_unchecked(
 ) -> None:
     service.forbidden = {"posts/", "feed/"}
 
-    found = await Readiness(containers).health()
+    found = await Readiness(containers, uses_scripts=lambda: True).health()
 
     assert {name for name, state in found.checks.items() if state == "unchecked"} == SCRIPTS
 
@@ -159,7 +159,7 @@ async def test_a_container_that_may_not_be_read_is_not_ready(
     service.forbidden = {"users"}
 
     with pytest.raises(NotReady, match=r"Not ready: users\."):
-        await Readiness(containers).health()
+        await Readiness(containers, uses_scripts=lambda: True).health()
 
 
 async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
@@ -169,7 +169,7 @@ async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
     started = time.monotonic()
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(containers, deadline_s=0.2).health()
+        await Readiness(containers, uses_scripts=lambda: True, deadline_s=0.2).health()
 
     assert set(refusal.value.names) == EVERYTHING
     assert time.monotonic() - started < 2
@@ -179,7 +179,9 @@ async def test_a_database_that_cannot_be_reached_is_not_ready() -> None:
     # Not entered, as in the app: entering would connect.
     client = connect(Settings(f"http://127.0.0.1:{unused_port()}/", "a2V5", "blog"))
     database = client.get_database_client("blog")
-    readiness = Readiness(lambda name: Container(database.get_container_client(name)), deadline_s=0.2)
+    readiness = Readiness(
+        lambda name: Container(database.get_container_client(name)), deadline_s=0.2, uses_scripts=lambda: True
+    )
 
     with pytest.raises(NotReady) as refusal:
         await readiness.health()
@@ -193,14 +195,24 @@ async def test_incomplete_settings_are_not_ready() -> None:
         raise SettingsError("set BLOG_DATABASE, the name of the database")
 
     with pytest.raises(NotReady, match="settings"):
-        await Readiness(no_container).health()
+        await Readiness(no_container, uses_scripts=lambda: True).health()
+
+
+async def test_scripts_that_no_request_runs_are_not_asked_for(
+    service: Service, containers: Callable[[str], Container]
+) -> None:
+    service.existing -= SCRIPTS
+
+    found = await Readiness(containers, uses_scripts=lambda: False).health()
+
+    assert set(found.checks) == EVERYTHING - SCRIPTS
 
 
 async def test_however_many_ask_the_database_is_asked_once_a_second(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
     now = 1000.0
-    readiness = Readiness(containers, clock=lambda: now)
+    readiness = Readiness(containers, uses_scripts=lambda: True, clock=lambda: now)
 
     await asyncio.gather(*(readiness.health() for _ in range(20)))
     assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
@@ -216,7 +228,7 @@ async def test_the_endpoint_answers_as_described(
     service: Service, containers: Callable[[str], Container], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    readiness = Readiness(containers, clock=lambda: now)
+    readiness = Readiness(containers, uses_scripts=lambda: True, clock=lambda: now)
     monkeypatch.setattr(health, "_readiness", lambda: readiness)
 
     ready = await answered_as_described()

@@ -145,7 +145,7 @@ def _is_the_last_write(operation: Operation) -> bool:
     """Of any command; a user is written after the reservation, which has another partition key."""
     if operation.name == "create users":
         return "username:" not in (operation.partition_key or "")
-    return operation.name in {"create posts", "createComment posts", "createLike posts"}
+    return operation.name in {"create posts", "batch posts"}
 
 
 @pytest.mark.parametrize(

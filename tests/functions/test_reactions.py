@@ -83,7 +83,7 @@ async def test_a_post_and_a_like_cause_the_operations_they_must_and_then_nothing
     }
     assert _counted(for_the_like) == {
         "read users": 2,
-        "createLike posts": 1,
+        "batch posts": 1,
         "query feed": 1,
         "patch users": 1,
         "patch feed": 1,

@@ -9,7 +9,6 @@ from shared.data.users import create_user, edit_user
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from shared.propagation import usernames as carrying
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
@@ -122,25 +121,14 @@ async def test_a_former_rename_delivered_late_does_not_bring_its_name_back(blog:
 
 
 async def test_a_carrying_that_fails_half_way_is_finished_by_the_next_delivery(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
+    blog: Blog,
 ) -> None:
     user = await _register(blog)
     posts = await _with_items_on_posts(blog, user, 6)
     renamed = await _rename(blog, user, unique("countess"))
-    rename_in_post = carrying.rename_in_post
-    calls = 0
-
-    async def fail_at_the_fourth(container: object, post_id: str, of: Item) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 4:
-            raise DatabaseUnavailable("the test pulled the plug")
-        await rename_in_post(blog.posts, post_id, of)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(carrying, "rename_in_post", fail_at_the_fourth)
-        with pytest.raises(DatabaseUnavailable):
-            await blog.users_reaction.on_changed([renamed])
+    plug = f"500 operation=batch,execute database={blog.settings.database} skip=3"
+    with blog.emulator.faults.during(plug), pytest.raises(DatabaseUnavailable):
+        await blog.users_reaction.on_changed([renamed])
     half_way = await _names_on(blog, posts)
     await blog.users_reaction.on_changed([renamed])
 

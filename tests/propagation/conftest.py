@@ -1,0 +1,15 @@
+"""Every reaction is tested with both ways of writing transactions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.blog import Blog, EmulatorThread, new_blog
+
+
+@pytest.fixture(params=["batch", "procedure"])
+async def blog(emulator: EmulatorThread, request: pytest.FixtureRequest) -> AsyncIterator[Blog]:
+    async with new_blog(emulator, request.param) as provisioned:
+        yield provisioned
