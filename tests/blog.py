@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
 from local.cosmos import CosmosEmulator, EmulatorSettings
-from local.cosmos.faults.faults import Faults
+from local.cosmos.faults import Faults
 from management.provision import provision
 from shared.cosmos import Container, connect
 from shared.models.base import Item
