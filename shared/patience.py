@@ -24,7 +24,19 @@ _end: ContextVar[float | None] = ContextVar("end_of_patience", default=None)
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
     """Inside this block, waits for a throttled database end within so many seconds from now."""
-    token = _end.set(time.monotonic() + seconds)
+    with patience_until(time.monotonic() + seconds):
+        yield
+
+
+def end_of_patience() -> float | None:
+    """When the patience of this request ends, by `time.monotonic`; None without a client."""
+    return _end.get()
+
+
+@contextmanager
+def patience_until(end: float | None) -> Iterator[None]:
+    """Inside this block, waits for a throttled database end until then; for what several requests wait for."""
+    token = _end.set(end)
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ that a 429 advises is only begun where it ends within `THROTTLED_S` of the reque
 throttled request is answered 429 while its client still listens.
 
 Comments and likes that share a batch (shared/transactions/post_commits.py) wait for a task that is none of theirs. It
-has clocks of its own, `COMMIT_DEADLINE_S` and `THROTTLED_S`.
+has a deadline of its own, `COMMIT_DEADLINE_S`, and waits for a throttled database as long as the last of them would.
 
 Reactions to the change feed have no client and no deadline of their own. The SDK waits for a throttled database as
 above, for one operation up to `THROTTLE_WAIT_S`; then the batch is thrown back to the host, which delivers it again

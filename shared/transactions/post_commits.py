@@ -26,8 +26,8 @@ from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing,
 from shared.errors import BlogError, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.post import Post
-from shared.patience import patience
-from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS, THROTTLED_S
+from shared.patience import end_of_patience, patience_until
+from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS
 
 # A batch takes 100 operations and 2 MB; a comment may have 60 KB as JSON.
 _MOST_TOGETHER = 30
@@ -75,6 +75,7 @@ class _Waiting:
     operation: Operation | None
     decided: Answer[Any] | BlogError | None = None
     outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    patient_until: float | None = field(default_factory=end_of_patience)
     charge: Charge = field(default_factory=Charge)
     sharers: int = 1
 
@@ -175,7 +176,7 @@ class _Batch:
 
     async def run(self) -> None:
         """Answer or fail everyone in it."""
-        with metered() as charge, patience(THROTTLED_S):
+        with metered() as charge, patience_until(self._end_of_patience()):
             for waiting in self.together:
                 waiting.charge, waiting.sharers = charge, len(self.together)
             try:
@@ -185,6 +186,11 @@ class _Batch:
                 self._fail(DatabaseUnavailable(f"no answer within {COMMIT_DEADLINE_S:.0f} s"))
             except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are to be told, not this task
                 self._fail(error)
+
+    def _end_of_patience(self) -> float | None:
+        """The last of those who wait; whoever has less is answered by his own deadline."""
+        ends = [waiting.patient_until for waiting in self.together]
+        return max((end for end in ends if end is not None), default=None)
 
     def _fail(self, error: Exception) -> None:
         for waiting in self.together:

@@ -57,7 +57,7 @@ async def test_the_waits_of_all_operations_of_a_request_end_before_its_deadline(
 
     with ExitStack() as stack:
         stack.enter_context(gateway.answering(_first(2, named("read users")), 429, headers=advice))
-        stack.enter_context(gateway.answering(named("createComment posts"), 429, headers=advice))
+        stack.enter_context(gateway.answering(named("batch posts"), 429, headers=advice))
         answer = await quiet_api.create_comment(post["id"], author["id"], "Well put.")
 
     assert (answer.status, answer.headers["retry-after"]) == (429, "3")
@@ -65,16 +65,16 @@ async def test_the_waits_of_all_operations_of_a_request_end_before_its_deadline(
     assert (await api.list_comments(post["id"])).body["items"] == []
 
 
-async def test_a_script_that_always_meets_another_write_is_503_soon(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+async def test_a_batch_that_always_meets_another_write_is_503_soon(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     started = time.monotonic()
 
-    with gateway.recording() as operations, gateway.answering(named("createComment posts"), 449):
+    with gateway.recording() as operations, gateway.answering(named("batch posts"), 449):
         answer = await quiet_api.create_comment(post["id"], author["id"], "Well put.")
 
     assert_problem(answer, 503, "Database unavailable", f"/api/posts/{post['id']}/comments")
-    assert len([operation for operation in operations if operation.kind == "createComment"]) == 6
+    assert len([operation for operation in operations if operation.kind == "batch"]) == 6
     assert time.monotonic() - started < REQUEST_DEADLINE_S
 
 
@@ -87,7 +87,7 @@ async def test_a_database_that_never_answers_is_503_at_the_deadline(quiet_api: A
         assert (await command).status == 503
         return time.monotonic() - started
 
-    with gateway.holding(named("read users", "createComment posts")) as held:
+    with gateway.holding(named("read users", "batch posts")) as held:
         took = await asyncio.gather(
             seconds(quiet_api.get_user(author["id"])),
             seconds(quiet_api.create_comment(post["id"], author["id"], "Well put.")),
@@ -121,9 +121,9 @@ async def test_a_creation_whose_first_answer_was_lost_creates_once(
         user = await quiet_api.create_user(name, headers)
     with _first_answer_lost(gateway, "create posts"):
         post = await quiet_api.create_post(user.body["id"], "A title", "Some content.", headers)
-    with _first_answer_lost(gateway, "createComment posts"):
+    with _first_answer_lost(gateway, "batch posts"):
         comment = await quiet_api.create_comment(post.body["id"], user.body["id"], "Well put.", headers)
-    with _first_answer_lost(gateway, "createLike posts"):
+    with _first_answer_lost(gateway, "batch posts"):
         like = await quiet_api.create_like(post.body["id"], user.body["id"], headers)
 
     assert [answer.status for answer in (user, post, comment)] == [201, 201, 201]
@@ -160,9 +160,9 @@ async def test_a_deletion_whose_first_answer_was_lost_is_done_once(quiet_api: Ap
     await api.new_comment(post, user)
     await api.new_like(post, user)
 
-    with _first_answer_lost(gateway, "deleteLike posts"):
+    with _first_answer_lost(gateway, "batch posts"):
         unliked = await quiet_api.delete_like(post["id"], user["id"])
-    with _first_answer_lost(gateway, "deleteComment posts"):
+    with _first_answer_lost(gateway, "batch posts"):
         deleted = await quiet_api.delete_comment(post["id"], comment["id"])
     read = (await api.get_post(post["id"])).body
     with _first_answer_lost(gateway, "patch posts"):

@@ -197,7 +197,7 @@ async def test_a_batch_that_hangs_holds_up_the_next_only_so_long(
 
 
 async def test_a_batch_that_hangs_is_given_up_at_its_deadline(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post_commits, "_DEADLINE_S", 0.05)
+    monkeypatch.setattr(post_commits, "COMMIT_DEADLINE_S", 0.05)
     first = await crowd.first_under_way()
 
     with pytest.raises(DatabaseUnavailable):
