@@ -10,7 +10,7 @@ from typing import Any
 import azure.functions as func
 
 from shared.charges import metered
-from shared.containers import LEASES
+from shared.containers import LEASES, lease_prefix
 from shared.logs import log
 from shared.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
 
@@ -33,7 +33,7 @@ def batch_of(blueprint: func.Blueprint, *, container_name: str) -> Callable[[Rea
             database_name="%BLOG_DATABASE%",
             container_name=container_name,
             lease_container_name=LEASES,
-            lease_container_prefix=f"{container_name}-",
+            lease_container_prefix=lease_prefix(container_name),
             start_from_beginning=True,  # type: ignore[arg-type]  # the SDK's hint says time; the host wants a bool
             max_items_per_invocation=100,
             feed_poll_delay=500,
@@ -56,7 +56,10 @@ async def react(
     changes: Iterable[Mapping[str, Any]],
     reaction: Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]],
 ) -> None:
-    """Hand a batch to its reaction and log what it cost."""
+    """Hand a batch to its reaction and log what it cost, and its lag: how old its oldest change was when all was done.
+
+    Seconds, from the database's clock (`_ts`, whole seconds) to this one's.
+    """
     batch = list(changes)
     started = time.perf_counter()
     with metered() as charge:
@@ -68,4 +71,11 @@ async def react(
             changes=len(batch),
             charge_ru=round(charge.request_units, 2),
             duration_ms=round((time.perf_counter() - started) * 1000, 1),
+            lag_s=_age_s(batch),
         )
+
+
+def _age_s(batch: Iterable[Mapping[str, Any]]) -> float:
+    written = (change.get("_ts") for change in batch)
+    oldest = min((second for second in written if isinstance(second, int)), default=None)
+    return 0.0 if oldest is None else round(max(0.0, time.time() - oldest), 1)

@@ -16,6 +16,11 @@ LEASES = "leases"
 _FILE = Path(__file__).with_name("containers.json")
 
 
+def lease_prefix(container: str) -> str:
+    """What the ids of the leases of the container's change-feed function begin with."""
+    return f"{container}-"
+
+
 @cache
 def container_definitions() -> list[dict[str, Any]]:
     """Each container: `id`, `partitionKey`, `defaultTtl` (-1: items expire only by their own ttl), `indexingPolicy`,

@@ -12,6 +12,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.request import getproxies
@@ -83,6 +84,16 @@ class ScriptFailed(Exception):
 
 
 _REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412: ConditionFailed}
+
+
+@dataclass(frozen=True)
+class FeedLook:
+    """What stands first in a change feed after some position: `change`, None where there is nothing. `session_token`
+    has the number of the container's last transaction, `date` is the database's clock, as in HTTP."""
+
+    change: Item | None
+    session_token: str
+    date: str
 
 
 def connect(configuration: Settings) -> CosmosClient:
@@ -283,6 +294,42 @@ class Container:
 
         return await _despite_conflicts(procedure, attempt)
 
+    async def rids(self) -> str:
+        """`<database rid>_<container rid>`, by which lease documents name the container. One request."""
+        with _blog_errors():
+            properties = await self.proxy.read()
+        _, database_rid, _, container_rid, *_ = str(properties["_self"]).split("/")
+        return f"{database_rid}_{container_rid}"
+
+    async def feed_ranges(self) -> list[Mapping[str, Any]]:
+        """The ranges of the physical partitions: two requests, once per process; the SDK keeps them."""
+        with _blog_errors():
+            return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
+
+    async def look_at_feed(self, first: str, end: str, continuation: str | None) -> FeedLook:
+        """One page, of one change or one transaction, of the change feed of the keys from `first` to `end`, after the
+        etag `continuation` as leases have it or from the beginning."""
+        seen: dict[str, str] = {}
+
+        def remember(headers: Mapping[str, str], _: object) -> None:
+            seen.update((name.lower(), value) for name, value in headers.items())
+
+        # "Beginning" sends no condition of its own, so that the etag's is the one that counts.
+        condition: dict[str, Any] = {}
+        if continuation is not None:
+            condition = {"etag": continuation, "match_condition": MatchConditions.IfModified}
+        bounds = {"min": first, "max": end, "isMinInclusive": True, "isMaxInclusive": False}
+        with _blog_errors():
+            pages = self.proxy.query_items_change_feed(
+                feed_range={"Range": bounds},
+                start_time="Beginning",
+                max_item_count=1,
+                response_hook=remember,
+                **condition,
+            ).by_page()
+            change = await _first_of(pages)
+        return FeedLook(change, seen.get("x-ms-session-token", ""), seen.get("date", ""))
+
 
 async def _despite_conflicts(name: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
     """What `attempt` returns, tried again while it meets concurrent writes."""
@@ -293,6 +340,15 @@ async def _despite_conflicts(name: str, attempt: Callable[[], Awaitable[Result]]
             last = conflict
         await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311 - jitter
     raise DatabaseUnavailable(f"{name} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
+
+
+async def _first_of(pages: AsyncIterator[AsyncIterator[Item]]) -> Item | None:
+    """The first item of the first page; the pages after it are not asked for."""
+    async for page in pages:
+        async for item in page:
+            return dict(item)
+        return None
+    return None
 
 
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Mapping
+from email.utils import formatdate
 from typing import Final
 
 from aiohttp import StreamReader, web
@@ -83,6 +84,7 @@ class CosmosServer:
             h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",
             h.CHARGE_MODEL: self._charge_label,
             h.ACTIVITY_ID: activity_id,
+            h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),
             **answer.headers,
         }
         return web.Response(status=answer.status, body=answer.body, headers=headers)

@@ -25,7 +25,7 @@ class EmulatorSettings:
     coefficients of the modelled request charge. `script_operations` is how many calls a script may make before the
     collection answers "not accepted" (None: until its time is nearly up); `script_time_limit_s` is 5 s in the
     service. `require_order_index` refuses an ORDER BY that no index serves, as the service does. `clock` gives
-    seconds since the epoch and drives `_ts`, TTL and the seconds of throttling.
+    seconds since the epoch and drives `_ts`, TTL, the seconds of throttling and the `Date` of answers.
 
     `tls` serves https with a certificate of its own making, which tokens of Entra ID need. `rbac` gives every caller
     the rights of an identity only; requests signed with `management_key` may manage all the same. `faults` strike

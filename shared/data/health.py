@@ -8,17 +8,17 @@ import logging
 import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, cast
 
 from azure.core.exceptions import AzureError
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
-from pydantic import BaseModel, ConfigDict, Field
 
 from shared.containers import container_definitions
 from shared.cosmos import Container, open_container
 from shared.errors import NotReady
 from shared.logs import log
+from shared.models.health import Check
 from shared.settings import SettingsError, settings
 
 DEADLINE_S = 2.0
@@ -26,24 +26,7 @@ DEADLINE_S = 2.0
 KEPT_S = 1.0
 
 _FORBIDDEN = 403
-_READY: Literal["ready"] = "ready"
-_UNCHECKED: Literal["unchecked"] = "unchecked"
-
-
-class Health(BaseModel):
-    """Everything that the blog needs is there. A script is unchecked where the app's identity may run but not list
-    it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    status: Literal["ready"] = _READY
-    checks: Annotated[
-        dict[str, Literal["ready", "unchecked"]],
-        Field(
-            description="By name: the database, a container, a script of a container.",
-            examples=[{"database": _READY, "posts": _READY, "posts/createLike": _UNCHECKED}],
-        ),
-    ]
+_READY, _UNCHECKED = "ready", "unchecked"
 
 
 def _uses_scripts() -> bool:
@@ -67,11 +50,12 @@ class Readiness:
         self._deadline_s = deadline_s
         self._asking = asyncio.Lock()
         self._asked_at = float("-inf")
-        self._outcome: Health | NotReady = NotReady([])
+        self._outcome: dict[str, Check] | NotReady = NotReady([])
 
-    async def health(self) -> Health:
-        """Reads the database, every container, and where requests run scripts the lists of those, all at once; an
-        answer is there when the deadline is over. Raises NotReady, naming everything that is not."""
+    async def checks(self) -> dict[str, Check]:
+        """What is ready, by name. Reads the database, every container, and where requests run scripts the lists of
+        those, all at once; an answer is there when the deadline is over. Raises NotReady, naming everything that is
+        not."""
         async with self._asking:
             if self._clock() - self._asked_at >= KEPT_S:
                 self._outcome = await _ask(self._open_container, self._deadline_s, self._uses_scripts)
@@ -92,7 +76,7 @@ class _Check:
 
 async def _ask(
     open_container: Callable[[str], Container], deadline_s: float, uses_scripts: Callable[[], bool]
-) -> Health | NotReady:
+) -> dict[str, Check] | NotReady:
     try:
         checks = list(_checks(open_container, uses_scripts=uses_scripts()))
     except SettingsError as error:
@@ -105,7 +89,7 @@ async def _ask(
     if failed:
         log(logging.WARNING, "not ready", failed=failed)
         return NotReady(list(failed))
-    return Health.model_validate({"checks": states})
+    return cast(dict[str, Check], states)
 
 
 async def _states(check: _Check, deadline_s: float) -> dict[str, str]:

@@ -122,6 +122,34 @@ async def test_health_says_that_everything_is_ready(api: Api) -> None:
     assert {"database", "users", "posts", "feed", "failures", "leases"} <= set(answer.body["checks"])
 
 
+async def test_health_says_how_far_the_functions_are_behind(api: Api) -> None:
+    async def up_to_date() -> bool:
+        lags = (await api.get_health()).body["propagation"]
+        up_to_date = {"state": "known", "lagSeconds": 0, "lagChanges": 0}
+        return bool(lags == {"on_users_changed": up_to_date, "on_posts_changed": up_to_date})
+
+    await api.new_post(await api.new_user())
+
+    await eventually(up_to_date)
+
+
+async def test_a_lag_that_cannot_be_found_out_does_not_make_the_blog_unready(quiet_api: Api, gateway: Gateway) -> None:
+    async def is_unknown() -> Answer | None:
+        answer = await quiet_api.get_health()
+        lags = answer.body["propagation"].values()
+        return answer if {lag["state"] for lag in lags} == {"unknown"} else None
+
+    with gateway.answering(lambda operation: operation.container == "leases" and operation.kind == "query", 503):
+        answer = await eventually(is_unknown)
+
+    assert answer.status == 200
+    assert answer.body["propagation"]["on_posts_changed"] == {
+        "state": "unknown",
+        "lagSeconds": None,
+        "lagChanges": None,
+    }
+
+
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 

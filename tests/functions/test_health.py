@@ -105,21 +105,20 @@ async def containers(service: Service) -> AsyncIterator[Callable[[str], Containe
 
 
 async def test_everything_that_is_there_is_ready(containers: Callable[[str], Container]) -> None:
-    found = await Readiness(containers, uses_scripts=lambda: True).health()
+    found = await Readiness(containers, uses_scripts=lambda: True).checks()
 
-    assert found.status == "ready"
-    assert found.checks == dict.fromkeys(EVERYTHING, "ready")
+    assert found == dict.fromkeys(EVERYTHING, "ready")
 
 
 async def test_a_database_that_was_provisioned_is_ready_until_something_is_taken_away(blog: Blog) -> None:
-    found = await Readiness(blog.container, uses_scripts=lambda: True).health()
-    assert found.checks == dict.fromkeys(EVERYTHING, "ready")
+    found = await Readiness(blog.container, uses_scripts=lambda: True).checks()
+    assert found == dict.fromkeys(EVERYTHING, "ready")
 
     await blog.posts.proxy.scripts.delete_stored_procedure("createLike")
     await blog.database.delete_container("leases")
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(blog.container, uses_scripts=lambda: True).health()
+        await Readiness(blog.container, uses_scripts=lambda: True).checks()
     assert set(refusal.value.names) == {"posts/createLike", "leases"}
 
 
@@ -138,7 +137,7 @@ async def test_everything_that_is_missing_is_named(
     service.existing -= missing
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(containers, uses_scripts=lambda: True).health()
+        await Readiness(containers, uses_scripts=lambda: True).checks()
 
     assert set(refusal.value.names) == not_ready
 
@@ -148,9 +147,9 @@ async def test_scripts_that_may_not_be_listed_are_unchecked(
 ) -> None:
     service.forbidden = {"posts/", "feed/"}
 
-    found = await Readiness(containers, uses_scripts=lambda: True).health()
+    found = await Readiness(containers, uses_scripts=lambda: True).checks()
 
-    assert {name for name, state in found.checks.items() if state == "unchecked"} == SCRIPTS
+    assert {name for name, state in found.items() if state == "unchecked"} == SCRIPTS
 
 
 async def test_a_container_that_may_not_be_read_is_not_ready(
@@ -159,7 +158,7 @@ async def test_a_container_that_may_not_be_read_is_not_ready(
     service.forbidden = {"users"}
 
     with pytest.raises(NotReady, match=r"Not ready: users\."):
-        await Readiness(containers, uses_scripts=lambda: True).health()
+        await Readiness(containers, uses_scripts=lambda: True).checks()
 
 
 async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
@@ -169,7 +168,7 @@ async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
     started = time.monotonic()
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(containers, uses_scripts=lambda: True, deadline_s=0.2).health()
+        await Readiness(containers, uses_scripts=lambda: True, deadline_s=0.2).checks()
 
     assert set(refusal.value.names) == EVERYTHING
     assert time.monotonic() - started < 2
@@ -184,7 +183,7 @@ async def test_a_database_that_cannot_be_reached_is_not_ready() -> None:
     )
 
     with pytest.raises(NotReady) as refusal:
-        await readiness.health()
+        await readiness.checks()
     await client.close()
 
     assert set(refusal.value.names) == EVERYTHING
@@ -195,7 +194,7 @@ async def test_incomplete_settings_are_not_ready() -> None:
         raise SettingsError("set BLOG_DATABASE, the name of the database")
 
     with pytest.raises(NotReady, match="settings"):
-        await Readiness(no_container, uses_scripts=lambda: True).health()
+        await Readiness(no_container, uses_scripts=lambda: True).checks()
 
 
 async def test_scripts_that_no_request_runs_are_not_asked_for(
@@ -203,9 +202,9 @@ async def test_scripts_that_no_request_runs_are_not_asked_for(
 ) -> None:
     service.existing -= SCRIPTS
 
-    found = await Readiness(containers, uses_scripts=lambda: False).health()
+    found = await Readiness(containers, uses_scripts=lambda: False).checks()
 
-    assert set(found.checks) == EVERYTHING - SCRIPTS
+    assert set(found) == EVERYTHING - SCRIPTS
 
 
 async def test_however_many_ask_the_database_is_asked_once_a_second(
@@ -214,14 +213,14 @@ async def test_however_many_ask_the_database_is_asked_once_a_second(
     now = 1000.0
     readiness = Readiness(containers, uses_scripts=lambda: True, clock=lambda: now)
 
-    await asyncio.gather(*(readiness.health() for _ in range(20)))
+    await asyncio.gather(*(readiness.checks() for _ in range(20)))
     assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
 
     service.existing -= {"posts/createLike"}
-    await readiness.health()
+    await readiness.checks()
     now += KEPT_S
     with pytest.raises(NotReady, match="posts/createLike"):
-        await readiness.health()
+        await readiness.checks()
 
 
 async def test_the_endpoint_answers_as_described(
