@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from shared.auth.ownership import may_delete_comment
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import comments
@@ -49,8 +50,10 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     refusals=(PostNotFound, CommentNotFound, VersionMismatch),
 )
 async def delete_comment(call: Call[None]) -> func.HttpResponse:
-    """The comment and the post's count of comments change together."""
+    """The comment and the post's count of comments change together. Where users sign in, the author of the post may
+    delete it, too."""
     path = call.path
+    await may_delete_comment(await container(POSTS), path["postId"], path["commentId"], call.caller)
     await comments.delete_comment(
         await container(POSTS),
         path["postId"],

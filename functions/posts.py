@@ -44,7 +44,10 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
 )
 async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     """Changes title and content alone; comments, likes and renames that come at the same time are kept."""
-    post = await posts.edit_post(await container(POSTS), call.path["postId"], call.body, etag=call.if_match)
+    owner = call.caller.user
+    post = await posts.edit_post(
+        await container(POSTS), call.path["postId"], call.body, etag=call.if_match, owner=owner
+    )
     return changed(Post, post)
 
 
@@ -57,7 +60,8 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 )
 async def delete_post(call: Call[None]) -> func.HttpResponse:
     """The post is gone at once, from the lists of posts a moment later, with its comments and likes."""
-    await posts.delete_post(await container(POSTS), call.path["postId"], etag=call.if_match)
+    owner = call.caller.user
+    await posts.delete_post(await container(POSTS), call.path["postId"], etag=call.if_match, owner=owner)
     return gone()
 
 

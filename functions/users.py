@@ -7,7 +7,7 @@ import azure.functions as func
 from shared.containers import USERS
 from shared.cosmos import container
 from shared.data import users
-from shared.errors import UsernameTaken, UserNotFound, VersionMismatch
+from shared.errors import AlreadyRegistered, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, found
@@ -23,11 +23,16 @@ endpoints = Endpoints("users")
     body=NewUser,
     resource=User,
     answers=(201,),
-    refusals=(UsernameTaken,),
+    refusals=(UsernameTaken, AlreadyRegistered),
 )
 async def create_user(call: Call[NewUser]) -> func.HttpResponse:
-    """The name must be nobody else's, compared case-insensitively after Unicode NFKC."""
-    user = await users.create_user(await container(USERS), call.body, idempotency_key=call.idempotency_key)
+    """The name must be nobody else's, compared case-insensitively after Unicode NFKC. A caller who signs in has one
+    user."""
+    stored, caller, key = await container(USERS), call.caller, call.idempotency_key
+    if caller.user is None:
+        user = await users.create_user(stored, call.body, idempotency_key=key)
+    else:
+        user = await users.register_user(stored, call.body, user_id=str(caller.user), idempotency_key=key)
     return created(User, user, f"/api/users/{user['id']}")
 
 

@@ -211,8 +211,8 @@ class Container:
         predicate: str | None = None,
         etag: str | None = None,
     ) -> Item:
-        """One write, at most ten operations. `predicate` is a constant text of ours: it takes no parameters, so no
-        value of a caller may be in it. Raises ItemMissing, ConditionFailed."""
+        """One write, at most ten operations. `predicate` is a text of ours: it takes no parameters, so nothing that a
+        caller wrote may be in it. Raises ItemMissing, ConditionFailed."""
         return await self._write(
             lambda: self.proxy.patch_item(
                 item_id,

@@ -3,6 +3,8 @@
     BlogError
     ├── MalformedRequest     a body, query parameter or cursor that cannot be read
     ├── InvalidFields        a body that can be read and breaks the rules, with every fault
+    ├── NotAuthenticated     no token, or one that does not hold
+    ├── Forbidden            the caller may not act as this user, or on what is not his
     ├── BodyTooLarge
     ├── UnsupportedBody      a body that is not application/json
     ├── NotFound
@@ -10,7 +12,9 @@
     │   ├── PostNotFound
     │   └── CommentNotFound
     ├── UsernameTaken
+    ├── AlreadyRegistered    the caller has a user already
     ├── VersionMismatch      If-Match does not hold
+    ├── IssuerUnavailable    the issuer of tokens cannot be asked for its keys
     ├── DatabaseThrottled    more requests than the provisioned throughput, past the retries
     ├── DatabaseUnavailable  cannot be reached, or did not answer in time
     └── NotReady             something that the blog needs is missing or does not answer, with its names
@@ -50,6 +54,22 @@ class InvalidFields(BlogError):
     def __init__(self, faults: list[FieldFault]) -> None:
         super().__init__("The body has faults; each is named under errors.")
         self.faults = faults
+
+
+class NotAuthenticated(BlogError):
+    """The command has no bearer token, or one that does not hold.
+
+    `fault` says what is wrong with the token, in visible ASCII without quotes or backslashes, and with nothing of the
+    token in it; None where there is none.
+    """
+
+    def __init__(self, fault: str | None = None) -> None:
+        super().__init__(fault or "This needs a caller who has signed in; send a bearer token.")
+        self.fault = fault
+
+
+class Forbidden(BlogError):
+    """The caller may not do this: it acts as another user, or on what is another's."""
 
 
 class BodyTooLarge(BlogError):
@@ -92,11 +112,29 @@ class UsernameTaken(BlogError):
         super().__init__(f"The username {username!r} is taken; choose another.")
 
 
+class AlreadyRegistered(BlogError):
+    """The caller has a user already; Location says where.
+
+    `user_id` is the id of that user.
+    """
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"The caller has a user already, with the id {user_id!r}.")
+        self.user_id = user_id
+
+
 class VersionMismatch(BlogError):
     """If-Match does not hold: the resource was changed since it was read."""
 
     def __init__(self) -> None:
         super().__init__("The resource is not the version that If-Match names; read it again.")
+
+
+class IssuerUnavailable(BlogError):
+    """The issuer of the tokens cannot be asked for its keys, so that nobody can say whether a token is good."""
+
+    def __init__(self) -> None:
+        super().__init__("Tokens cannot be checked at the moment, for their issuer does not answer; try again later.")
 
 
 class DatabaseThrottled(BlogError):

@@ -6,11 +6,13 @@ follow by the posts change feed (shared/propagation/posts.py).
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
 from shared.data.identity import new_id, now
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_user
-from shared.errors import PostNotFound, VersionMismatch
+from shared.errors import Forbidden, PostNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
 
@@ -33,9 +35,11 @@ async def create_post(users: Container, posts: Container, new: NewPost, *, idemp
         return await get_post(posts, post_id)
 
 
-async def edit_post(posts: Container, post_id: str, changes: PostChanges, *, etag: str | None) -> Item:
+async def edit_post(
+    posts: Container, post_id: str, changes: PostChanges, *, etag: str | None, owner: UUID | None = None
+) -> Item:
     """C2. One write, a patch of title and content alone: a count or a name that changes at the same time stays.
-    Raises PostNotFound, VersionMismatch.
+    Where there is an `owner`, the post must be his. Raises PostNotFound, Forbidden, VersionMismatch.
 
     A version that does not hold is no mismatch where the post has this title and content already: then the SDK or the
     client sent the edit again because its first answer was lost (https://www.rfc-editor.org/rfc/rfc9110#section-13.1.1).
@@ -47,7 +51,7 @@ async def edit_post(posts: Container, post_id: str, changes: PostChanges, *, eta
         {"op": "incr", "path": "/version", "value": 1},
     ]
     try:
-        return await _patch(posts, post_id, operations, etag)
+        return await _patch(posts, post_id, operations, etag, owner)
     except VersionMismatch:
         post = await get_post(posts, post_id)
         if (post["title"], post["content"]) != (changes.title, changes.content):
@@ -55,8 +59,8 @@ async def edit_post(posts: Container, post_id: str, changes: PostChanges, *, eta
         return post
 
 
-async def delete_post(posts: Container, post_id: str, *, etag: str | None) -> None:
-    """One write. Raises PostNotFound, VersionMismatch.
+async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner: UUID | None = None) -> None:
+    """One write. Where there is an `owner`, the post must be his. Raises PostNotFound, Forbidden, VersionMismatch.
 
     The change feed shows no deletions, so the post is emptied and marked, and expires long after. Being marked it is
     gone for every request at once; its copies, comments and likes go with the posts change feed.
@@ -69,16 +73,22 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None) -> No
         {"op": "set", "path": "/ttl", "value": DELETED_TTL_S},
         {"op": "incr", "path": "/version", "value": 1},
     ]
-    await _patch(posts, post_id, operations, etag)
+    await _patch(posts, post_id, operations, etag, owner)
 
 
-async def _patch(posts: Container, post_id: str, operations: list[dict[str, object]], etag: str | None) -> Item:
+async def _patch(
+    posts: Container, post_id: str, operations: list[dict[str, object]], etag: str | None, owner: UUID | None = None
+) -> Item:
+    # Whose the post is is part of the write's own condition: no read before it. A UUID's text can be pasted safely.
+    predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
     try:
-        return await posts.patch(post_id, post_id, operations, predicate=_IS_POST, etag=etag)
+        return await posts.patch(post_id, post_id, operations, predicate=predicate, etag=etag)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
-        await get_post(posts, post_id)  # a deleted post fails the predicate: then this raises PostNotFound
+        post = await get_post(posts, post_id)  # a deleted post fails the predicate: then this raises PostNotFound
+        if owner is not None and post["userId"] != str(owner):
+            raise Forbidden("Only its author edits or deletes a post.") from error
         raise VersionMismatch from error
 
 

@@ -8,8 +8,8 @@ import random
 
 from shared.cosmos import ConditionFailed, Container, ItemExists
 from shared.data import usernames
-from shared.data.identity import new_id, now
-from shared.errors import DatabaseUnavailable, UserNotFound, VersionMismatch
+from shared.data.identity import command_id, new_id, now
+from shared.errors import AlreadyRegistered, DatabaseUnavailable, UsernameTaken, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.user import NewUser, User, UserChanges, renamed, user_item
@@ -31,6 +31,38 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
         if usernames.reservation_id(existing["username"]) != reservation.item["id"]:
             await usernames.give_back(users, reservation)
         return existing
+
+
+async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
+    """C1 for a caller who signs in, whose user can have one id alone (shared/auth/callers.py). Two writes as above; a
+    point read more where the caller has a user already. Raises UsernameTaken, AlreadyRegistered.
+
+    The write of the user is what binds the caller to him: of two requests with two names one finds that user there
+    already, and gives its name back. The user keeps what tells a repetition of his registration from a second one.
+    """
+    command = command_id("user", key=idempotency_key, owner=user_id)
+    item = user_item(user_id, new.username, now()) | ({} if command is None else {"commandId": command})
+    try:
+        reservation = await usernames.reserve(users, new.username, user_id, name_version=1)
+    except UsernameTaken:
+        # By others since, it may be: the user of a repeated registration may have another name by now.
+        registered = await users.read(user_id, user_id)
+        if registered is None:
+            raise
+        return _registered_by(command, registered)
+    try:
+        return await users.create(item)
+    except ItemExists:
+        registered = await get_user(users, user_id)
+        if usernames.reservation_id(registered["username"]) != reservation.item["id"]:
+            await usernames.give_back(users, reservation)
+        return _registered_by(command, registered)
+
+
+def _registered_by(command: str | None, user: Item) -> Item:
+    if command is None or user.get("commandId") != command:
+        raise AlreadyRegistered(user["id"])
+    return user
 
 
 async def edit_user(users: Container, user_id: str, changes: UserChanges, *, etag: str | None) -> Item:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar, cast
 import azure.functions as func
 from pydantic import ValidationError
 
+from shared.auth.callers import Caller
 from shared.data.pages import Cursor
 from shared.errors import (
     BodyTooLarge,
@@ -46,9 +47,10 @@ Body = TypeVar("Body", bound=RequestModel | None)
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """One request. `if_match` is the entity tag that the resource must have, None where any will do;
+    """One request by `caller`. `if_match` is the entity tag that the resource must have, None where any will do;
     `if_none_match` are those that the caller has already, `*` among them for any."""
 
+    caller: Caller
     body: Body
     path: Mapping[str, str]
     limit: int
@@ -58,10 +60,11 @@ class Call(Generic[Body]):
     idempotency_key: str | None
 
 
-def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None) -> Call[Body]:
+def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
     """Raises MalformedRequest, BodyTooLarge, UnsupportedBody, InvalidFields, and NotFound for an id that cannot be
     one."""
     return Call(
+        caller=caller,
         # A call without a body model is a Call[None].
         body=cast("Body", _parse_body(request, body_model) if body_model else None),
         path=_parse_path(request.route_params),
@@ -71,6 +74,14 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None)
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match"))),
         idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
     )
+
+
+def refuse_acting_as_another(call: Call[Body]) -> None:
+    """Whoever a command names, in its path or its body, is the one on whose behalf it acts: for every command alike, so
+    that none can forget to ask. Raises Forbidden."""
+    for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
+        if user_id is not None:
+            call.caller.must_be(user_id)
 
 
 def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> RequestModel:

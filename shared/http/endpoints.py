@@ -12,14 +12,17 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
+from shared.auth.authentication import authenticate
+from shared.auth.callers import NOBODY
 from shared.charges import Charge, metered
-from shared.errors import BlogError, DatabaseUnavailable
-from shared.http.calls import Body, Call, parse_call
+from shared.errors import BlogError, DatabaseUnavailable, NotAuthenticated
+from shared.http.calls import Body, Call, parse_call, refuse_acting_as_another
 from shared.http.problems import problem_response
 from shared.logs import log, traced
 from shared.models.base import RequestModel
 from shared.patience import patience
 from shared.retries import REQUEST_DEADLINE_S, THROTTLED_S
+from shared.settings import AuthSettings
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
 HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
@@ -54,11 +57,21 @@ class Endpoint:
 
 @dataclass
 class Endpoints:
-    """The endpoints of one resource, as a blueprint for the function app and as a list for its description."""
+    """The endpoints of one resource: `described` is what the API's description makes of them."""
 
     tag: str
-    blueprint: func.Blueprint = field(default_factory=func.Blueprint)
     described: list[Endpoint] = field(default_factory=list)
+    _functions: list[HttpFunction] = field(default_factory=list)
+
+    def blueprint(self, auth: AuthSettings) -> func.Blueprint:
+        """The functions for the app to register. Queries are open; commands need a function key, which the host checks,
+        unless users sign in: then who they are is checked before anything else."""
+        commands = func.AuthLevel.ANONYMOUS if auth.users_sign_in else func.AuthLevel.FUNCTION
+        blueprint = func.Blueprint()
+        for endpoint, function in zip(self.described, self._functions, strict=True):
+            level = commands if endpoint.is_command else func.AuthLevel.ANONYMOUS
+            blueprint.route(route=endpoint.route, methods=[endpoint.method], auth_level=level)(function)
+        return blueprint
 
     def endpoint(
         self,
@@ -73,10 +86,7 @@ class Endpoints:
         paged: bool = False,
         refusals: tuple[type[BlogError], ...] = (),
     ) -> Callable[[Handler[Body]], HttpFunction]:
-        """Register the decorated handler as an HTTP function under its own name.
-
-        Commands need a function key where the host checks keys; queries are open.
-        """
+        """Make the decorated handler an HTTP function under its own name."""
 
         def register(handler: Handler[Body]) -> HttpFunction:
             described = Endpoint(
@@ -95,8 +105,7 @@ class Endpoints:
             )
             self.described.append(described)
             function = _http_function(described, handler)
-            level = func.AuthLevel.FUNCTION if described.is_command else func.AuthLevel.ANONYMOUS
-            self.blueprint.route(route=route, methods=[method], auth_level=level)(function)
+            self._functions.append(function)
             return function
 
         return register
@@ -111,7 +120,7 @@ def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
             try:
                 # A client waits no longer; what the database has applied by then stays applied.
                 async with asyncio.timeout(REQUEST_DEADLINE_S):
-                    response = await handler(parse_call(req, endpoint.body))
+                    response = await handler(await _admitted(endpoint, req))
             except Exception as error:  # noqa: BLE001 - the edge: every failure becomes an answer, here and nowhere else
                 response = _failure(endpoint, req, error)
             if charge.answers:
@@ -125,11 +134,24 @@ def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
     return run
 
 
+async def _admitted(endpoint: Endpoint, request: func.HttpRequest) -> Call[Body]:
+    """The request, parsed, of a caller who may send it. Who he is comes first: one whom nobody knows learns nothing,
+    not even whether his request would have been well-formed. What he may do on what is stored is for the handler to
+    ask."""
+    if not endpoint.is_command:
+        return parse_call(request, endpoint.body, NOBODY)
+    call: Call[Body] = parse_call(request, endpoint.body, await authenticate(request.headers))
+    refuse_acting_as_another(call)
+    return call
+
+
 def _failure(endpoint: Endpoint, request: func.HttpRequest, error: Exception) -> func.HttpResponse:
     if isinstance(error, TimeoutError):
         error = DatabaseUnavailable(f"no answer within {REQUEST_DEADLINE_S:.0f} s")
     if isinstance(error, DatabaseUnavailable):
         log(logging.WARNING, "database unavailable", function=endpoint.name, reason=error.reason)
+    elif isinstance(error, NotAuthenticated):
+        log(logging.INFO, "not authenticated", function=endpoint.name, fault=error.fault)
     elif not isinstance(error, BlogError):
         log(logging.ERROR, "request failed", function=endpoint.name, exception=error)
     return problem_response(error, urlsplit(request.url).path)

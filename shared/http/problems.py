@@ -29,16 +29,20 @@ class Problem:
 
 PROBLEMS: dict[type[Exception], Problem] = {
     errors.MalformedRequest: Problem(400, "Malformed request"),
+    errors.NotAuthenticated: Problem(401, "Not authenticated"),
+    errors.Forbidden: Problem(403, "Forbidden"),
     errors.UserNotFound: Problem(404, "User not found"),
     errors.PostNotFound: Problem(404, "Post not found"),
     errors.CommentNotFound: Problem(404, "Comment not found"),
     errors.UsernameTaken: Problem(409, "Username taken"),
+    errors.AlreadyRegistered: Problem(409, "Already registered"),
     errors.VersionMismatch: Problem(412, "Version mismatch"),
     errors.BodyTooLarge: Problem(413, "Body too large"),
     errors.UnsupportedBody: Problem(415, "Unsupported body"),
     errors.InvalidFields: Problem(422, "Invalid fields"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
+    errors.IssuerUnavailable: Problem(503, "Issuer unavailable", retry_after_s=5),
     errors.NotReady: Problem(503, "Not ready", retry_after_s=5),
 }
 UNFORESEEN = Problem(500, "Internal error")
@@ -58,7 +62,7 @@ def problem_response(error: BaseException, instance: str) -> func.HttpResponse:
     }
     if isinstance(error, errors.InvalidFields):
         body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults]
-    headers = {}
+    headers = _headers_of(error)
     retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
     if retry_after_s is not None:
         headers["Retry-After"] = str(max(1, math.ceil(retry_after_s)))
@@ -68,3 +72,18 @@ def problem_response(error: BaseException, instance: str) -> func.HttpResponse:
         headers=headers,
         mimetype=MEDIA_TYPE,
     )
+
+
+def _headers_of(error: BaseException) -> dict[str, str]:
+    if isinstance(error, errors.AlreadyRegistered):
+        return {"Location": f"/api/users/{error.user_id}"}
+    if isinstance(error, errors.NotAuthenticated):
+        return {"WWW-Authenticate": _challenge("invalid_token" if error.fault else None, error.fault)}
+    if isinstance(error, errors.Forbidden):
+        return {"WWW-Authenticate": _challenge("insufficient_scope", "The caller may not do this.")}
+    return {}
+
+
+def _challenge(code: str | None, description: str | None) -> str:
+    """RFC 6750, section 3: without a token in the request there is no error to name."""
+    return 'Bearer realm="blog"' + (f', error="{code}", error_description="{description}"' if code else "")
