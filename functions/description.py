@@ -19,6 +19,7 @@ from shared.http.calls import Call
 from shared.http.endpoints import Endpoint, Endpoints
 from shared.http.openapi import API_PATH, describe, meaning_of
 from shared.http.problems import PROBLEMS, UNFORESEEN, Problem
+from shared.settings import auth_settings
 
 endpoints = Endpoints("description")
 
@@ -98,8 +99,8 @@ def described_endpoints() -> tuple[Endpoint, ...]:
 
 @cache
 def openapi_document() -> Document:
-    """The description, as it is served."""
-    text = json.dumps(describe(described_endpoints()), ensure_ascii=False, separators=(",", ":"))
+    """The description, as it is served: of the blog as the settings guard it. Raises SettingsError."""
+    text = json.dumps(describe(described_endpoints(), auth_settings()), ensure_ascii=False, separators=(",", ":"))
     return Document(text.encode(), "application/json", _REVALIDATED)
 
 

@@ -14,6 +14,7 @@ A request to the API has `REQUEST_DEADLINE_S` in all. Inside it, from the outsid
     408, 500, 502, 504 (the SDK), reads alone        once per region       0.5 s                         503
     no connection, a lost one, or silence for        3 times               0, 1, 1 s                     503
     SILENCE_S (the SDK), also writes
+    the issuer's keys, unknown or not fresh          not in this request   ISSUER_PAUSE_S, for all       503, or 401
 
 Of the SDK's own: azure-cosmos 4.17, aio/_retry_utility_async.py, _resource_throttle_retry_policy.py,
 _service_unavailable_retry_policy.py, _timeout_failover_retry_policy.py. It repeats a write whose connection was lost
@@ -66,6 +67,10 @@ RESERVE_ATTEMPTS: Final = 3
 
 # A copy that is created and deleted again and again, in a reaction.
 COPY_ATTEMPTS: Final = 5
+
+# For the issuer's two answers together. And whatever tokens come, the issuer is asked once in so long.
+ISSUER_ANSWER_S: Final = 4.0
+ISSUER_PAUSE_S: Final = 5.0
 
 # As the host wants them written (functions/change_feed.py).
 BATCH_RETRY_LEAST: Final = "00:00:01"

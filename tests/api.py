@@ -44,8 +44,10 @@ class Api:
     """The requests of the contract, each as a method that returns the answer whatever it is; `new_…` are the same for
     tests that need the thing itself."""
 
-    def __init__(self, session: ClientSession, url: str, openapi: Json) -> None:
-        self._session = session
+    def __init__(self, session: ClientSession, url: str, openapi: Json, *, headers: Headers = None) -> None:
+        """`headers` go with every request."""
+        self.session = session
+        self._headers = headers or {}
         self._url = url
         self._openapi = openapi
 
@@ -57,9 +59,10 @@ class Api:
         if body is not None:
             content = json.dumps(body, ensure_ascii=False).encode()
             headers = {"Content-Type": "application/json", **(headers or {})}
+        headers = {**self._headers, **(headers or {})}
         url = URL(self._url + path, encoded=True)
         skip = ("Content-Type", "User-Agent")
-        async with self._session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:
+        async with self.session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:
             lowered = {name.lower(): value for name, value in sent.headers.items()}
             answer = Answer(sent.status, lowered, await sent.read())
         assert_answer_matches(self._openapi, method, path, answer.status, answer.headers, answer.content)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from management.provision import provision
-from shared.settings import Settings
+from shared.settings import AuthMode, AuthSettings, Settings
 
 REPOSITORY = Path(__file__).parent.parent
 TRIGGERS = ("on_posts_changed", "on_users_changed")
@@ -98,10 +98,25 @@ def provisioned(settings: Settings) -> Settings:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """The app's settings as environment variables; without a key, those that make it sign in with an identity."""
-    blog = {"BLOG_DATABASE": settings.database, "BLOG_TRANSACTIONS": settings.transactions}
+    blog = {"BLOG_DATABASE": settings.database, "BLOG_TRANSACTIONS": settings.transactions, **_environment_of_auth(settings.auth)}
     if settings.account_key is None:
         return {"COSMOS__accountEndpoint": settings.account_endpoint, **blog}
     return {"COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};", **blog}
+
+
+def _environment_of_auth(auth: AuthSettings) -> dict[str, str]:
+    match auth.mode:
+        case AuthMode.OIDC:
+            return {
+                "BLOG_AUTH": auth.mode,
+                "BLOG_OIDC_ISSUER": auth.issuer,
+                "BLOG_OIDC_AUDIENCE": auth.audience,
+                "BLOG_OIDC_JWKS_URI": auth.jwks_uri or "",
+            }
+        case AuthMode.APP_SERVICE:
+            return {"BLOG_AUTH": auth.mode, "WEBSITE_AUTH_ENABLED": "True"}
+        case AuthMode.FUNCTION_KEY:
+            return {}
 
 
 def _switched_off(functions: Sequence[str]) -> dict[str, str]:

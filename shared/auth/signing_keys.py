@@ -2,7 +2,7 @@
 
 - Keys are asked for again after `FRESH_S`, so that one which the issuer has withdrawn is not trusted for much longer.
 - An id of a key that is not known asks again at once: the issuer may have changed its keys. Anyone can write such an
-  id, so however many come, the issuer is asked once in `PAUSE_S`; in between they are refused.
+  id, so however many come, the issuer is asked once in `ISSUER_PAUSE_S`; in between they are refused.
 - While the issuer does not answer, keys that it once gave are used for `KEPT_S` since. Past that, and for keys never
   seen, nobody can say whether a token is good: that is `IssuerUnavailable`, and no fault of the token.
 - Requests that need the keys at the same time wait for one answer.
@@ -22,13 +22,11 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from shared.errors import IssuerUnavailable, NotAuthenticated
 from shared.logs import log
+from shared.retries import ISSUER_ANSWER_S, ISSUER_PAUSE_S
 from shared.settings import AuthSettings, is_trustworthy_url
 
 FRESH_S = 600.0
 KEPT_S = 3600.0
-PAUSE_S = 5.0
-# For both requests together; a command has ten seconds in all.
-FETCH_S = 4.0
 DOCUMENT_LIMIT = 256 * 1024
 KEY_LIMIT = 100
 KEY_ID_LENGTH = 255
@@ -54,7 +52,7 @@ async def fetch_json(url: str) -> JsonObject:
     """The JSON object at `url`. Raises _Unusable, and what aiohttp raises."""
     # A redirection is not followed: it could lead where this address may not.
     async with (
-        ClientSession(timeout=ClientTimeout(total=FETCH_S), trust_env=True) as session,
+        ClientSession(timeout=ClientTimeout(total=ISSUER_ANSWER_S), trust_env=True) as session,
         session.get(url, allow_redirects=False, headers={"Accept": "application/json"}) as answer,
     ):
         if answer.status != 200:
@@ -93,7 +91,7 @@ class SigningKeys:
         if self._has(key_id, FRESH_S) or (self._has(key_id, KEPT_S) and self._asking.locked()):
             return self._keys[key_id]
         async with self._asking:
-            if not self._has(key_id, FRESH_S) and self._clock() - self._asked_at >= PAUSE_S:
+            if not self._has(key_id, FRESH_S) and self._clock() - self._asked_at >= ISSUER_PAUSE_S:
                 await self._ask()
         if self._has(key_id, KEPT_S):
             return self._keys[key_id]
@@ -108,7 +106,7 @@ class SigningKeys:
         # Counted before the answer is there: a request that gives up in between has asked, too.
         self._asked_at, self._failed = self._clock(), True
         try:
-            async with asyncio.timeout(FETCH_S):
+            async with asyncio.timeout(ISSUER_ANSWER_S):
                 self._keys = _keys_of(await self._fetch(await self._address()))
         except (_Unusable, ClientError, OSError, TimeoutError, ValueError, RecursionError) as error:
             reason = str(error) if isinstance(error, _Unusable) else type(error).__name__

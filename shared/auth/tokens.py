@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import jwt
+from jwt.exceptions import InvalidSubjectError
 
 from shared.auth.callers import Caller, is_subject, signed_in
 from shared.auth.signing_keys import ALGORITHMS, KEY_ID_LENGTH
@@ -25,6 +26,8 @@ _CLAIMS = ["exp", "iss", "aud", "sub"]
 _BEARER = re.compile(r"(?i:bearer)(?: +(.*))?", re.DOTALL)
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 
+_ALGORITHM = "The token is signed in a way that is not accepted."
+_SUBJECT = "The subject of the token is no text of 1 to 255 ASCII characters."
 _UNREADABLE = "The token cannot be read."
 _MEANINGS: tuple[tuple[type[Exception], str], ...] = (
     (jwt.ExpiredSignatureError, "The token has expired."),
@@ -32,9 +35,9 @@ _MEANINGS: tuple[tuple[type[Exception], str], ...] = (
     (jwt.InvalidIssuerError, "The token is of another issuer."),
     (jwt.InvalidAudienceError, "The token is for another audience."),
     (jwt.MissingRequiredClaimError, f"The token lacks one of the claims {', '.join(_CLAIMS)}."),
-    (jwt.InvalidAlgorithmError, "The token is signed in a way that is not accepted."),
+    (jwt.InvalidAlgorithmError, _ALGORITHM),
     (jwt.InvalidSignatureError, "The signature of the token does not hold."),
-    (jwt.InvalidSubjectError, "The subject of the token is no text of 1 to 255 ASCII characters."),
+    (InvalidSubjectError, _SUBJECT),
 )
 # What reading hostile JSON can raise past PyJWT's own errors: numbers beyond all bounds, nesting, halves of characters.
 _FROM_READING = (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError)
@@ -64,10 +67,10 @@ class Tokens:
         algorithm, key_id = _read_header(token)
         keys = await self._keys.find(key_id)
         if algorithm not in keys:
-            raise NotAuthenticated(_meaning_of(jwt.InvalidAlgorithmError()))
+            raise NotAuthenticated(_ALGORITHM)
         subject = self._verified(token, keys[algorithm])["sub"]
         if not is_subject(subject):
-            raise NotAuthenticated(_meaning_of(jwt.InvalidSubjectError()))
+            raise NotAuthenticated(_SUBJECT)
         return signed_in(self._issuer, subject)
 
     def _verified(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
@@ -109,7 +112,7 @@ def _read_header(token: str) -> tuple[str, str]:
         raise NotAuthenticated(_meaning_of(error)) from None
     algorithm, key_id = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS or "crit" in header:
-        raise NotAuthenticated(_meaning_of(jwt.InvalidAlgorithmError()))
+        raise NotAuthenticated(_ALGORITHM)
     if not isinstance(key_id, str) or not 1 <= len(key_id) <= KEY_ID_LENGTH:
         raise NotAuthenticated("The token does not name its key (kid).")
     return algorithm, key_id

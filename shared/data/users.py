@@ -8,7 +8,7 @@ import random
 
 from shared.cosmos import ConditionFailed, Container, ItemExists
 from shared.data import usernames
-from shared.data.identity import command_id, new_id, now
+from shared.data.identity import new_id, now
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, UsernameTaken, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.fields import is_item_id
@@ -38,10 +38,11 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
     point read more where the caller has a user already. Raises UsernameTaken, AlreadyRegistered.
 
     The write of the user is what binds the caller to him: of two requests with two names one finds that user there
-    already, and gives its name back. The user keeps what tells a repetition of his registration from a second one.
+    already, and gives its name back. The user keeps the id of the command that made him: by it a repetition, be it the
+    client's or the SDK's after a lost answer, is told from a second registration.
     """
-    command = command_id("user", key=idempotency_key, owner=user_id)
-    item = user_item(user_id, new.username, now()) | ({} if command is None else {"commandId": command})
+    command = new_id("user", key=idempotency_key, owner=user_id)
+    item = user_item(user_id, new.username, now()) | {"commandId": command}
     try:
         reservation = await usernames.reserve(users, new.username, user_id, name_version=1)
     except UsernameTaken:
@@ -59,8 +60,8 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
         return _registered_by(command, registered)
 
 
-def _registered_by(command: str | None, user: Item) -> Item:
-    if command is None or user.get("commandId") != command:
+def _registered_by(command: str, user: Item) -> Item:
+    if user.get("commandId") != command:
         raise AlreadyRegistered(user["id"])
     return user
 

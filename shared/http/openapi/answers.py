@@ -18,6 +18,10 @@ HEADERS: dict[str, JsonObject] = {
         "required": True,
         "schema": {"type": "string", "format": "uri-reference"},
     },
+    "LocationIfAny": {
+        "description": "The path of what is there already.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
     "RequestCharge": {
         "description": "The request units that the database charged for the whole request.",
         "required": True,
@@ -27,6 +31,11 @@ HEADERS: dict[str, JsonObject] = {
         "description": "The request units that the database charged for the whole request; absent where it was not "
         "asked.",
         "schema": {"type": "number", "minimum": 0},
+    },
+    "Challenge": {
+        "description": "How to authenticate, and what was wrong with the token where there was one (RFC 6750).",
+        "required": True,
+        "schema": {"type": "string", "pattern": '^Bearer realm="blog"'},
     },
     "RetryAfter": {
         "description": "Seconds to wait before the next attempt.",

@@ -12,6 +12,7 @@ from shared.http.endpoints import Endpoint
 from shared.http.openapi.answers import header_references, is_about_items
 from shared.http.openapi.schemas import JsonObject
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, UNFORESEEN, problem_response
+from shared.settings import AuthMode, AuthSettings
 
 Refusal = type[Exception]
 
@@ -50,15 +51,19 @@ _FAULT = FieldFault("/username", "String should have at least 3 characters")
 _EXAMPLES: dict[Refusal, Exception] = {
     type(error): error
     for error in (
+        errors.NotAuthenticated("The token has expired."),
+        errors.Forbidden("Only its author edits or deletes a post."),
         errors.MalformedRequest(f"The query parameter limit must be a whole number from 1 to {PAGE_LIMIT}."),
         errors.UserNotFound(_ID),
         errors.PostNotFound(_ID),
         errors.CommentNotFound(_ID),
         errors.UsernameTaken("ada.lovelace"),
+        errors.AlreadyRegistered(_ID),
         errors.VersionMismatch(),
         errors.BodyTooLarge(f"The body has {BODY_LIMIT + 1} bytes; {BODY_LIMIT} is the limit."),
         errors.UnsupportedBody("Send the body as application/json in UTF-8 and say so in Content-Type."),
         errors.InvalidFields([_FAULT]),
+        errors.IssuerUnavailable(),
         errors.DatabaseThrottled(retry_after_s=1),
         errors.DatabaseUnavailable("unreachable"),
         errors.NotReady(["feed", "posts/createLike"]),
@@ -67,11 +72,17 @@ _EXAMPLES: dict[Refusal, Exception] = {
 }
 # These come from reading the request; the database is not asked before.
 _BEFORE_THE_DATABASE = {
+    errors.NotAuthenticated,
     errors.MalformedRequest,
     errors.BodyTooLarge,
     errors.UnsupportedBody,
     errors.InvalidFields,
 }
+# Headers by their names among the components: those that come with every problem of a status, or with one of them.
+_SENT_BY_ALL = {"Retry-After": "RetryAfter", "WWW-Authenticate": "Challenge"}
+_SENT_BY_SOME = {"Location": "LocationIfAny"}
+# What only someone who signs in can be told.
+_OF_WHO_SIGNS_IN = {errors.AlreadyRegistered}
 
 
 def meaning_of(refusal: Refusal) -> str:
@@ -81,25 +92,31 @@ def meaning_of(refusal: Refusal) -> str:
     return " ".join((refusal.__doc__ or "").partition("\n\n")[0].split())
 
 
-def refusals_of(endpoint: Endpoint) -> JsonObject:
+def refusals_of(endpoint: Endpoint, auth: AuthSettings) -> JsonObject:
     """The failing answers of `endpoint` by status, as references to what `refusal_components` defines."""
     answers = {
         str(status): {"$ref": f"#/components/responses/{_name(group)}"}
-        for status, group in _by_status(endpoint).items()
+        for status, group in _by_status(endpoint, auth).items()
     }
-    if endpoint.is_command:
+    if endpoint.is_command and not auth.users_sign_in:
         answers["401"] = {"$ref": "#/components/responses/Unauthorized"}
     return dict(sorted(answers.items()))
 
 
-def refusal_components(endpoints: Iterable[Endpoint]) -> JsonObject:
+def refusal_components(endpoints: Iterable[Endpoint], auth: AuthSettings) -> JsonObject:
     """Each failing answer that an endpoint can give; those that share a status on one endpoint are one."""
-    groups = {_name(group): group for endpoint in endpoints for group in _by_status(endpoint).values()}
-    return {"Unauthorized": UNAUTHORIZED} | {name: _answer(group) for name, group in sorted(groups.items())}
+    groups = {_name(group): group for endpoint in endpoints for group in _by_status(endpoint, auth).values()}
+    of_the_host = {} if auth.users_sign_in else {"Unauthorized": UNAUTHORIZED}
+    return of_the_host | {name: _answer(group) for name, group in sorted(groups.items())}
 
 
-def _possible(endpoint: Endpoint) -> list[Refusal]:
+def _possible(endpoint: Endpoint, auth: AuthSettings) -> list[Refusal]:
     possible: list[Refusal] = [errors.MalformedRequest, *endpoint.refusals]
+    if not auth.users_sign_in:
+        possible = [refusal for refusal in possible if refusal not in _OF_WHO_SIGNS_IN]
+    elif endpoint.is_command:
+        possible += [errors.NotAuthenticated, errors.Forbidden]
+        possible += [errors.IssuerUnavailable] if auth.mode is AuthMode.OIDC else []
     if endpoint.body is not None:
         possible += [errors.BodyTooLarge, errors.UnsupportedBody, errors.InvalidFields]
     if is_about_items(endpoint):
@@ -107,9 +124,9 @@ def _possible(endpoint: Endpoint) -> list[Refusal]:
     return [*possible, Exception]
 
 
-def _by_status(endpoint: Endpoint) -> dict[int, tuple[Refusal, ...]]:
+def _by_status(endpoint: Endpoint, auth: AuthSettings) -> dict[int, tuple[Refusal, ...]]:
     groups: dict[int, tuple[Refusal, ...]] = {}
-    for refusal in _possible(endpoint):
+    for refusal in _possible(endpoint, auth):
         status = PROBLEMS.get(refusal, UNFORESEEN).status
         groups[status] = (*groups.get(status, ()), refusal)
     return groups
@@ -126,8 +143,9 @@ def _error_name(refusal: Refusal) -> str:
 def _answer(group: Sequence[Refusal]) -> JsonObject:
     responses = {_error_name(refusal): problem_response(_EXAMPLES[refusal], _EXAMPLE_PATH) for refusal in group}
     headers = {} if _BEFORE_THE_DATABASE.issuperset(group) else {"x-ms-request-charge": "RequestChargeIfAny"}
-    if all("Retry-After" in response.headers for response in responses.values()):
-        headers["Retry-After"] = "RetryAfter"
+    sent = [response.headers for response in responses.values()]
+    headers |= {header: name for header, name in _SENT_BY_ALL.items() if all(header in names for names in sent)}
+    headers |= {header: name for header, name in _SENT_BY_SOME.items() if any(header in names for names in sent)}
     bodies = {name: json.loads(response.get_body()) for name, response in responses.items()}
     return {
         "description": " ".join(meaning_of(refusal) for refusal in group),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from shared.errors import BlogError, NotReady, PostNotFound
 from shared.http.endpoints import Endpoint
 from shared.http.openapi import describe
 from shared.http.problems import PROBLEMS
+from shared.settings import AuthMode, AuthSettings, Settings
+from tests.running_app import environment_of
 
 ROOT = Path(__file__).parents[3]
 LIST_HTTP_FUNCTIONS = """
@@ -37,10 +40,31 @@ AN_ENDPOINT = Endpoint(
 )
 
 
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    served: dict[str, Any] = json.loads(description.openapi_document().content)
+WAYS_IN = {
+    AuthMode.FUNCTION_KEY: AuthSettings(),
+    AuthMode.OIDC: AuthSettings(AuthMode.OIDC, "https://issuer.example", "api://blog"),
+    AuthMode.APP_SERVICE: AuthSettings(AuthMode.APP_SERVICE),
+}
+
+
+@pytest.fixture(params=WAYS_IN)
+def auth(request: pytest.FixtureRequest) -> AuthSettings:
+    """Each way in: everything said below holds of the description of each."""
+    return WAYS_IN[request.param]
+
+
+@pytest.fixture
+def document(auth: AuthSettings) -> dict[str, Any]:
+    return as_served(auth)
+
+
+def as_served(auth: AuthSettings) -> dict[str, Any]:
+    served: dict[str, Any] = json.loads(json.dumps(describe(description.described_endpoints(), auth)))
     return served
+
+
+def test_what_is_served_is_the_description_of_the_way_in_that_is_set() -> None:
+    assert json.loads(description.openapi_document().content) == as_served(AuthSettings())
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -59,10 +83,17 @@ def test_the_description_is_valid_openapi_31(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
 
 
-def test_every_http_function_is_described_and_every_described_path_exists(document: dict[str, Any]) -> None:
-    """In a process of its own: an app lists its functions once."""
+def test_every_http_function_is_described_and_every_described_path_exists(
+    document: dict[str, Any], auth: AuthSettings
+) -> None:
+    """In a process of its own: an app lists its functions once. Where users sign in the host asks for no key."""
     listing = subprocess.run(  # noqa: S603 - our own interpreter and text
-        [sys.executable, "-c", LIST_HTTP_FUNCTIONS], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
+        cwd=ROOT,
+        env={**os.environ, **environment_of(Settings("https://account.example", None, "blog", auth))},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     leading_to_it = {endpoint.name for endpoint in description.endpoints.described}
 
@@ -73,7 +104,7 @@ def test_every_http_function_is_described_and_every_described_path_exists(docume
             operation["operationId"],
             method.upper(),
             path.removeprefix("/"),
-            "FUNCTION" if operation["security"] else "ANONYMOUS",
+            "FUNCTION" if operation["security"] and not auth.users_sign_in else "ANONYMOUS",
         )
         for method, path, operation in operations(document)
     }
@@ -112,10 +143,12 @@ def test_an_answer_promises_every_field_that_it_has(document: dict[str, Any]) ->
     assert not {"_etag", "_rid", "_ts", "ttl", "version", "nameVersion"} & set(post["properties"])
 
 
-def test_every_problem_has_an_example_that_is_the_real_answer(document: dict[str, Any]) -> None:
+def test_every_problem_has_an_example_that_is_the_real_answer() -> None:
+    document = as_served(AuthSettings())
     refusals = {
         name: example["value"]
-        for response in document["components"]["responses"].values()
+        for auth in WAYS_IN.values()
+        for response in as_served(auth)["components"]["responses"].values()
         for content in response.get("content", {}).values()
         for name, example in content["examples"].items()
     }
@@ -154,8 +187,11 @@ def test_a_refusal_that_asks_to_wait_says_for_how_long(document: dict[str, Any])
     ],
 )
 def test_an_operation_lists_every_answer_it_can_give(
-    document: dict[str, Any], method: str, path: str, statuses: str
+    document: dict[str, Any], auth: AuthSettings, method: str, path: str, statuses: str
 ) -> None:
+    if auth.users_sign_in:
+        statuses = statuses.replace("401", "401 403")
+
     assert list(document["paths"][path][method]["responses"]) == statuses.split()
 
 
@@ -193,9 +229,24 @@ def test_single_resources_have_an_etag_and_new_ones_a_location(document: dict[st
     assert set(unmodified) == {"ETag", "x-ms-request-charge"}
 
 
-def test_commands_need_a_function_key_and_queries_none(document: dict[str, Any]) -> None:
+KEYS_TO = {
+    AuthMode.FUNCTION_KEY: [{"functionKey": []}, {"functionKeyInQuery": []}],
+    AuthMode.OIDC: [{"bearer": []}],
+    AuthMode.APP_SERVICE: [{"appService": []}],
+}
+
+
+def test_commands_need_what_the_settings_say_and_queries_nothing(document: dict[str, Any], auth: AuthSettings) -> None:
     for method, _, operation in operations(document):
-        assert operation["security"] == ([] if method == "get" else [{"functionKey": []}, {"functionKeyInQuery": []}])
+        assert operation["security"] == ([] if method == "get" else KEYS_TO[auth.mode])
+
+
+def test_a_refusal_for_want_of_a_token_says_how_to_authenticate() -> None:
+    responses = as_served(WAYS_IN[AuthMode.OIDC])["components"]["responses"]
+
+    assert {"WWW-Authenticate"} == set(responses["NotAuthenticated"]["headers"])
+    assert "WWW-Authenticate" in responses["Forbidden"]["headers"]
+    assert "Location" in responses["UsernameTakenOrAlreadyRegistered"]["headers"]
 
 
 def test_refusals_of_one_status_are_one_answer_with_an_example_each(document: dict[str, Any]) -> None:
@@ -209,7 +260,7 @@ def test_a_field_without_an_example_is_named() -> None:
         colour: str
 
     with pytest.raises(ValueError, match="colour"):
-        describe([dataclasses.replace(AN_ENDPOINT, resource=Thing)])
+        describe([dataclasses.replace(AN_ENDPOINT, resource=Thing)], AuthSettings())
 
 
 def test_an_error_without_an_example_is_named() -> None:
@@ -217,7 +268,7 @@ def test_an_error_without_an_example_is_named() -> None:
         pass
 
     with pytest.raises(KeyError, match="Unheard"):
-        describe([dataclasses.replace(AN_ENDPOINT, refusals=(Unheard,))])
+        describe([dataclasses.replace(AN_ENDPOINT, refusals=(Unheard,))], AuthSettings())
 
 
 def test_an_endpoint_that_says_how_things_are_promises_neither_version_nor_charge() -> None:
@@ -226,7 +277,7 @@ def test_an_endpoint_that_says_how_things_are_promises_neither_version_nor_charg
 
     endpoint = dataclasses.replace(AN_ENDPOINT, resource=Weather, refusals=(NotReady, PostNotFound))
 
-    described = describe([endpoint])
+    described = describe([endpoint], AuthSettings())
 
     answer = described["paths"]["/things/{postId}"]["get"]["responses"]["200"]
     assert answer["headers"] == {"x-ms-request-charge": {"$ref": "#/components/headers/RequestChargeIfAny"}}

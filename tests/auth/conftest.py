@@ -1,0 +1,59 @@
+"""An issuer, and the app that trusts it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+from aiohttp import ClientSession
+
+from shared.settings import AuthMode, AuthSettings, Settings
+from tests.api import Api
+from tests.auth.issuer import AUDIENCE, Issuer, bearer
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
+
+# An Api whose requests carry a token of this subject.
+SignedIn = Callable[[str], Api]
+
+
+@pytest.fixture(scope="session")
+def issuer() -> Iterator[Issuer]:
+    """The one that `oidc_app` trusts; a test that makes it fail or change has one of its own."""
+    with Issuer() as listening:
+        yield listening
+
+
+def trusting(issuer: Issuer) -> AuthSettings:
+    return AuthSettings(AuthMode.OIDC, issuer.url, AUDIENCE)
+
+
+@pytest.fixture(scope="session")
+def oidc_app(
+    emulator: EmulatorThread, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningApp]:
+    """The app, in a process of its own, where users sign in."""
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), trusting(issuer)))
+    with running_app(settings, tmp_path_factory.mktemp("oidc") / "host.log", disabled=TRIGGERS) as running:
+        yield running
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ClientSession]:
+    async with ClientSession() as opened:
+        yield opened
+
+
+@pytest.fixture
+def stranger(session: ClientSession, oidc_app: RunningApp) -> Api:
+    """Sends no token."""
+    return Api(session, oidc_app.url, oidc_app.openapi)
+
+
+@pytest.fixture
+def signed_in(session: ClientSession, oidc_app: RunningApp, issuer: Issuer) -> SignedIn:
+    def of(subject: str) -> Api:
+        return Api(session, oidc_app.url, oidc_app.openapi, headers=bearer(issuer.token(subject)))
+
+    return of

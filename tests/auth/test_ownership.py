@@ -1,0 +1,235 @@
+"""Nobody acts as somebody else: every command of the API, tried on another user's everything (OWASP API1, API5).
+
+The commands are those that the app serves: one that is added without an attempt here fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from functions.description import described_endpoints
+from shared.http.endpoints import Endpoint
+from tests.api import Answer, Api, Json
+from tests.auth.conftest import SignedIn
+from tests.items import unique
+
+COMMANDS = {endpoint.name: endpoint for endpoint in described_endpoints() if endpoint.is_command}
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A user with one of everything, and a post of somebody else with his comment and like."""
+
+    api: Api
+    user: Json
+    post: Json
+    comment: Json
+    elsewhere: Json
+    comment_elsewhere: Json
+
+    async def everything(self) -> list[Any]:
+        """All that there is of his, as anyone sees it."""
+        seen = [await self.api.get_user(self.user["id"])]
+        for post in (self.post, self.elsewhere):
+            seen.append(await self.api.get_post(post["id"]))
+            seen.append(await self.api.list_comments(post["id"]))
+            seen.append(await self.api.list_likes(post["id"]))
+        return [answer.body for answer in seen]
+
+
+@pytest.fixture
+async def victim(signed_in: SignedIn) -> Victim:
+    own, host = signed_in(unique("victim")), signed_in(unique("host"))
+    user, post_host = await own.new_user(), await host.new_user()
+    post, elsewhere = await own.new_post(user), await host.new_post(post_host)
+    await own.new_like(post, user)
+    await own.new_like(elsewhere, user)
+    comment, comment_elsewhere = await own.new_comment(post, user), await own.new_comment(elsewhere, user)
+    return Victim(own, user, post, comment, elsewhere, comment_elsewhere)
+
+
+# What somebody else tries with each command, as an Api that is signed in with a token of his own.
+Attempt = Callable[[Api, Victim], Awaitable[Answer]]
+ATTEMPTS: dict[str, list[Attempt]] = {
+    # Nobody is named: a caller makes his own user and no other, see test_registration.py.
+    "create_user": [],
+    "edit_user": [lambda api, victim: api.edit_user(victim.user["id"], unique("mallory"))],
+    "create_post": [lambda api, victim: api.create_post(victim.user["id"], "A title", "Forged.")],
+    "edit_post": [
+        lambda api, victim: api.edit_post(victim.post["id"], "A title", "Forged."),
+        lambda api, victim: api.edit_post(victim.post["id"], "A title", "Forged.", {"If-Match": '"stale"'}),
+        lambda api, victim: api.edit_post(victim.post["id"], victim.post["title"], victim.post["content"]),
+    ],
+    "delete_post": [lambda api, victim: api.delete_post(victim.post["id"])],
+    "create_comment": [
+        lambda api, victim: api.create_comment(victim.post["id"], victim.user["id"], "Forged."),
+        lambda api, victim: api.create_comment(victim.elsewhere["id"], victim.user["id"], "Forged."),
+    ],
+    "delete_comment": [
+        lambda api, victim: api.delete_comment(victim.post["id"], victim.comment["id"]),
+        lambda api, victim: api.delete_comment(victim.elsewhere["id"], victim.comment_elsewhere["id"]),
+    ],
+    "create_like": [lambda api, victim: api.create_like(victim.post["id"], victim.user["id"])],
+    "delete_like": [lambda api, victim: api.delete_like(victim.post["id"], victim.user["id"])],
+}
+
+
+def test_every_command_of_the_app_is_tried() -> None:
+    assert set(ATTEMPTS) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [name for name, attempts in ATTEMPTS.items() if attempts])
+@pytest.mark.parametrize("registered", [True, False], ids=["who is a user", "who is none yet"])
+async def test_nobody_acts_as_someone_else(signed_in: SignedIn, victim: Victim, command: str, registered: bool) -> None:
+    mallory = signed_in(unique("mallory"))
+    if registered:
+        await mallory.new_user()
+    before = await victim.everything()
+
+    answers = [await attempt(mallory, victim) for attempt in ATTEMPTS[command]]
+
+    for answer in answers:
+        assert (answer.status, answer.body["title"]) == (403, "Forbidden")
+        assert answer.headers["www-authenticate"].startswith('Bearer realm="blog", error="insufficient_scope"')
+    assert await victim.everything() == before
+
+
+def path_of(endpoint: Endpoint, values: dict[str, str]) -> str:
+    return "/api/" + endpoint.route.format_map(values)
+
+
+@pytest.mark.parametrize("endpoint", COMMANDS.values(), ids=list(COMMANDS))
+async def test_who_is_unknown_learns_nothing_of_any_command(stranger: Api, victim: Victim, endpoint: Endpoint) -> None:
+    existing = {"userId": victim.user["id"], "postId": victim.post["id"], "commentId": victim.comment["id"]}
+    before = await victim.everything()
+
+    answers = [
+        await stranger.send(endpoint.method, path_of(endpoint, values), content=content, headers=headers)
+        for values in (existing, dict.fromkeys(existing, "unknown"), dict.fromkeys(existing, "a%23b"))
+        for content, headers in (
+            (b"{", {"Content-Type": "application/json"}),
+            (b"x" * 300_000, {}),
+            (b'{"userId": "x"}', {"Content-Type": "application/json", "If-Match": "nonsense"}),
+        )
+    ]
+
+    assert {answer.status for answer in answers} == {401}
+    assert len({answer.content.replace(answer.body["instance"].encode(), b"") for answer in answers}) == 1
+    assert not any("x-ms-request-charge" in answer.headers for answer in answers)
+    assert await victim.everything() == before
+
+
+async def test_queries_are_open_and_take_no_notice_of_a_token(stranger: Api, victim: Victim) -> None:
+    queries = [endpoint for endpoint in described_endpoints() if not endpoint.is_command]
+    values = {"userId": victim.user["id"], "postId": victim.post["id"]}
+
+    for headers in ({}, {"Authorization": "Bearer garbage"}):
+        answers = [await stranger.send("GET", path_of(endpoint, values), headers=headers) for endpoint in queries]
+        assert {answer.status for answer in answers} == {200}
+
+
+async def test_everyone_does_everything_with_what_is_his(signed_in: SignedIn) -> None:
+    api = signed_in(unique("ada"))
+    user = await api.new_user()
+    post = await api.new_post(user)
+    comment = await api.new_comment(post, user)
+    await api.new_like(post, user)
+
+    renamed = await api.edit_user(user["id"], unique("grace"))
+    edited = await api.edit_post(post["id"], "A title", "Better.")
+    unliked = await api.delete_like(post["id"], user["id"])
+    uncommented = await api.delete_comment(post["id"], comment["id"])
+    deleted = await api.delete_post(post["id"])
+
+    answers = (renamed, edited, unliked, uncommented, deleted)
+    assert [answer.status for answer in answers] == [200, 200, 204, 204, 204]
+
+
+async def test_a_posts_author_deletes_comments_under_it_and_its_comments_author_his_own(
+    signed_in: SignedIn, victim: Victim
+) -> None:
+    visitor = signed_in(unique("visitor"))
+    guest = await visitor.new_user()
+    first, second = [await visitor.new_comment(victim.post, guest) for _ in range(2)]
+
+    by_the_posts_author = await victim.api.delete_comment(victim.post["id"], first["id"])
+    by_its_author = await visitor.delete_comment(victim.post["id"], second["id"])
+
+    assert (by_the_posts_author.status, by_its_author.status) == (204, 204)
+    assert (await visitor.get_post(victim.post["id"])).body["commentCount"] == 1
+
+
+async def test_what_is_unknown_is_unknown_to_whoever_has_signed_in(signed_in: SignedIn, victim: Victim) -> None:
+    api = signed_in(unique("ada"))
+    user = await api.new_user()
+    await victim.api.delete_post(victim.post["id"])
+
+    titles = [
+        answer.body["title"]
+        for answer in (
+            await api.edit_post("unknown", "A title", "Some content."),
+            await api.edit_post(victim.post["id"], "A title", "Some content."),
+            await api.delete_post(victim.post["id"]),
+            await api.delete_comment("unknown", "unknown"),
+            await api.delete_comment(victim.post["id"], victim.comment["id"]),
+            await api.delete_comment(victim.elsewhere["id"], "unknown"),
+            await api.delete_comment(victim.elsewhere["id"], victim.elsewhere["id"]),
+            await api.create_comment("unknown", user["id"], "Well put."),
+        )
+    ]
+
+    assert titles == ["Post not found"] * 5 + ["Comment not found"] * 2 + ["Post not found"]
+
+
+async def test_whose_a_post_is_costs_its_author_nothing_more(signed_in: SignedIn, api: Api) -> None:
+    own = signed_in(unique("ada"))
+    charges = []
+    for client in (own, api):
+        user = await client.new_user()
+        post = await client.new_post(user)
+        edited = await client.edit_post(post["id"], "A title", "Some content, edited.")
+        charges.append(edited.charge_ru)
+
+    assert charges[0] == pytest.approx(charges[1], abs=0.1)
+
+
+async def test_fields_of_the_servers_own_cannot_be_set(signed_in: SignedIn) -> None:
+    """OWASP API3, mass assignment: every body, with every property that an item or an answer has besides."""
+    api = signed_in(unique("ada"))
+    user = await api.new_user()
+    post = await api.new_post(user)
+    bodies = {
+        "create_user": {"username": unique("ada")},
+        "edit_user": {"username": unique("ada")},
+        "create_post": {"userId": user["id"], "title": "A title", "content": "Some content."},
+        "edit_post": {"title": "A title", "content": "Some content."},
+        "create_comment": {"userId": user["id"], "content": "Well put."},
+        "create_like": {"userId": user["id"]},
+    }
+    assert set(bodies) == {name for name, endpoint in COMMANDS.items() if endpoint.body}
+    values = {"userId": user["id"], "postId": post["id"]}
+    foreign = ["id", "type", "postId", "userUsername", "creationDate", "commentCount", "likeCount", "version", "ttl"]
+    foreign += [
+        "nameVersion",
+        "formerUsernames",
+        "ownerId",
+        "commandId",
+        "_etag",
+        "_ts",
+        "_self",
+        "__proto__",
+        "user_id",
+    ]
+
+    for name, body in bodies.items():
+        for field in [*foreign, "userId"]:
+            if field in body:
+                continue
+            endpoint = COMMANDS[name]
+            answer = await api.send(endpoint.method, path_of(endpoint, values), body={**body, field: 1})
+            assert answer.status == 422, f"{name}: {field}"
+            assert [fault["pointer"] for fault in answer.body["errors"]] == [f"/{field}"]

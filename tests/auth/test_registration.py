@@ -1,0 +1,231 @@
+"""One subject, one user, whatever races and whoever dies in between."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from shared.auth.callers import Caller
+from shared.auth.callers import signed_in as caller_of
+from shared.cosmos import Container, ItemExists
+from shared.data import usernames
+from shared.data.users import edit_user, get_user, register_user
+from shared.errors import AlreadyRegistered, UsernameTaken
+from shared.models.base import Item
+from shared.models.user import NewUser, UserChanges
+from tests.api import Api
+from tests.auth.conftest import SignedIn
+from tests.auth.issuer import Issuer
+from tests.blog import Blog
+from tests.items import unique
+
+A_KEY = {"Idempotency-Key": "a key"}
+
+
+async def test_a_subject_has_one_user_and_is_told_where_it_is(signed_in: SignedIn) -> None:
+    api = signed_in(unique("subject"))
+
+    first = await api.create_user(unique("ada"))
+    second = await api.create_user(unique("ada"))
+
+    assert first.status == 201
+    assert (second.status, second.body["title"]) == (409, "Already registered")
+    assert second.headers["location"] == first.headers["location"] == f"/api/users/{first.body['id']}"
+
+
+async def test_the_name_of_a_refused_registration_is_free(signed_in: SignedIn) -> None:
+    api, name = signed_in(unique("subject")), unique("ada")
+    await api.create_user(unique("ada"))
+    await api.create_user(name)
+
+    other = await signed_in(unique("subject")).create_user(name)
+
+    assert other.status == 201
+
+
+async def test_a_repeated_registration_is_the_first_one_and_one_with_another_key_is_not(signed_in: SignedIn) -> None:
+    api, name = signed_in(unique("subject")), unique("ada")
+
+    first, again = await api.create_user(name, A_KEY), await api.create_user(name, A_KEY)
+    other = await api.create_user(name, {"Idempotency-Key": "another key"})
+
+    assert (first.status, again.status, other.status) == (201, 201, 409)
+    assert again.body == first.body
+
+
+async def test_a_registration_is_repeatable_after_its_name_went_to_someone_else(
+    signed_in: SignedIn, issuer: Issuer
+) -> None:
+    subject, name = unique("subject"), unique("ada")
+    api = signed_in(subject)
+    first = await api.create_user(name, A_KEY)
+    await api.edit_user(first.body["id"], unique("grace"))
+    taken = await signed_in(unique("subject")).create_user(name)
+
+    again = await api.create_user(name, A_KEY)
+
+    assert (taken.status, again.status, again.body["id"]) == (201, 201, first.body["id"])
+
+
+async def test_keys_are_a_subjects_own(signed_in: SignedIn) -> None:
+    answers = [await signed_in(unique("subject")).create_user(unique("ada"), A_KEY) for _ in range(2)]
+
+    assert [answer.status for answer in answers] == [201, 201]
+    assert answers[0].body["id"] != answers[1].body["id"]
+
+
+async def test_registrations_of_one_subject_at_once_make_one_user_and_keep_one_name(signed_in: SignedIn) -> None:
+    api, names = signed_in(unique("subject")), [unique("ada") for _ in range(8)]
+
+    answers = await asyncio.gather(*(api.create_user(name) for name in names))
+
+    [made] = [answer for answer in answers if answer.status == 201]
+    assert sorted(answer.status for answer in answers) == [201] + [409] * 7
+    for name in names:
+        other = await signed_in(unique("subject")).create_user(name)
+        assert other.status == (409 if name == made.body["username"] else 201)
+
+
+async def test_one_who_has_no_user_yet_can_do_nothing(signed_in: SignedIn, issuer: Issuer) -> None:
+    subject = unique("subject")
+    api, own_id = signed_in(subject), str(caller_of(issuer.url, subject).user)
+
+    renamed = await api.edit_user(own_id, unique("ada"))
+    posted = await api.create_post(own_id, "A title", "Some content.")
+
+    assert [(answer.status, answer.body["title"]) for answer in (renamed, posted)] == [(404, "User not found")] * 2
+
+
+# Below HTTP: what happens between the two writes.
+
+
+class Interrupted(Container):
+    """Runs `before` the user is created, then creates it, unless that raises."""
+
+    def __init__(self, users: Container, before: Callable[[], Awaitable[object]], *, after: bool = False) -> None:
+        super().__init__(users.proxy)
+        self._interrupt: Callable[[], Awaitable[object]] | None = before
+        self._after = after
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        if item["type"] != "user" or self._interrupt is None:
+            return await super().create(item, post_trigger=post_trigger)
+        interrupt, self._interrupt = self._interrupt, None
+        if self._after:
+            await super().create(item, post_trigger=post_trigger)
+        await interrupt()
+        return await super().create(item, post_trigger=post_trigger)
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+async def crash() -> None:
+    raise Crash
+
+
+@pytest.fixture
+def caller() -> Caller:
+    return caller_of("https://issuer.example", uuid.uuid4().hex)
+
+
+def registration(users: Container, caller: Caller, name: str, key: str | None = None) -> Awaitable[Item]:
+    return register_user(users, NewUser(username=name), user_id=str(caller.user), idempotency_key=key)
+
+
+async def holder_of(blog: Blog, name: str) -> str | None:
+    key = usernames.reservation_id(name)
+    held = await blog.users.read(key, key)
+    return held and str(held["ownerId"])
+
+
+async def test_after_a_crash_between_the_writes_the_subject_registers_with_any_name(blog: Blog, caller: Caller) -> None:
+    name = unique("ada")
+    with pytest.raises(Crash):
+        await registration(Interrupted(blog.users, crash), caller, name)
+
+    user = await registration(blog.users, caller, unique("grace"))
+
+    assert user["id"] == str(caller.user)
+    assert await get_user(blog.users, user["id"]) == user
+
+
+async def test_after_a_crash_between_the_writes_the_same_registration_takes_its_reservation_up(
+    blog: Blog, caller: Caller
+) -> None:
+    name = unique("ada")
+    with pytest.raises(Crash):
+        await registration(Interrupted(blog.users, crash), caller, name)
+
+    user = await registration(blog.users, caller, name)
+    await blog.drain()
+
+    assert user["username"] == name
+    assert await holder_of(blog, name) == user["id"]
+
+
+async def test_the_loser_of_a_race_gives_its_name_back(blog: Blog, caller: Caller) -> None:
+    winner, loser = unique("ada"), unique("grace")
+
+    async def win() -> Item:
+        return await registration(blog.users, caller, winner)
+
+    with pytest.raises(AlreadyRegistered):
+        await registration(Interrupted(blog.users, win), caller, loser)
+
+    assert await holder_of(blog, winner) == str(caller.user)
+    assert await holder_of(blog, loser) is None
+
+
+async def test_the_loser_of_a_race_does_not_give_back_what_the_user_has_been_renamed_to(
+    blog: Blog, caller: Caller
+) -> None:
+    name = unique("grace")
+
+    async def win_and_rename() -> None:
+        user = await registration(blog.users, caller, unique("ada"))
+        await edit_user(blog.users, user["id"], UserChanges(username=name), etag=None)
+
+    with pytest.raises(AlreadyRegistered):
+        await registration(Interrupted(blog.users, win_and_rename), caller, name)
+    await blog.drain()
+
+    assert await holder_of(blog, name) == str(caller.user)
+    with pytest.raises(UsernameTaken):
+        await registration(blog.users, caller_of("https://issuer.example", "another"), name)
+
+
+@pytest.mark.parametrize("key", [None, "a key"])
+async def test_a_write_that_the_sdk_repeats_after_a_lost_answer_is_no_second_registration(
+    blog: Blog, caller: Caller, key: str | None
+) -> None:
+    async def nothing() -> None:
+        pass
+
+    user = await registration(Interrupted(blog.users, nothing, after=True), caller, unique("ada"), key)
+
+    assert user["id"] == str(caller.user)
+
+
+async def test_the_database_itself_refuses_a_second_user_of_a_subject(blog: Blog, caller: Caller) -> None:
+    user = await registration(blog.users, caller, unique("ada"))
+
+    with pytest.raises(ItemExists):
+        await blog.users.create({"id": user["id"], "userId": user["id"], "type": "user"})
+
+
+async def test_subjects_and_issuers_are_told_apart(api: Api) -> None:
+    callers = {
+        caller_of(issuer, subject).user
+        for issuer in ("https://a.example", "https://a.example/", "https://b.example", "app-service:aad")
+        for subject in ("ada", "Ada", "ada ", "da")
+    }
+    made_with_a_function_key = await api.new_user()
+
+    assert len(callers) == 16
+    assert {user.version for user in callers if user} == {5}
+    assert uuid.UUID(made_with_a_function_key["id"]).version == 4

@@ -1,0 +1,51 @@
+"""Secrets stay where they are: in no log, no answer, no error."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from pathlib import Path
+
+from aiohttp import ClientSession
+
+from shared.settings import Settings
+from tests.api import Api
+from tests.auth.conftest import trusting
+from tests.auth.issuer import Issuer, bearer
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.running_app import TRIGGERS, RunningApp, running_app
+
+WRONG_KEY = base64.b64encode(b"a key that the account does not have").decode()
+
+
+async def test_a_key_that_the_database_refuses_shows_nowhere(
+    session: ClientSession, emulator: EmulatorThread, app: RunningApp, tmp_path: Path
+) -> None:
+    settings = Settings(emulator.endpoint, WRONG_KEY, app.settings.database)
+
+    with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS) as running:
+        openapi = await asyncio.to_thread(lambda: running.openapi)
+        api = Api(session, running.url, openapi)
+        answers = [await api.create_user(unique("ada")), await api.get_feed()]
+        log = running.log.read_text(encoding="utf-8")
+
+    assert [answer.status for answer in answers] == [503, 503]
+    assert "database unavailable" in log
+    for text in (log, *(answer.content.decode() + str(answer.headers) for answer in answers)):
+        assert WRONG_KEY not in text
+        assert WRONG_KEY.rstrip("=") not in text
+
+
+async def test_a_token_that_holds_is_in_no_log_either(
+    session: ClientSession, oidc_app: RunningApp, issuer: Issuer
+) -> None:
+    token = issuer.token(unique("ada"))
+    api = Api(session, oidc_app.url, oidc_app.openapi, headers=bearer(token))
+
+    user = await api.new_user()
+    await api.new_post(user)
+
+    for part in token.split("."):
+        assert not oidc_app.log_lines(containing=part[:40])
+    assert trusting(issuer).issuer not in "".join(oidc_app.log_lines(containing="request"))

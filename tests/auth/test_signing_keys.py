@@ -1,0 +1,271 @@
+"""The issuer's keys: found, kept, changed, and asked for no oftener than promised."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from shared.auth import signing_keys
+from shared.auth.signing_keys import FRESH_S, KEPT_S, SigningKeys
+from shared.errors import IssuerUnavailable, NotAuthenticated
+from shared.retries import ISSUER_PAUSE_S
+from shared.settings import AuthMode, AuthSettings, Settings
+from tests.api import Api
+from tests.auth.conftest import trusting
+from tests.auth.issuer import AUDIENCE, Issuer, bearer, jwk, rsa_key
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.local.functions_host.running import eventually
+from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
+
+A_MOMENT_S = 0.001
+
+
+class Clock:
+    """Seconds, as the test has them pass."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def own_issuer() -> Iterator[Issuer]:
+    with Issuer() as listening:
+        yield listening
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def keys(own_issuer: Issuer, clock: Clock) -> SigningKeys:
+    return SigningKeys(trusting(own_issuer), clock=clock)
+
+
+async def test_the_issuer_is_asked_once_for_as_long_as_its_keys_are_fresh(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    await keys.find("first")
+    clock.now += FRESH_S - A_MOMENT_S
+    await keys.find("first")
+    asked = list(own_issuer.asked)
+    clock.now += A_MOMENT_S
+    await keys.find("first")
+
+    assert asked == ["discovery", "keys"]
+    assert own_issuer.asked == asked * 2
+
+
+async def test_requests_at_the_same_time_wait_for_one_answer(keys: SigningKeys, own_issuer: Issuer) -> None:
+    await asyncio.gather(*(keys.find("first") for _ in range(20)))
+
+    assert own_issuer.asked == ["discovery", "keys"]
+
+
+async def test_a_key_that_the_issuer_changed_to_is_found_at_once_and_the_one_before_is_gone(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    await keys.find("first")
+    own_issuer.rotate()
+    clock.now += ISSUER_PAUSE_S
+
+    assert await keys.find(own_issuer.key_id)
+    with pytest.raises(NotAuthenticated):
+        await keys.find("first")
+
+
+async def test_however_many_keys_are_made_up_the_issuer_is_asked_once_in_a_while(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    await keys.find("first")
+    for second in range(100):
+        clock.now = 1000.0 + ISSUER_PAUSE_S * 3 * second / 100
+        for number in range(10):
+            with pytest.raises(NotAuthenticated):
+                await keys.find(f"forged {second} {number}")
+            await keys.find("first")
+
+    assert own_issuer.asked.count("keys") == 3
+
+
+async def test_a_withdrawn_key_is_trusted_no_longer_than_keys_are_fresh(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    await keys.find("first")
+    own_issuer.rotate()
+    clock.now += FRESH_S
+
+    with pytest.raises(NotAuthenticated):
+        await keys.find("first")
+
+
+async def test_while_the_issuer_is_down_its_last_keys_are_used_for_an_hour(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    await keys.find("first")
+    own_issuer.fault = 503
+    clock.now += KEPT_S - A_MOMENT_S
+    assert await keys.find("first")
+
+    clock.now += A_MOMENT_S
+    with pytest.raises(IssuerUnavailable):
+        await keys.find("first")
+    with pytest.raises(IssuerUnavailable):
+        await keys.find("unknown")
+
+
+async def test_an_issuer_that_is_down_is_asked_once_in_a_while_and_believed_again_when_it_is_back(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    own_issuer.fault = 500
+    for _ in range(10):
+        with pytest.raises(IssuerUnavailable):
+            await keys.find("first")
+    own_issuer.fault = None
+    with pytest.raises(IssuerUnavailable):
+        await keys.find("first")
+    clock.now += ISSUER_PAUSE_S
+
+    assert await keys.find("first")
+    assert own_issuer.asked == ["discovery", "discovery", "keys"]
+
+
+async def test_a_slow_issuer_keeps_nobody_waiting_who_has_a_key_already(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
+    await keys.find("first")
+    clock.now += FRESH_S
+    with own_issuer.slow():
+        asking = asyncio.create_task(keys.find("first"))
+        await eventually(lambda: own_issuer.asked.count("discovery") == 2)
+        async with asyncio.timeout(1):
+            assert await keys.find("first")
+        assert not asking.done()
+    assert await asking
+
+
+async def test_an_issuer_that_does_not_answer_in_time_is_unavailable(
+    keys: SigningKeys, own_issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signing_keys, "ISSUER_ANSWER_S", 0.05)
+    with own_issuer.slow(), pytest.raises(IssuerUnavailable):
+        await keys.find("first")
+
+
+async def test_a_request_that_gives_up_while_it_asks_leaves_the_issuer_in_peace(
+    keys: SigningKeys, own_issuer: Issuer
+) -> None:
+    with own_issuer.slow():
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await keys.find("first")
+        with pytest.raises(IssuerUnavailable):
+            await keys.find("first")
+
+    assert len(own_issuer.asked) <= 1
+
+
+ANSWERS: dict[str, Callable[[Issuer], Any]] = {
+    "another issuer": lambda issuer: issuer.document.update(issuer="https://other.example"),
+    "no issuer": lambda issuer: issuer.document.pop("issuer"),
+    "keys at an address that anyone can pretend to be": lambda issuer: issuer.document.update(
+        jwks_uri="http://issuer.example/keys"
+    ),
+    "keys in a file": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
+    "no address of keys": lambda issuer: issuer.document.pop("jwks_uri"),
+    "an address that is no text": lambda issuer: issuer.document.update(jwks_uri=[1]),
+    "a redirection": lambda issuer: setattr(issuer, "fault", 302),
+    "a document without end": lambda issuer: issuer.document.update(more="x" * 300_000),
+    "no object": lambda issuer: setattr(issuer, "document", []),
+    "keys that are no list": lambda issuer: setattr(issuer, "keys", {"first": 1}),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+async def test_an_issuer_whose_answer_is_no_use_is_unavailable(
+    keys: SigningKeys, own_issuer: Issuer, answer: str
+) -> None:
+    ANSWERS[answer](own_issuer)
+
+    with pytest.raises(IssuerUnavailable):
+        await keys.find("first")
+
+
+def short_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505 - to be refused
+
+
+UNUSABLE: dict[str, Callable[[], Any]] = {
+    "a secret": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad"},
+    "a secret that calls itself asymmetric": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad", "alg": "RS256"},
+    "for encryption": lambda: jwk(rsa_key(), "bad", use="enc"),
+    "for other operations": lambda: jwk(rsa_key(), "bad", key_ops=["encrypt"]),
+    "operations that are no list": lambda: jwk(rsa_key(), "bad", key_ops=1),
+    "for a symmetric algorithm": lambda: jwk(rsa_key(), "bad", alg="HS256"),
+    "for no algorithm at all": lambda: jwk(rsa_key(), "bad", alg="none"),
+    "too short": lambda: jwk(short_key(), "bad"),
+    "on an unknown curve": lambda: {"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA", "kid": "bad"},
+    "of garbage": lambda: {"kty": "RSA", "n": "!", "e": [], "kid": "bad"},
+    "no object": lambda: "bad",
+    "without an id": lambda: jwk(rsa_key(), ""),
+}
+
+
+@pytest.mark.parametrize("entry", UNUSABLE)
+async def test_a_key_that_cannot_be_used_is_passed_over_and_the_others_are_not(
+    keys: SigningKeys, own_issuer: Issuer, entry: str
+) -> None:
+    own_issuer.keys = [UNUSABLE[entry](), *own_issuer.keys]
+
+    assert set(await keys.find("first")) == {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+    for key_id in ("bad", ""):
+        try:
+            assert await keys.find(key_id) == {}
+        except NotAuthenticated:
+            continue
+
+
+async def test_a_key_is_used_with_the_algorithm_that_it_names(keys: SigningKeys, own_issuer: Issuer) -> None:
+    own_issuer.keys.append(jwk(rsa_key(), "named", alg="PS256"))
+
+    assert set(await keys.find("named")) == {"PS256"}
+
+
+async def test_an_address_of_keys_that_is_set_is_asked_and_no_other(own_issuer: Issuer, clock: Clock) -> None:
+    settings = AuthSettings(AuthMode.OIDC, "https://issuer.example", AUDIENCE, f"{own_issuer.url}/keys")
+
+    assert await SigningKeys(settings, clock=clock).find("first")
+    assert own_issuer.asked == ["keys"]
+
+
+@pytest.fixture
+def own_app(
+    emulator: EmulatorThread, own_issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningApp]:
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), trusting(own_issuer)))
+    with running_app(settings, tmp_path_factory.mktemp("own") / "host.log", disabled=TRIGGERS) as running:
+        yield running
+
+
+async def test_an_issuer_that_is_down_makes_commands_wait_and_queries_go_on(
+    session: ClientSession, own_app: RunningApp, own_issuer: Issuer
+) -> None:
+    own_issuer.fault = 503
+    api = Api(session, own_app.url, own_app.openapi, headers=bearer(own_issuer.token("ada")))
+
+    refused, listed, health = await api.create_user(unique("ada")), await api.get_feed(), await api.get_health()
+
+    assert (refused.status, refused.body["title"], refused.headers["retry-after"]) == (503, "Issuer unavailable", "5")
+    assert (listed.status, health.status) == (200, 200)
+    [line] = own_app.log_lines(containing="issuer unavailable")
+    assert 'reason="it answered 503"' in line
