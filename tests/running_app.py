@@ -98,7 +98,11 @@ def provisioned(settings: Settings) -> Settings:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """The app's settings as environment variables; without a key, those that make it sign in with an identity."""
-    blog = {"BLOG_DATABASE": settings.database, "BLOG_TRANSACTIONS": settings.transactions, **_environment_of_auth(settings.auth)}
+    blog = {
+        "BLOG_DATABASE": settings.database,
+        "BLOG_TRANSACTIONS": settings.transactions,
+        **_environment_of_auth(settings.auth),
+    }
     if settings.account_key is None:
         return {"COSMOS__accountEndpoint": settings.account_endpoint, **blog}
     return {"COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};", **blog}

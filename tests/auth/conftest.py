@@ -34,7 +34,7 @@ def oidc_app(
     emulator: EmulatorThread, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
     """The app, in a process of its own, where users sign in."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), trusting(issuer)))
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), auth=trusting(issuer)))
     with running_app(settings, tmp_path_factory.mktemp("oidc") / "host.log", disabled=TRIGGERS) as running:
         yield running
 

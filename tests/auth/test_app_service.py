@@ -33,7 +33,7 @@ def principal(name: str, provider: str = "aad") -> dict[str, str]:
 @pytest.fixture(scope="session")
 def app_service_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     auth = AuthSettings(AuthMode.APP_SERVICE)
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("easy"), auth))
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("easy"), auth=auth))
     with running_app(settings, tmp_path_factory.mktemp("easy") / "host.log", disabled=TRIGGERS) as running:
         yield running
 

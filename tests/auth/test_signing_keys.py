@@ -252,7 +252,7 @@ async def test_an_address_of_keys_that_is_set_is_asked_and_no_other(own_issuer: 
 def own_app(
     emulator: EmulatorThread, own_issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), trusting(own_issuer)))
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), auth=trusting(own_issuer)))
     with running_app(settings, tmp_path_factory.mktemp("own") / "host.log", disabled=TRIGGERS) as running:
         yield running
 

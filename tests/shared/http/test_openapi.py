@@ -90,7 +90,7 @@ def test_every_http_function_is_described_and_every_described_path_exists(
     listing = subprocess.run(  # noqa: S603 - our own interpreter and text
         [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
         cwd=ROOT,
-        env={**os.environ, **environment_of(Settings("https://account.example", None, "blog", auth))},
+        env={**os.environ, **environment_of(Settings("https://account.example", None, "blog", auth=auth))},
         capture_output=True,
         text=True,
         check=True,
