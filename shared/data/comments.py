@@ -6,7 +6,7 @@ from shared.cosmos import Container
 from shared.data.contributions import list_of_post, repeatable
 from shared.data.identity import new_id, now
 from shared.data.pages import Cursor, Page
-from shared.data.users import get_user
+from shared.data.users import get_author
 from shared.errors import CommentNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
@@ -22,9 +22,9 @@ async def create_comment(
     idempotency_key: str | None,
     transactions: Transactions = BATCHES,
 ) -> Item:
-    """C3. A point read of the author and one transaction. Raises UserNotFound, PostNotFound, and CommentNotFound for a
+    """C3. One transaction, and a point read of an author who has not written lately. Raises UserNotFound, PostNotFound, and CommentNotFound for a
     repeated command whose comment was deleted meanwhile."""
-    author = await get_user(users, new.user_id)
+    author = await get_author(users, new.user_id)
     comment_id = new_id("comment", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
     command = None if idempotency_key is None else comment_id
     item = comment_item(comment_id, post_id, author, new, now()) | repeatable(command)

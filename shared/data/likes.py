@@ -6,7 +6,7 @@ from shared.cosmos import Container
 from shared.data.contributions import Added, list_of_post, repeatable
 from shared.data.identity import command_id, now
 from shared.data.pages import Cursor, Page
-from shared.data.users import get_user
+from shared.data.users import get_author
 from shared.models.like import Like, NewLike, like_id, like_item
 from shared.transactions.choice import BATCHES, Transactions
 
@@ -20,9 +20,9 @@ async def create_like(
     idempotency_key: str | None,
     transactions: Transactions = BATCHES,
 ) -> Added:
-    """C4. A point read of the user and one transaction. A repeated like returns the first one and writes nothing.
+    """C4. One transaction, and a point read of a user who has not written lately. A repeated like returns the first one and writes nothing.
     Raises UserNotFound, PostNotFound."""
-    liker = await get_user(users, new.user_id)
+    liker = await get_author(users, new.user_id)
     command = command_id("like", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
     return await transactions.contributions.add(posts, like_item(post_id, liker, now()) | repeatable(command))
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
 from shared.data.identity import new_id, now
 from shared.data.pages import Cursor, Page, read_page
-from shared.data.users import get_user
+from shared.data.users import get_author, get_user
 from shared.errors import Forbidden, PostNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
@@ -25,9 +25,9 @@ _IS_POST = "FROM c WHERE c.type = 'post'"
 
 
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
-    """C2. A point read of the author and one write. Raises UserNotFound, and PostNotFound for a repeated command whose
+    """C2. One write, and a point read of an author who has not written lately. Raises UserNotFound, and PostNotFound for a repeated command whose
     post was deleted meanwhile."""
-    author = await get_user(users, new.user_id)
+    author = await get_author(users, new.user_id)
     post_id = new_id("post", key=idempotency_key, owner=new.user_id)
     try:
         return await posts.create(post_item(post_id, author, new, now()))

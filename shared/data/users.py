@@ -8,6 +8,7 @@ import random
 
 from shared.cosmos import ConditionFailed, Container, ItemExists
 from shared.data import usernames
+from shared.data.authors import recall, remember
 from shared.data.identity import new_id, now
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, UsernameTaken, UserNotFound, VersionMismatch
 from shared.models.base import Item
@@ -25,12 +26,14 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
     user_id = new_id("user", key=idempotency_key, owner=usernames.normalised(new.username))
     reservation = await usernames.reserve(users, new.username, user_id, name_version=1)
     try:
-        return await users.create(user_item(user_id, new.username, now()))
+        user = await users.create(user_item(user_id, new.username, now()))
     except ItemExists:
         existing = await get_user(users, user_id)
         if usernames.reservation_id(existing["username"]) != reservation.item["id"]:
             await usernames.give_back(users, reservation)
         return existing
+    remember(users, user)
+    return user
 
 
 async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
@@ -80,6 +83,7 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
             raise VersionMismatch
         changed = await _rename(users, user, changes.username)
         if changed is not None:
+            remember(users, changed)
             return changed
         await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
     raise DatabaseUnavailable(f"{RENAME_ATTEMPTS} renames of one user met others")
@@ -106,9 +110,16 @@ async def _give_back_unless_in_use(users: Container, reservation: usernames.Rese
         await usernames.give_back(users, reservation)
 
 
+async def get_author(users: Container, user_id: str) -> Item:
+    """The user who writes, as he was at most some seconds ago: a point read, or none where he wrote lately. Raises
+    UserNotFound."""
+    return recall(users, user_id) or await get_user(users, user_id)
+
+
 async def get_user(users: Container, user_id: str) -> Item:
     """Q1. One point read. Raises UserNotFound."""
     user = await users.read(user_id, user_id) if is_item_id(user_id) else None
     if user is None or user.get("type", User.TYPE) != User.TYPE:
         raise UserNotFound(user_id)
+    remember(users, user)
     return user

@@ -33,7 +33,8 @@ class Endpoint:
     """What the API's description says of one endpoint.
 
     `answers` are the successful statuses in the order of their likelihood; `resource` is what they carry, one, a page
-    (`paged`) or a list (`listed`) of it, nothing where it is None. `refusals` are the errors of the blog that are its
+    (`paged`) or a list (`listed`) of it, nothing where it is None; `shared` where one answer serves many for a while.
+    `refusals` are the errors of the blog that are its
     own, besides those that every endpoint of its kind can have.
     """
 
@@ -48,6 +49,7 @@ class Endpoint:
     resource: type[BaseModel] | None = None
     listed: bool = False
     paged: bool = False
+    shared: bool = False
     refusals: tuple[type[BlogError], ...] = ()
 
     @property
@@ -84,6 +86,7 @@ class Endpoints:
         resource: type[BaseModel] | None = None,
         listed: bool = False,
         paged: bool = False,
+        shared: bool = False,
         refusals: tuple[type[BlogError], ...] = (),
     ) -> Callable[[Handler[Body]], HttpFunction]:
         """Make the decorated handler an HTTP function under its own name."""
@@ -101,6 +104,7 @@ class Endpoints:
                 resource=resource,
                 listed=listed,
                 paged=paged,
+                shared=shared,
                 refusals=refusals,
             )
             self.described.append(described)

@@ -16,9 +16,14 @@ from shared.models.base import Item, Resource
 def found(call: Call[None], resource: type[Resource], item: Item) -> func.HttpResponse:
     """200 with the resource, or 304 where If-None-Match names the version that it has."""
     etag = resource.entity_tag(item)
-    if "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match):
+    if has_already(call, etag):
         return func.HttpResponse(status_code=304, headers={"ETag": etag})
     return _resource(resource, item, 200)
+
+
+def has_already(call: Call[None], etag: str) -> bool:
+    """Whether If-None-Match names this version."""
+    return "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match)
 
 
 def changed(resource: type[Resource], item: Item) -> func.HttpResponse:
@@ -36,11 +41,6 @@ def created(resource: type[Resource], item: Item, location: str) -> func.HttpRes
 def gone() -> func.HttpResponse:
     """204."""
     return func.HttpResponse(status_code=204)
-
-
-def listed(resource: type[Resource], items: Sequence[Item]) -> func.HttpResponse:
-    """200 with all there is to the list."""
-    return _json({"items": _shown(resource, items)}, 200)
 
 
 def paged(resource: type[Resource], page: Page) -> func.HttpResponse:

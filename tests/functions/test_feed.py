@@ -78,3 +78,28 @@ async def test_a_strange_post_is_shown_like_any_other(api: Api, content: str) ->
     shown_content = (await eventually(shown))["content"]
 
     assert shown_content == content or (shown_content.endswith("🇪…") and len(shown_content) <= 200)
+
+
+async def test_the_feed_may_be_cached_and_says_when_nothing_has_changed(api: Api) -> None:
+    answer = await api.get_feed(limit=3)
+
+    async def unchanged() -> bool:
+        first = await api.get_feed(limit=3)
+        again = await api.send("GET", "/api/feed?limit=3", headers={"If-None-Match": first.etag})
+        return (again.status, again.content, again.etag) == (304, b"", first.etag)
+
+    assert answer.headers["cache-control"] == "public, max-age=1, stale-while-revalidate=1"
+    await eventually(unchanged)  # other tests write posts meanwhile
+
+
+async def test_lists_of_other_lengths_are_other_versions(api: Api) -> None:
+    author = await api.new_user()
+    for number in range(3):
+        await api.new_post(author, f"Title {number}")
+
+    async def shown() -> bool:
+        answers = [await api.get_feed(limit=limit) for limit in (1, 2, 3)]
+        lengths = [len(answer.body["items"]) for answer in answers]
+        return lengths == [1, 2, 3] and len({answer.etag for answer in answers}) == 3
+
+    await eventually(shown)

@@ -13,6 +13,11 @@ HEADERS: dict[str, JsonObject] = {
         "required": True,
         "schema": {"type": "string", "pattern": '^(W/)?"[^"]*"$'},
     },
+    "CacheControl": {
+        "description": "How long a cache on the way may answer in place of the app.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
     "Location": {
         "description": "The path of the new resource.",
         "required": True,
@@ -81,6 +86,8 @@ def _answer(endpoint: Endpoint, status: int, schemas: Schemas) -> JsonObject:
 def _header_names(endpoint: Endpoint, status: int) -> dict[str, str]:
     if not is_about_items(endpoint):
         return {"x-ms-request-charge": "RequestChargeIfAny"}
+    if endpoint.shared:
+        return {"x-ms-request-charge": "RequestChargeIfAny", "ETag": "ETag", "Cache-Control": "CacheControl"}
     names = {"x-ms-request-charge": "RequestCharge"}
     if endpoint.resource is not None and not is_collection(endpoint):
         names["ETag"] = "ETag"

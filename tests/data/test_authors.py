@@ -1,0 +1,62 @@
+"""Names of those who wrote lately: remembered for a while, known at once after a rename, set right where too old."""
+
+from __future__ import annotations
+
+from shared.charges import metered
+from shared.data import authors
+from shared.data.comments import create_comment
+from shared.data.users import create_user, edit_user, get_author
+from shared.models.comment import NewComment
+from shared.models.user import NewUser, UserChanges
+from tests.blog import Blog
+from tests.items import a_post, unique
+
+
+async def _registered(blog: Blog) -> str:
+    return str((await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None))["id"])
+
+
+async def test_who_wrote_lately_is_not_read_again(blog: Blog) -> None:
+    users, user_id = blog.users, await _registered(blog)
+    await get_author(users, user_id)
+
+    with metered() as charge:
+        author = await get_author(users, user_id)
+
+    assert author["id"] == user_id
+    assert charge.answers == 0
+
+
+async def test_a_rename_in_this_process_is_known_at_once(blog: Blog) -> None:
+    users, user_id, name = blog.users, await _registered(blog), unique("countess")
+    await get_author(users, user_id)
+
+    await edit_user(users, user_id, UserChanges(username=name), etag=None)
+
+    assert (await get_author(users, user_id))["username"] == name
+
+
+async def test_an_older_state_does_not_take_the_place_of_a_later_one(blog: Blog) -> None:
+    users, user_id, name = blog.users, await _registered(blog), unique("countess")
+    before = await get_author(users, user_id)
+    await edit_user(users, user_id, UserChanges(username=name), etag=None)
+
+    authors.remember(users, before)
+
+    assert (await get_author(users, user_id))["username"] == name
+
+
+async def test_a_comment_under_a_name_of_another_process_before_the_rename_gets_the_present_one(blog: Blog) -> None:
+    here, user_id, name = blog.users, await _registered(blog), unique("countess")
+    author = await get_author(here, user_id)
+    post = await blog.posts.create(a_post(author))
+    await edit_user(blog.users, user_id, UserChanges(username=name), etag=None)  # another process, as `here` sees it
+    await blog.drain()
+
+    stale = await create_comment(
+        here, blog.posts, post["id"], NewComment(user_id=user_id, content="Well put."), idempotency_key=None
+    )
+    await blog.drain()
+
+    assert stale["userUsername"] == author["username"]
+    assert (await blog.posts.read(stale["id"], post["id"]) or {})["userUsername"] == name
