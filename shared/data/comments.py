@@ -22,8 +22,8 @@ async def create_comment(
     idempotency_key: str | None,
     transactions: Transactions = BATCHES,
 ) -> Item:
-    """C3. One transaction, and a point read of an author who has not written lately. Raises UserNotFound, PostNotFound, and CommentNotFound for a
-    repeated command whose comment was deleted meanwhile."""
+    """C3. One transaction, and a point read of an author who has not written lately. Raises UserNotFound, PostNotFound,
+    and CommentNotFound for a repeated command whose comment was deleted meanwhile."""
     author = await get_author(users, new.user_id)
     comment_id = new_id("comment", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
     command = None if idempotency_key is None else comment_id

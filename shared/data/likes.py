@@ -20,8 +20,8 @@ async def create_like(
     idempotency_key: str | None,
     transactions: Transactions = BATCHES,
 ) -> Added:
-    """C4. One transaction, and a point read of a user who has not written lately. A repeated like returns the first one and writes nothing.
-    Raises UserNotFound, PostNotFound."""
+    """C4. One transaction, and a point read of a user who has not written lately. A repeated like returns the first one
+    and writes nothing. Raises UserNotFound, PostNotFound."""
     liker = await get_author(users, new.user_id)
     command = command_id("like", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
     return await transactions.contributions.add(posts, like_item(post_id, liker, now()) | repeatable(command))

@@ -1,5 +1,5 @@
-"""The front page as an answer: written once for each reading and length, with headers that let a cache on the way answer
-most of those who ask."""
+"""The front page as an answer: written once for each reading and length, with headers that let a cache on the way
+answer most of those who ask."""
 
 from __future__ import annotations
 
