@@ -25,8 +25,8 @@ _IS_POST = "FROM c WHERE c.type = 'post'"
 
 
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
-    """C2. One write, and a point read of an author who has not written lately. Raises UserNotFound, and PostNotFound for
-    a repeated command whose post was deleted meanwhile."""
+    """C2. One write, and a point read of an author who has not written lately. Raises UserNotFound, and PostNotFound
+    for a repeated command whose post was deleted meanwhile."""
     author = await get_author(users, new.user_id)
     post_id = new_id("post", key=idempotency_key, owner=new.user_id)
     try:
