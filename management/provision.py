@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy, ScriptsProxy
-from azure.cosmos.exceptions import CosmosResourceNotFoundError
+from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 
 from management.account import signed_in
 from management.definitions import changeable_differences, unchangeable_differences
@@ -23,6 +23,8 @@ from shared.settings import Settings
 Say = Callable[[str], None]
 
 _SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
+# How a database that has no scripts may refuse them; a missing right or throttling is something else.
+_UNSUPPORTED = {400, 404, 405, 500, 501}
 # What is not declared and would be lost by a replacement that does not repeat it.
 _KEPT = {
     "analytical_storage_ttl": "analyticalStorageTtl",
@@ -52,7 +54,7 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
         present = {properties["id"]: properties async for properties in database.list_containers()}
         for declared in container_definitions():
             await _provision_container(database, declared, present.get(declared["id"]), changed)
-            await _provision_scripts(database, declared, changed)
+            await _provision_scripts_if_possible(database, declared, configuration, changed)
     if not changes:
         say(f"Database {configuration.database}: everything is in place.")
 
@@ -112,6 +114,22 @@ async def _provision_container(
             **{option: present[property_] for option, property_ in _KEPT.items() if property_ in present},
         )
         changed(f"Container {name}: {' and '.join(differences)} replaced.")
+
+
+async def _provision_scripts_if_possible(
+    database: DatabaseProxy, declared: Mapping[str, Any], configuration: Settings, changed: Say
+) -> None:
+    """Scripts are made also where no request runs them, so that the way of writing can be changed at any time. Where
+    the database has no scripts at all, as Microsoft's vNext emulator, they must not be in the way."""
+    try:
+        await _provision_scripts(database, declared, changed)
+    except CosmosHttpResponseError as error:
+        if configuration.transactions == "procedure" or error.status_code not in _UNSUPPORTED:
+            raise
+        changed(
+            f"Container {declared['id']}: the database takes no scripts ({error.status_code}); none is needed while"
+            " BLOG_TRANSACTIONS is batch."
+        )
 
 
 async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any], changed: Say) -> None:

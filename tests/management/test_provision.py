@@ -12,6 +12,7 @@ from management.definitions import changeable_differences, unchangeable_differen
 from management.errors import ManagementError, sentence
 from management.provision import provision, script_text
 from shared.containers import container_definitions
+from shared.cosmos import connect
 from tests.blog import Blog
 
 _POSTS = next(definition for definition in container_definitions() if definition["id"] == "posts")
@@ -30,6 +31,23 @@ async def test_a_provisioned_database_is_left_as_it_is(blog: Blog) -> None:
 
     assert lines == [f"Database {blog.settings.database}: everything is in place."]
     assert [properties["_etag"] async for properties in blog.database.list_containers()] == before
+
+
+async def test_a_database_without_scripts_is_enough_for_batches_and_not_for_procedures(blog: Blog) -> None:
+    database = f"fresh-{blog.settings.database}"
+    settings = replace(blog.settings, database=database)
+    lines: list[str] = []
+
+    refusals = f"500 operation=create-stored-procedure,create-trigger database={database}"
+    with blog.emulator.faults.during(refusals):
+        await provision(settings, say=lines.append)
+        with pytest.raises(CosmosHttpResponseError):
+            await provision(replace(settings, transactions="procedure"))
+
+    of_posts = "Container posts: the database takes no scripts (500); none is needed while BLOG_TRANSACTIONS is batch."
+    assert of_posts in lines
+    async with connect(settings) as client:
+        await client.delete_database(database)
 
 
 async def test_a_missing_container_is_made_with_its_scripts(blog: Blog) -> None:
