@@ -38,7 +38,7 @@ async def test_a_database_without_scripts_is_enough_for_batches_and_not_for_proc
     settings = replace(blog.settings, database=database)
     lines: list[str] = []
 
-    refusals = f"500 operation=create-stored-procedure,create-trigger database={database}"
+    refusals = f"500 operation=create-script database={database}"
     with blog.emulator.faults.during(refusals):
         await provision(settings, say=lines.append)
         with pytest.raises(CosmosHttpResponseError):
