@@ -16,12 +16,12 @@ from local.cosmos.store.account import Account
 
 T = TypeVar("T")
 
-_ANSWERED_S: Final = 0.001  # after which the answer of a script is under way, and the next engine can be made
+_ANSWERED_S: Final = 0.001  # after which the answer of a script is under way
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """`workers` are threads for JavaScript, which may run for seconds."""
+    """`workers` are threads for what may take seconds: scripts, which they wait for, and long queries."""
 
     settings: EmulatorSettings
     account: Account
@@ -48,8 +48,9 @@ class Gateway:
             await asyncio.wait([future])
             raise
         finally:
-            loop.call_later(_ANSWERED_S, self._prepare_engines)
+            if ENGINES.lacks_spare:
+                loop.call_later(_ANSWERED_S, self._start_engines)
 
-    def _prepare_engines(self) -> None:
+    def _start_engines(self) -> None:
         with contextlib.suppress(RuntimeError):  # the workers have been shut down meanwhile
-            self.workers.submit(ENGINES.prepare)
+            self.workers.submit(ENGINES.start_spares)

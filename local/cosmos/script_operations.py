@@ -76,15 +76,16 @@ class PartitionOperations:
         """A page of a query's rows."""
         container, settings = self._target.container, self._gateway.settings
         parsed = parse_query(text, [*parameters])
-        query = PagedQuery(
-            parsed,
-            container.definition.indexing,
-            self._charges,
-            udf_caller(self._gateway, container) if parsed.calls_udfs else None,
-            require_order_index=settings.require_order_index,
-        )
         slices = [self._slice(own_writes=settings.script_queries_see_own_writes)]
-        page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+        with udf_caller(self._gateway, container, parsed) as udfs:
+            query = PagedQuery(
+                parsed,
+                container.definition.indexing,
+                self._charges,
+                udfs,
+                require_order_index=settings.require_order_index,
+            )
+            page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         self.reads_ru += page.charge_ru
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 

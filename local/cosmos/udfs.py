@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from local.cosmos.gateway import Gateway
 from local.cosmos.query import UdfCaller
+from local.cosmos.query_text import QueryText
 from local.cosmos.scripts import UdfRuntime
 from local.cosmos.store.account import Container
 
 
-def udf_caller(gateway: Gateway, container: Container) -> UdfCaller:
-    """Calls the functions in one JavaScript context; to be made and used in the same thread."""
+@contextmanager
+def udf_caller(gateway: Gateway, container: Container, text: QueryText) -> Iterator[UdfCaller | None]:
+    """Calls the functions in one JavaScript context, for one thread; None when the query calls none."""
+    if not text.calls_udfs:
+        yield None
+        return
     functions = gateway.account.resources.children("udfs", container.rid)
     bodies = {function.id: str(function.body["body"]) for function in functions}
-    return UdfRuntime(bodies, gateway.script_limits).call
+    with UdfRuntime(bodies, gateway.script_limits) as runtime:
+        yield runtime.call

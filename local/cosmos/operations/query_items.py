@@ -11,6 +11,7 @@ from urllib.parse import quote
 from local.cosmos import headers as h
 from local.cosmos import json_text
 from local.cosmos.paging import PageLimits, complete, complete_at_once
+from local.cosmos.query import UdfCaller
 from local.cosmos.query_page import QueryPage
 from local.cosmos.query_pages import PagedQuery
 from local.cosmos.query_routing import slices_of_query
@@ -52,9 +53,8 @@ async def handle(request: Request) -> Answer:
     )
 
 
-def _paged(request: Request, container: Container, text: QueryText) -> PagedQuery:
+def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCaller | None = None) -> PagedQuery:
     gateway = request.gateway
-    udfs = udf_caller(gateway, container) if text.calls_udfs else None
     return PagedQuery(
         text,
         container.definition.indexing,
@@ -70,7 +70,8 @@ def _page_in_worker(
     """JavaScript, groups and aggregates may take seconds: all of it beside the event loop, on own connections."""
     with ExitStack() as views:
         own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
-        query = _paged(request, container, text)
+        udfs = views.enter_context(udf_caller(request.gateway, container, text))
+        query = _paged(request, container, text, udfs)
         return complete_at_once(query.page(own, request.headers.get(h.CONTINUATION), limits))
 
 

@@ -33,6 +33,14 @@ class ScriptExhaustedError(Exception):
     """The script exceeded its memory or its stack in a way that it could not handle itself."""
 
 
+class ScriptEngineLostError(Exception):
+    """The process that ran the script was ended by something else; `exit_code` is None when it did not even start."""
+
+    def __init__(self, exit_code: int | None) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
 def script_failed(failure: Failure, *, while_compiling: bool) -> CosmosError:
     """400 with the number of `throw new Error(number, message)` as sub-status; 413 for a response too large.
 
@@ -61,6 +69,12 @@ def exhausted(script_id: str, limits: ScriptLimits) -> CosmosError:
         f"Encountered exception while executing function. Exception = the script '{script_id}' exceeded its memory of"
         f" {limits.memory_bytes} bytes or its stack.",
     )
+
+
+def engine_lost(script_id: str, error: ScriptEngineLostError) -> CosmosError:
+    """503: whatever ended the engine, the script may run well the next time, and nothing of it was committed."""
+    how = "could not be started" if error.exit_code is None else f"ended with {error.exit_code}"
+    return CosmosError(503, f"The process that runs scripts {how}; nothing of the script '{script_id}' is committed.")
 
 
 def _script_frames(stack: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self, cast
 
 import orjson
 
@@ -12,25 +13,33 @@ from local.cosmos import json_text
 from local.cosmos.errors import CosmosError
 from local.cosmos.query.values import UNDEFINED, Json, JsonOrUndefined
 from local.cosmos.scripts import failures
-from local.cosmos.scripts.engine import JavaScriptEngine
-from local.cosmos.scripts.failures import Failure, ScriptExhaustedError, ScriptTimedOutError
+from local.cosmos.scripts.engine import EngineProcess
+from local.cosmos.scripts.engine_pool import ENGINES
+from local.cosmos.scripts.failures import Failure, ScriptEngineLostError, ScriptExhaustedError, ScriptTimedOutError
 from local.cosmos.scripts.limits import ScriptLimits
-from local.cosmos.scripts.sources import function_runtime
 
 
 class UdfRuntime:
-    """The functions of one container for the lifetime of one query (or page), in one context.
+    """The functions of one container for one query (or page), in one context, between `with` and its end.
 
-    A function is compiled at its first call. `limits.time_limit_s` bounds the time of all calls together. To be used
-    from one thread at a time.
+    A function is compiled at its first call, and the engine taken then. `limits.time_limit_s` bounds the time of all
+    calls together, without the way to the engine and back. To be used from one thread at a time.
     """
 
     def __init__(self, udfs: Mapping[str, str], limits: ScriptLimits) -> None:
         self._bodies = udfs
         self._limits = limits
         self._defined: set[str] = set()
-        self._spent_s = 0.0
-        self._engine: JavaScriptEngine | None = None
+        self._engine: EngineProcess | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
 
     def call(self, name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
         """The function's result; UNDEFINED when it returns nothing.
@@ -40,30 +49,30 @@ class UdfRuntime:
         if name not in self._defined:
             self._define(name)
         crossing = [name, *(0 if argument is UNDEFINED else (argument,) for argument in arguments)]
-        return self._answer(name, "call", json_text.dump(crossing).decode())
+        return self._answer(name, EngineProcess.call, json_text.dump(crossing).decode())
 
     def _define(self, name: str) -> None:
         body = self._bodies.get(name)
         if body is None:
             raise CosmosError(400, f"The user-defined function 'udf.{name}' does not exist in this container.")
-        self._answer(name, "define", json_text.dump([name, body]).decode())
+        self._answer(name, EngineProcess.define, json_text.dump([name, body]).decode())
         self._defined.add(name)
 
-    def _answer(self, name: str, command: str, text: str) -> JsonOrUndefined:
-        started = time.perf_counter()
+    def _answer(self, name: str, ask: Callable[[EngineProcess, str, float], str], text: str) -> JsonOrUndefined:
         try:
-            answer = self._started_engine().dispatch(command, text, self._limits.time_limit_s - self._spent_s)
+            engine = self._lent_engine()
+            answer = ask(engine, text, self._limits.time_limit_s - engine.spent_s)
         except ScriptTimedOutError:
             raise failures.timed_out(f"udf.{name}", self._limits) from None
         except ScriptExhaustedError:
             raise failures.exhausted(f"udf.{name}", self._limits) from None
-        finally:
-            self._spent_s += time.perf_counter() - started
+        except ScriptEngineLostError as error:
+            raise failures.engine_lost(f"udf.{name}", error) from error
         return _decoded(name, answer)
 
-    def _started_engine(self) -> JavaScriptEngine:
+    def _lent_engine(self) -> EngineProcess:
         if self._engine is None:
-            self._engine = JavaScriptEngine(function_runtime(), self._limits.memory_bytes)
+            self._engine = self._stack.enter_context(ENGINES.lent(self._limits.memory_bytes))
         return self._engine
 
 

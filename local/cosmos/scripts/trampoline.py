@@ -17,8 +17,9 @@ from local.cosmos import json_text
 from local.cosmos.errors import CosmosError
 from local.cosmos.json_text import Json
 from local.cosmos.scripts import failures
+from local.cosmos.scripts.engine import EngineProcess
 from local.cosmos.scripts.engine_pool import ENGINES
-from local.cosmos.scripts.failures import Failure, ScriptExhaustedError, ScriptTimedOutError
+from local.cosmos.scripts.failures import Failure, ScriptEngineLostError, ScriptExhaustedError, ScriptTimedOutError
 from local.cosmos.scripts.limits import ACCEPTING_SHARE, ScriptLimits
 from local.cosmos.scripts.operations import ScriptOperations
 from local.cosmos.scripts.replies import Operation, Replies
@@ -45,11 +46,14 @@ class Finished:
 def run_script(script: Script, operations: ScriptOperations, limits: ScriptLimits) -> Finished:
     """Run to the end. Raises CosmosError when everything that the script did must be rolled back."""
     try:
-        return _Execution(operations, limits).run(script)
+        with ENGINES.lent(limits.memory_bytes) as engine:
+            return _Execution(engine, operations, limits).run(script)
     except ScriptTimedOutError:
         raise failures.timed_out(script.script_id, limits) from None
     except ScriptExhaustedError:
         raise failures.exhausted(script.script_id, limits) from None
+    except ScriptEngineLostError as error:
+        raise failures.engine_lost(script.script_id, error) from error
 
 
 def parsed_body(finished: Finished, limits: ScriptLimits) -> Json:
@@ -67,29 +71,24 @@ def parsed_body(finished: Finished, limits: ScriptLimits) -> Json:
 
 
 class _Execution:
-    """The state of one run: a context of its own, and the moment at which its time is up."""
+    """The state of one run: its engine, and the moment at which its time is up."""
 
-    def __init__(self, operations: ScriptOperations, limits: ScriptLimits) -> None:
+    def __init__(self, engine: EngineProcess, operations: ScriptOperations, limits: ScriptLimits) -> None:
+        self._engine = engine
         self._operations = operations
         self._limits = limits
         self._replies = Replies(operations)
         self._deadline = time.monotonic() + limits.time_limit_s
-        self._engine = ENGINES.take(limits.memory_bytes)
 
     def run(self, script: Script) -> Finished:
-        self._dispatch("run", self._settings(script))
-        while True:
-            self._drain_jobs()
-            step = orjson.loads(self._dispatch("next"))
-            match step["step"]:
-                case "operation":
-                    operation = cast(Operation, step["operation"])
-                    self._dispatch("resume", self._replies.perform(operation))
-                case "failed":
-                    failure = cast(Failure, step["failure"])
-                    raise failures.script_failed(failure, while_compiling="whileCompiling" in step["failure"])
-                case _:
-                    return Finished(step["result"]["body"], step["result"]["log"])
+        step = orjson.loads(self._engine.run(self._settings(script), self._remaining_s()))
+        while step["step"] == "operation":
+            reply = self._replies.perform(cast(Operation, step["operation"]))
+            step = orjson.loads(self._engine.resume(reply, self._remaining_s()))
+        if step["step"] == "failed":
+            failure = cast(Failure, step["failure"])
+            raise failures.script_failed(failure, while_compiling="whileCompiling" in step["failure"])
+        return Finished(step["result"]["body"], step["result"]["log"])
 
     def _settings(self, script: Script) -> str:
         settings: dict[str, Json] = {
@@ -107,15 +106,8 @@ class _Execution:
         return json_text.dump(settings).decode()
 
     def _accepting_s(self) -> float:
-        """How much longer operations are accepted: counted from the deadline, for making the engine took time too."""
+        """How much longer operations are accepted."""
         return self._remaining_s() - (1 - ACCEPTING_SHARE) * self._limits.time_limit_s
-
-    def _drain_jobs(self) -> None:
-        while self._engine.run_job(self._remaining_s()):
-            pass
-
-    def _dispatch(self, command: str, text: str = "") -> str:
-        return self._engine.dispatch(command, text, self._remaining_s())
 
     def _remaining_s(self) -> float:
         return self._deadline - time.monotonic()

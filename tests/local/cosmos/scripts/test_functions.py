@@ -14,12 +14,13 @@ def _runtime(body: str, *, time_limit_s: float = 5.0) -> UdfRuntime:
 
 
 def _call(body: str, *arguments: JsonOrUndefined) -> JsonOrUndefined:
-    return _runtime(body).call("f", list(arguments))
+    with _runtime(body) as runtime:
+        return runtime.call("f", list(arguments))
 
 
 def _failure(body: str, *, time_limit_s: float = 5.0) -> CosmosError:
-    with pytest.raises(CosmosError) as failure:
-        _runtime(body, time_limit_s=time_limit_s).call("f", [])
+    with _runtime(body, time_limit_s=time_limit_s) as runtime, pytest.raises(CosmosError) as failure:
+        runtime.call("f", [])
     return failure.value
 
 
@@ -53,13 +54,12 @@ def test_numbers_are_those_of_javascript() -> None:
 
 
 def test_functions_are_compiled_once_and_share_one_context() -> None:
-    runtime = UdfRuntime(
-        {"tax": "function tax(n) { return n * 2; };", "name": "(d) => d.name.toUpperCase()"}, ScriptLimits()
-    )
+    functions = {"tax": "function tax(n) { return n * 2; };", "name": "(d) => d.name.toUpperCase()"}
 
-    assert [runtime.call("tax", [n]) for n in range(3)] == [0, 2, 4]
-    assert runtime.call("name", [{"name": "ada"}]) == "ADA"
-    assert runtime.call("tax", [5]) == 10
+    with UdfRuntime(functions, ScriptLimits()) as runtime:
+        assert [runtime.call("tax", [n]) for n in range(3)] == [0, 2, 4]
+        assert runtime.call("name", [{"name": "ada"}]) == "ADA"
+        assert runtime.call("tax", [5]) == 10
 
 
 def test_a_function_has_no_context_object() -> None:
@@ -81,12 +81,11 @@ def test_a_throw_is_a_400_with_its_number() -> None:
 
 
 def test_the_runtime_goes_on_after_a_throw() -> None:
-    runtime = _runtime("(n) => { if (n > 1) throw new Error('x'); return n; }")
+    with _runtime("(n) => { if (n > 1) throw new Error('x'); return n; }") as runtime:
+        with pytest.raises(CosmosError):
+            runtime.call("f", [2])
 
-    with pytest.raises(CosmosError):
-        runtime.call("f", [2])
-
-    assert runtime.call("f", [1]) == 1
+        assert runtime.call("f", [1]) == 1
 
 
 def test_a_compile_error_is_a_400() -> None:
@@ -117,11 +116,12 @@ def test_an_endless_function_is_a_408(body: str) -> None:
 
 
 def test_the_time_limit_is_for_all_calls_together() -> None:
-    runtime = _runtime("() => { const end = Date.now() + 60; while (Date.now() < end); }", time_limit_s=0.2)
+    body = "() => { const end = Date.now() + 60; while (Date.now() < end); }"
 
     def call_often() -> None:
-        for _ in range(10):
-            runtime.call("f", [])
+        with _runtime(body, time_limit_s=0.2) as runtime:
+            for _ in range(10):
+                runtime.call("f", [])
 
     with pytest.raises(CosmosError) as failure:
         call_often()
@@ -138,7 +138,7 @@ def test_one_function_cannot_make_another_throw_past_the_runtime() -> None:
         Object.defineProperty(Object.prototype, 'toJSON', { get() { throw bomb; }, configurable: true });
         return 1;
     }"""
-    runtime = UdfRuntime({"evil": evil, "good": "(n) => n + 1"}, ScriptLimits(time_limit_s=0.5))
 
-    assert runtime.call("evil", []) == 1
-    assert runtime.call("good", [1]) == 2
+    with UdfRuntime({"evil": evil, "good": "(n) => n + 1"}, ScriptLimits(time_limit_s=0.5)) as runtime:
+        assert runtime.call("evil", []) == 1
+        assert runtime.call("good", [1]) == 2
