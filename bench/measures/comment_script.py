@@ -18,7 +18,7 @@ from shared.cosmos import Container
 
 _DATABASE: Final = "blog"
 _WARM_UP: Final = 25
-# After a script the emulator makes the engine of the next one ahead. In turns that would fall on the plain writes; so
+# After a script its process prepares for the next one. In turns that would fall on the plain writes; so
 # scripts follow scripts, once at once and once with time in between, as comments come in earnest.
 _BLOCK: Final = 25
 _PAUSE_S: Final = 0.01

@@ -12,6 +12,7 @@ from tests.fuzz.script_pieces import (
     ESCAPES,
     NAMES,
     OBJECT,
+    OUTLASTING,
     REFLECT,
     STRING,
     TAMPERING,
@@ -39,7 +40,10 @@ def script(dice: random.Random) -> str:
 def function(dice: random.Random) -> str:
     """The body of a user-defined function, which has no context."""
     names = [
-        *ENDLESS[:3],
+        *OUTLASTING,
+        "for (;;);",
+        "while (true) x = 1;",
+        "(function f() { f(); })();",
         "return a;",
         "return {};",
         "throw a;",

@@ -6,7 +6,19 @@ from typing import Final
 
 from tests.fuzz.hostile_json import words
 
+# Busy inside a built-in, where QuickJS looks at no clock.
+OUTLASTING: Final = [
+    r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');",
+    "for (;;) new RegExp('a|'.repeat(1e6));",
+    "const big = Object.fromEntries(Array.from({ length: 1e5 }, (_, n) => ['k' + n, n])); "
+    "for (;;) Object.assign({}, big);",
+    "const long = Array.from({ length: 2e5 }, (_, n) => 'text ' + (n * 7919) % 1e6); for (;;) [...long].sort();",
+    "const many = Array(5e5).fill(1); for (;;) JSON.stringify(many);",
+    "const text = 'ä'.repeat(1e6); for (;;) text.normalize('NFD');",
+    "const huge = 7n ** 20000n; for (;;) String(huge);",
+]
 ENDLESS: Final = [
+    *OUTLASTING,
     *("for (;;);", "while (true) x = 1;", "(function f() { f(); })();", "/(a+)+$/.test('a'.repeat(60) + 'b');"),
     *("(async () => { for (;;) await null; })();", "(function again() { Promise.resolve().then(again); })();"),
     *(

@@ -13,8 +13,8 @@ ACCEPTING_SHARE: Final = 0.9
 class ScriptLimits:
     """The service's bounds for server-side JavaScript (concepts-limits: 5 s, response 2 MB).
 
-    The time is that of the whole execution, operations included. QuickJS interrupts by the CPU time of the process,
-    so under load from other threads one long computation may be stopped earlier than the limit, never a waiting one.
+    The time is that of the whole execution, operations included. QuickJS interrupts by the CPU time of the script's
+    process; by the clock, the process is killed `engine.KILL_AFTER_S` after the limit.
     `accepted_operations` is the number of collection operations after which the collection refuses (returns false),
     which the service does only when the time is nearly up; None is no such number. `log_characters` bounds the
     text of `console.log`, which travels in a header; the service's number is not published.

@@ -1,8 +1,8 @@
 // The queue of collection operations, and the three commands by which the host drives them.
 //
-// The host (../trampoline.py) calls `dispatch("run")`, then again and again `dispatch("next")`, which hands it one
-// queued operation, and `dispatch("resume")` with the operation's reply, until "next" reports the end. Between the
-// calls it drains the promise jobs. Everything crosses as JSON text; nothing of the script is called by the host.
+// The host (../engine_process.py) calls `dispatch("run")`, then again and again `dispatch("next")`, which hands it one
+// queued operation, and `dispatch("resume")` with the operation's reply, until "next" reports the end. Before each
+// "next" it drains the promise jobs. Everything crosses as JSON text; nothing of the script is called by the host.
 
 const run = {
   __proto__: null,
