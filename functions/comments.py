@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from functions.routes import ROUTES
 from shared.auth.ownership import may_delete_comment
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
@@ -16,12 +17,10 @@ from shared.models.comment import Comment, NewComment
 from shared.settings import settings
 from shared.transactions.choice import chosen
 
-endpoints = Endpoints("comments")
+endpoints = Endpoints("comments", ROUTES["comments"])
 
 
 @endpoints.endpoint(
-    "POST",
-    "posts/{postId}/comments",
     summary="Create a comment (C3)",
     body=NewComment,
     resource=Comment,
@@ -43,8 +42,6 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "DELETE",
-    "posts/{postId}/comments/{commentId}",
     summary="Delete a comment",
     answers=(204,),
     refusals=(PostNotFound, CommentNotFound, VersionMismatch),
@@ -65,8 +62,6 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "GET",
-    "posts/{postId}/comments",
     summary="List a post's comments (Q4)",
     resource=Comment,
     paged=True,

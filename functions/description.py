@@ -15,13 +15,14 @@ from pathlib import Path
 import azure.functions as func
 
 from functions import comments, feed, health, likes, posts, users
+from functions.routes import ROUTES
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoint, Endpoints
 from shared.http.openapi import API_PATH, describe, meaning_of
 from shared.http.problems import PROBLEMS, UNFORESEEN, Problem
 from shared.settings import auth_settings
 
-endpoints = Endpoints("description")
+endpoints = Endpoints("description", ROUTES["description"])
 
 _STATIC = Path(__file__).with_name("static")
 _CSS, _JAVASCRIPT, _HTML, _PNG = "text/css", "text/javascript", "text/html", "image/png"
@@ -66,13 +67,13 @@ class Document:
         return sha256(self.content).hexdigest()[:16]
 
 
-@endpoints.endpoint("GET", "openapi.json", summary="The description of the API", answers=(200, 304))
+@endpoints.endpoint(summary="The description of the API", answers=(200, 304))
 async def get_openapi(call: Call[None]) -> func.HttpResponse:
     """OpenAPI 3.1, made once per process."""
     return _served(call, openapi_document())
 
 
-@endpoints.endpoint("GET", "docs", summary="The description as an interactive page", answers=(200, 304))
+@endpoints.endpoint(summary="The description as an interactive page", answers=(200, 304))
 async def get_docs(call: Call[None]) -> func.HttpResponse:
     """Swagger UI, and an explanation of every problem type."""
     response = _served(call, _page())
@@ -81,7 +82,7 @@ async def get_docs(call: Call[None]) -> func.HttpResponse:
     return response
 
 
-@endpoints.endpoint("GET", "docs/{asset}", summary="What the page loads", answers=(200, 304))
+@endpoints.endpoint(summary="What the page loads", answers=(200, 304))
 async def get_docs_asset(call: Call[None]) -> func.HttpResponse:
     """Scripts, styles and the icon."""
     name = call.path["asset"]

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 import azure.functions as func
 
+from functions.routes import ROUTES
 from shared.containers import FEED
 from shared.cosmos import container
 from shared.data.front_page import FrontPage
@@ -14,7 +15,7 @@ from shared.http.endpoints import Endpoints
 from shared.http.front_page import FrontPageAnswers
 from shared.models.post import Post
 
-endpoints = Endpoints("feed")
+endpoints = Endpoints("feed", ROUTES["feed"])
 
 
 @cache
@@ -23,8 +24,6 @@ def _answers() -> FrontPageAnswers:
 
 
 @endpoints.endpoint(
-    "GET",
-    "feed",
     summary="List the most recent posts in short form (Q6)",
     resource=Post,
     listed=True,

@@ -6,6 +6,7 @@ from functools import cache
 
 import azure.functions as func
 
+from functions.routes import ROUTES
 from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.http.calls import Call
@@ -13,7 +14,7 @@ from shared.http.endpoints import Endpoints
 from shared.models.health import Health
 from shared.propagation.lag import Propagation
 
-endpoints = Endpoints("health")
+endpoints = Endpoints("health", ROUTES["health"])
 
 
 @cache
@@ -27,8 +28,6 @@ def _propagation() -> Propagation:
 
 
 @endpoints.endpoint(
-    "GET",
-    "health",
     summary="Is it alive, is it ready",
     resource=Health,
     answers=(200,),

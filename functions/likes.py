@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from functions.routes import ROUTES
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import likes
@@ -15,12 +16,10 @@ from shared.models.like import Like, NewLike
 from shared.settings import settings
 from shared.transactions.choice import chosen
 
-endpoints = Endpoints("likes")
+endpoints = Endpoints("likes", ROUTES["likes"])
 
 
 @endpoints.endpoint(
-    "POST",
-    "posts/{postId}/likes",
     summary="Like a post (C4)",
     body=NewLike,
     resource=Like,
@@ -44,8 +43,6 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "DELETE",
-    "posts/{postId}/likes/{userId}",
     summary="Unlike a post",
     answers=(204,),
     refusals=(UserNotFound, PostNotFound, VersionMismatch),
@@ -64,8 +61,6 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "GET",
-    "posts/{postId}/likes",
     summary="List a post's likes (Q5)",
     resource=Like,
     paged=True,

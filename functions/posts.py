@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from functions.routes import ROUTES
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import posts
@@ -13,12 +14,10 @@ from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, found, gone, paged
 from shared.models.post import NewPost, Post, PostChanges
 
-endpoints = Endpoints("posts")
+endpoints = Endpoints("posts", ROUTES["posts"])
 
 
 @endpoints.endpoint(
-    "POST",
-    "posts",
     summary="Create a post (C2)",
     body=NewPost,
     resource=Post,
@@ -34,8 +33,6 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "PUT",
-    "posts/{postId}",
     summary="Edit a post (C2)",
     body=PostChanges,
     resource=Post,
@@ -52,8 +49,6 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "DELETE",
-    "posts/{postId}",
     summary="Delete a post",
     answers=(204,),
     refusals=(PostNotFound, VersionMismatch),
@@ -66,8 +61,6 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "GET",
-    "posts/{postId}",
     summary="Retrieve a post (Q2)",
     resource=Post,
     answers=(200, 304),
@@ -79,8 +72,6 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "GET",
-    "users/{userId}/posts",
     summary="List a user's posts in short form (Q3)",
     resource=Post,
     paged=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from functions.routes import ROUTES
 from shared.containers import USERS
 from shared.cosmos import container
 from shared.data import users
@@ -13,12 +14,10 @@ from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, found
 from shared.models.user import NewUser, User, UserChanges
 
-endpoints = Endpoints("users")
+endpoints = Endpoints("users", ROUTES["users"])
 
 
 @endpoints.endpoint(
-    "POST",
-    "users",
     summary="Create a user (C1)",
     body=NewUser,
     resource=User,
@@ -37,8 +36,6 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "PUT",
-    "users/{userId}",
     summary="Edit a user (C1)",
     body=UserChanges,
     resource=User,
@@ -52,8 +49,6 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 
 
 @endpoints.endpoint(
-    "GET",
-    "users/{userId}",
     summary="Retrieve a user (Q1)",
     resource=User,
     answers=(200, 304),

@@ -18,11 +18,11 @@ from shared.charges import Charge, metered
 from shared.errors import BlogError, DatabaseUnavailable, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call, refuse_acting_as_another
 from shared.http.problems import problem_response
+from shared.http.route import Route
 from shared.logs import log, traced
 from shared.models.base import RequestModel
 from shared.patience import patience
 from shared.retries import REQUEST_DEADLINE_S, THROTTLED_S
-from shared.settings import AuthSettings
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
 HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
@@ -59,26 +59,14 @@ class Endpoint:
 
 @dataclass
 class Endpoints:
-    """The endpoints of one resource: `described` is what the API's description makes of them."""
+    """The endpoints of one resource, at `routes`: `described` is what the API's description makes of them."""
 
     tag: str
+    routes: tuple[Route, ...]
     described: list[Endpoint] = field(default_factory=list)
-    _functions: list[HttpFunction] = field(default_factory=list)
-
-    def blueprint(self, auth: AuthSettings) -> func.Blueprint:
-        """The functions for the app to register. Queries are open; commands need a function key, which the host checks,
-        unless users sign in: then who they are is checked before anything else."""
-        commands = func.AuthLevel.ANONYMOUS if auth.users_sign_in else func.AuthLevel.FUNCTION
-        blueprint = func.Blueprint()
-        for endpoint, function in zip(self.described, self._functions, strict=True):
-            level = commands if endpoint.is_command else func.AuthLevel.ANONYMOUS
-            blueprint.route(route=endpoint.route, methods=[endpoint.method], auth_level=level)(function)
-        return blueprint
 
     def endpoint(
         self,
-        method: str,
-        route: str,
         *,
         summary: str,
         answers: tuple[int, ...],
@@ -89,13 +77,14 @@ class Endpoints:
         shared: bool = False,
         refusals: tuple[type[BlogError], ...] = (),
     ) -> Callable[[Handler[Body]], HttpFunction]:
-        """Make the decorated handler an HTTP function under its own name."""
+        """Make the decorated handler the function that answers at the route of its name."""
 
         def register(handler: Handler[Body]) -> HttpFunction:
+            route = next(route for route in self.routes if route.function == handler.__name__)
             described = Endpoint(
                 name=handler.__name__,
-                method=method,
-                route=route,
+                method=route.method,
+                route=route.path,
                 summary=summary,
                 description=" ".join((handler.__doc__ or "").split()),
                 tag=self.tag,
@@ -108,15 +97,13 @@ class Endpoints:
                 refusals=refusals,
             )
             self.described.append(described)
-            function = _http_function(described, handler)
-            self._functions.append(function)
-            return function
+            return _http_function(described, handler)
 
         return register
 
 
 def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
-    """The function that the host calls: it measures, parses, answers every error, and logs one line."""
+    """What answers a request: it measures, parses, answers every error, and logs one line."""
 
     async def run(req: func.HttpRequest) -> func.HttpResponse:
         started = time.perf_counter()
@@ -132,9 +119,6 @@ def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
             _log_request(endpoint, response.status_code, charge, time.perf_counter() - started)
         return response
 
-    # The name and module are the handler's; the signature, which the worker checks, is run's own.
-    run.__name__, run.__qualname__, run.__module__ = handler.__name__, handler.__qualname__, handler.__module__
-    run.__annotations__ = {"req": func.HttpRequest, "return": func.HttpResponse}
     return run
 
 
