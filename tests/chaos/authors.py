@@ -1,0 +1,205 @@
+"""Authors: each with users and posts of its own, who comments and likes everywhere, with all commands there are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from tests.chaos.record import Comment, Record
+from tests.chaos.sender import Answer, GaveUp, Sender
+
+_USERS, _POSTS = 2, 4
+_MOST_USERS, _MOST_POSTS = 5, 30
+_CONDITIONAL_ATTEMPTS = 20
+
+
+class Author:
+    """Sends one command after the other. What it alone may change is known to be as it was last answered."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+        self._random = sender.commands
+        self._users: list[str] = []
+        self._posts: list[str] = []
+        self._comments: list[str] = []
+        self._number = 0
+
+    @property
+    def _record(self) -> Record:
+        return self._sender.record
+
+    async def run(self, over: asyncio.Event) -> None:
+        """Until it is over, and the last command has its answer."""
+        while not over.is_set():
+            with suppress(GaveUp):
+                await self._choose()()
+
+    def _choose(self) -> Callable[[], Awaitable[None]]:
+        if len(self._users) < _USERS:
+            return self._create_user
+        if len(self._posts) < _POSTS:
+            return self._create_post
+        weights: dict[Callable[[], Awaitable[None]], int] = {
+            self._create_user: 1 if len(self._users) < _MOST_USERS else 0,
+            self._rename: 3,
+            self._create_post: 4 if len(self._posts) < _MOST_POSTS else 0,
+            self._edit_post: 5,
+            self._delete_post: 2,
+            self._comment: 8,
+            self._delete_comment: 3,
+            self._like: 8,
+            self._unlike: 5,
+        }
+        return self._random.choices(list(weights), list(weights.values()))[0]
+
+    def _mark(self) -> str:
+        """What nobody else writes; with it, what a command has created is found."""
+        self._number += 1
+        return f"{self._sender.name}-{self._number}"
+
+    async def _create_user(self) -> None:
+        name = self._mark()
+        self._record.created[name] = set()
+        answer = await self._sender.create("/users", {"username": name})
+        if self._expect(answer, "create a user", 201):
+            self._record.created[name].add(answer.body["id"])
+            self._record.names[answer.body["id"]] = {name}
+            self._users.append(answer.body["id"])
+
+    async def _create_post(self) -> None:
+        mark = self._mark()
+        self._record.created[mark] = set()
+        body = {"userId": self._random.choice(self._users), "title": mark, "content": f"{mark} {'words ' * 60}"}
+        answer = await self._sender.create("/posts", body)
+        if self._expect(answer, "create a post", 201):
+            self._record.created[mark].add(answer.body["id"])
+            self._record.post_created(answer.body["id"], mark)
+            self._posts.append(answer.body["id"])
+
+    async def _comment(self) -> None:
+        post_id, mark = self._some_post(), self._mark()
+        self._record.created[mark] = set()
+        body = {"userId": self._random.choice(self._users), "content": mark}
+        answer = await self._sender.create(f"/posts/{post_id}/comments", body)
+        if answer.status == 404:
+            self._record.missed.add(post_id)
+        elif self._expect(answer, "comment", 201):
+            comment_id = answer.body["id"]
+            self._record.created[mark].add(comment_id)
+            self._record.comments[comment_id] = Comment(post_id, {True})
+            self._comments.append(comment_id)
+
+    async def _rename(self) -> None:
+        user_id, name = self._random.choice(self._users), self._mark()
+        path, names = f"/users/{user_id}", self._record.names
+        await self._put(path, {"username": name}, "username", names[user_id], name)
+
+    async def _edit_post(self) -> None:
+        post_id, title = self._random.choice(self._posts), self._mark()
+        body = {"title": title, "content": f"{title} edited"}
+        await self._put(f"/posts/{post_id}", body, "title", self._record.posts[post_id], title)
+
+    async def _put(self, path: str, body: dict[str, str], field: str, states: set[str], wanted: str) -> None:
+        """PUT, on a condition or without; `states` are the recorded ones of the target's `field`."""
+        if self._record.is_busy(path):
+            return
+        states.add(wanted)
+        if self._random.random() < 0.5:
+            answer = await self._put_conditionally(path, body, field, wanted)
+            done = answer is not None
+        else:
+            done = self._expect(await self._send_alone(path, "PUT", body), f"PUT {path}", 200)
+        if done:
+            states.intersection_update({wanted})
+
+    async def _put_conditionally(self, path: str, body: dict[str, str], field: str, wanted: str) -> Answer | None:
+        """Look, change what was seen, and look again where it was changed meanwhile: no attempt can come too late."""
+        for _ in range(_CONDITIONAL_ATTEMPTS):
+            seen = await self._sender.send("GET", path)
+            if not self._expect(seen, f"GET {path}", 200):
+                return None
+            if seen.body[field] == wanted:
+                return seen
+            answer = await self._sender.send("PUT", path, body, {"If-Match": seen.etag or ""})
+            if answer.status != 412:
+                return answer if self._expect(answer, f"conditional PUT {path}", 200) else None
+            if not answer.uncertain:
+                await self._check_refusal(path, field, wanted)
+        return None
+
+    async def _check_refusal(self, path: str, field: str, wanted: str) -> None:
+        seen = await self._sender.send("GET", path)
+        if seen.status == 200 and seen.body[field] == wanted:
+            self._record.refused_though_done += 1
+
+    async def _send_alone(self, target: object, method: str, body: dict[str, str] | None = None) -> Answer:
+        """Send a command that a late attempt of itself could undo a later one with."""
+        path = str(target)
+        try:
+            answer = await self._sender.send(method, path, body)
+        except GaveUp:
+            self._record.leave_alone(target)
+            raise
+        if answer.in_flight:
+            self._record.leave_alone(target)
+        return answer
+
+    async def _delete_post(self) -> None:
+        post_id = self._posts.pop(self._random.randrange(len(self._posts)))
+        self._record.post_leaves(post_id)
+        answer = await self._sender.send("DELETE", f"/posts/{post_id}")
+        if self._expect(answer, "delete a post", 204, 404):
+            self._record.posts[post_id] = {None}
+
+    async def _delete_comment(self) -> None:
+        if not self._comments:
+            return
+        comment_id = self._comments.pop(self._random.randrange(len(self._comments)))
+        comment = self._record.comments[comment_id]
+        comment.there.add(False)
+        answer = await self._sender.send("DELETE", f"/posts/{comment.post_id}/comments/{comment_id}")
+        if self._expect(answer, "delete a comment", 204, 404):
+            comment.there = {False}
+
+    async def _like(self) -> None:
+        post_id, user_id = self._some_post(), self._random.choice(self._users)
+        target = f"/posts/{post_id}/likes/{user_id}"
+        if self._record.is_busy(target):
+            return
+        states = self._record.likes.setdefault((post_id, user_id), {False})
+        states.add(True)
+        try:
+            answer = await self._sender.create(f"/posts/{post_id}/likes", {"userId": user_id})
+        except GaveUp:
+            self._record.leave_alone(target)  # no answer, no promise: it may come after a later unlike
+            raise
+        if answer.status == 404:
+            self._record.missed.add(post_id)
+        elif self._expect(answer, "like", 200, 201):
+            states.intersection_update({True})
+
+    async def _unlike(self) -> None:
+        liked = [pair for pair, states in self._record.likes.items() if True in states and pair[1] in self._users]
+        if not liked:
+            return
+        post_id, user_id = self._random.choice(liked)
+        target = f"/posts/{post_id}/likes/{user_id}"
+        if self._record.is_busy(target):
+            return
+        states = self._record.likes[post_id, user_id]
+        states.add(False)
+        answer = await self._send_alone(target, "DELETE")
+        if answer.status == 404:
+            self._record.missed.add(post_id)
+        elif self._expect(answer, "unlike", 204):
+            states.intersection_update({False})
+
+    def _some_post(self) -> str:
+        return self._random.choice(self._record.live_posts)
+
+    def _expect(self, answer: Answer, what: str, *statuses: int) -> bool:
+        if answer.status in statuses:
+            return True
+        self._record.diverged(f"{what} was answered with {answer.status}: {answer.body}")
+        return False

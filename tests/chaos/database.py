@@ -1,0 +1,67 @@
+"""The database as a process that is killed and started again on the same directory."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+
+from local.cosmos import WELL_KNOWN_KEY
+from shared.settings import Settings
+from tests.chaos.ports import free_port
+
+_REPOSITORY = Path(__file__).parents[2]
+_START_S = 30
+
+
+class Database:
+    """An emulator on a port and a directory of its own."""
+
+    def __init__(self, directory: Path, *options: str) -> None:
+        """`options` are those of `python -m local.cosmos`, beside port and directory."""
+        self._port = free_port()
+        self._data = directory / "data"
+        self._log = directory / "database.log"
+        self._options = options
+        self._process: Process | None = None
+        self.kills = 0
+
+    @property
+    def settings(self) -> Settings:
+        """Those of an app that uses it."""
+        return Settings(f"{self.address}/", WELL_KNOWN_KEY, "blog")
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    async def start(self) -> None:
+        """Returns when it answers. Raises RuntimeError when it does not."""
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "local.cosmos", "--port", str(self._port), "--data-dir", str(self._data)),
+                *self._options,
+                cwd=_REPOSITORY,
+                stdout=PIPE,
+                stderr=log,
+            )
+        assert self._process.stdout is not None
+        line = await asyncio.wait_for(self._process.stdout.readline(), _START_S)
+        if b"ready" not in line:
+            raise RuntimeError(f"the database did not start; see {self._log}")
+
+    async def kill(self) -> None:
+        """SIGKILL. Raises RuntimeError when it had ended by itself."""
+        assert self._process is not None
+        if self._process.returncode is not None:
+            raise RuntimeError(f"the database ended by itself with {self._process.returncode}; see {self._log}")
+        self._process.kill()
+        await self._process.wait()
+        self.kills += 1
+
+    async def end(self) -> None:
+        """Whatever state it is in."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()

@@ -1,0 +1,122 @@
+"""Functions hosts side by side on the same leases, each a process that is killed and started again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+from asyncio.subprocess import Process
+from contextlib import suppress
+from pathlib import Path
+
+from shared.settings import Settings
+from tests.chaos.ports import free_port
+from tests.running_app import environment_of
+
+_START_S = 20.0
+_POLL_S = 0.05
+# Of the hosts that are started again, so many may be killed before they have begun to listen.
+_KILLED_YOUNG = 0.2
+
+_REPOSITORY = Path(__file__).parents[2]
+
+
+class Host:
+    """One host process on one port, with a clock that is off by so many seconds."""
+
+    def __init__(self, settings: Settings, log: Path, clock_s: float = 0.0) -> None:
+        self._port = free_port()
+        self._clock_s = clock_s
+        self._environment = {**os.environ, **environment_of(settings)}
+        self._process: Process | None = None
+        self.log = log
+
+    @property
+    def api(self) -> str:
+        return f"http://127.0.0.1:{self._port}/api"
+
+    async def start(self) -> None:
+        """Does not wait until it listens: requests are sent again by themselves."""
+        module = ("local.functions_host",)
+        if self._clock_s:
+            module = ("tests.chaos.host_with_clock", str(self._clock_s))
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", *module, "--port", str(self._port)),
+                cwd=_REPOSITORY,
+                env=self._environment,
+                stderr=log,
+            )
+
+    async def listens(self) -> None:
+        """Return when it does, or after 20 s: it may be that the database is away for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_START_S):
+                while not await self._takes_connections():
+                    await asyncio.sleep(_POLL_S)
+
+    async def _takes_connections(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+    async def kill(self) -> None:
+        """SIGKILL: nothing is finished, nothing released. Raises RuntimeError when it had ended by itself."""
+        assert self._process is not None
+        if self._process.returncode is not None:
+            raise RuntimeError(f"a host ended by itself with {self._process.returncode}; see {self.log}")
+        self._process.kill()
+        await self._process.wait()
+
+    async def end(self) -> None:
+        """Whatever state it is in."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+
+class Hosts:
+    """All hosts of a run. A client does not know which of them are alive."""
+
+    def __init__(self, settings: Settings, directory: Path, clocks_s: tuple[float, ...]) -> None:
+        self._hosts = [
+            Host(settings, directory / f"host{number}.log", clock_s) for number, clock_s in enumerate(clocks_s)
+        ]
+        self.kills = 0
+
+    async def start(self) -> None:
+        for host in self._hosts:
+            await host.start()
+        for host in self._hosts:
+            await host.listens()
+
+    def api(self, generator: random.Random) -> str:
+        """The address of any one."""
+        return generator.choice(self._hosts).api
+
+    async def kill_one(self, generator: random.Random) -> None:
+        """Kill any one and start it again; mostly, return when it listens, so that others can answer meanwhile."""
+        host = generator.choice(self._hosts)
+        await self._restart(host)
+        if generator.random() > _KILLED_YOUNG:
+            await host.listens()
+
+    async def kill_all(self) -> None:
+        """Kill all of them at once, and start them again."""
+        for host in self._hosts:
+            await host.kill()
+            self.kills += 1
+        await self.start()
+
+    async def _restart(self, host: Host) -> None:
+        await host.kill()
+        self.kills += 1
+        await host.start()
+
+    async def end(self) -> None:
+        for host in self._hosts:
+            await host.end()

@@ -1,0 +1,97 @@
+"""Items that no reaction can take, written past the app: each must end among the failures and hold up nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from management.account import Blog
+from shared.models.fields import iso_utc
+from tests.chaos.patient import patiently
+from tests.chaos.record import Record
+
+_POLL_S = 0.2
+_KEPT_WITHIN_S = 60.0
+
+Item = dict[str, Any]
+
+
+class Poison:
+    """What was written, and the sound items that it is mended with."""
+
+    def __init__(self, blog: Blog, record: Record, author_id: str, author: str, generator: random.Random) -> None:
+        self._blog = blog
+        self._record = record
+        self._author = {"userId": author_id, "userUsername": author, "nameVersion": 1}
+        self._random = generator
+        self._users: dict[str, Item] = {}
+        self._posts: dict[str, Item] = {}
+
+    @property
+    def number(self) -> int:
+        return len(self._users) + len(self._posts)
+
+    async def strike(self) -> None:
+        """Write another one."""
+        item_id = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        if self._random.random() < 0.4:
+            sound = self._users[item_id] = self._user(item_id)
+            poison = {name: value for name, value in sound.items() if name != "username"}
+            await patiently(lambda: self._blog.users.upsert(poison))
+        else:
+            sound = self._posts[item_id] = self._post(item_id)
+            poison = sound | self._random.choice([{"content": 5}, {"version": "one"}, {"creationDate": "yesterday"}])
+            await patiently(lambda: self._blog.posts.upsert(poison))
+
+    async def wait_until_kept(self) -> list[str]:
+        """Those that are not among the failures after a while."""
+        deadline = time.monotonic() + _KEPT_WITHIN_S
+        while missing := {*self._users, *self._posts} - await self._kept():
+            if time.monotonic() > deadline:
+                return sorted(missing)
+            await asyncio.sleep(_POLL_S)
+        return []
+
+    async def mend(self) -> None:
+        """Put the sound items in their places, and take what is then no failure any more from the failures."""
+        for user_id, user in self._users.items():
+            await self._blog.users.upsert(user)
+            self._record.names[user_id] = {user["username"]}
+        for post_id, post in self._posts.items():
+            await self._blog.posts.upsert(post | {"version": 2})
+            self._record.post_created(post_id, post["title"], for_all=False)
+        rows = self._blog.failures.query_across("SELECT * FROM c", {}, page_size=100)
+        for failure in [row async for row in rows]:
+            if failure["itemId"] in self._users or failure["itemId"] in self._posts:
+                await self._blog.failures.delete(failure["id"], failure["source"])
+
+    async def _kept(self) -> set[str]:
+        rows = self._blog.failures.query_across("SELECT VALUE c.itemId FROM c", {}, page_size=100)
+        return {row async for row in rows}
+
+    def _user(self, user_id: str) -> Item:
+        return {
+            "id": user_id,
+            "type": "user",
+            "userId": user_id,
+            "username": f"mended-{len(self._users)}",
+            "nameVersion": 1,
+            "creationDate": iso_utc(datetime.now(UTC)),
+        }
+
+    def _post(self, post_id: str) -> Item:
+        return self._author | {
+            "id": post_id,
+            "type": "post",
+            "postId": post_id,
+            "title": f"mended {len(self._posts)}",
+            "content": f"mended-{len(self._posts)} content",
+            "commentCount": 0,
+            "likeCount": 0,
+            "version": 1,
+            "creationDate": iso_utc(datetime.now(UTC)),
+        }

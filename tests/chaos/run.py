@@ -1,0 +1,225 @@
+"""One run: a blog in a storm of strikes, then a calm in which everything must come right."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from aiohttp import ClientSession, TCPConnector
+from azure.cosmos.aio import CosmosClient
+
+from management.account import Blog, open_blog, signed_in
+from management.provision import provision
+from management.verify import verify_within
+from shared.containers import LEASES
+from tests.chaos.authors import Author
+from tests.chaos.check import Check
+from tests.chaos.crowd import Crowd
+from tests.chaos.database import Database
+from tests.chaos.faults import Faults
+from tests.chaos.hosts import Hosts
+from tests.chaos.leases import Leases
+from tests.chaos.plan import Plan
+from tests.chaos.poison import Poison
+from tests.chaos.reading import Reader
+from tests.chaos.record import Record
+from tests.chaos.renaming import Renaming
+from tests.chaos.report import Report
+from tests.chaos.sender import Sender
+
+_LONGEST_DOWN_S = 0.5
+
+Say = Callable[[str], None]
+
+
+async def run(plan: Plan, directory: Path, say: Say) -> Report:
+    """Run it; what the processes and the clients wrote is left in `directory`."""
+    started = time.monotonic()
+    async with _stage(plan, directory) as stage:
+        say(f"seed {plan.seed}: the storm begins")
+        await stage.prepare()
+        await stage.storm()
+        stormed_s = time.monotonic() - started
+        say(f"seed {plan.seed}: {sum(stage.record.acknowledged.values())} commands answered; the calm begins")
+        await stage.calm()
+        return stage.report(stormed_s, time.monotonic() - started)
+
+
+@asynccontextmanager
+async def _stage(plan: Plan, directory: Path) -> AsyncIterator[_Stage]:
+    database = Database(directory)
+    hosts = Hosts(database.settings, directory, plan.host_clocks_s)
+    try:
+        await database.start()
+        await provision(database.settings)
+        await hosts.start()
+        with (directory / "commands.jsonl").open("w", encoding="utf-8") as log:
+            async with (
+                ClientSession(connector=TCPConnector(limit=0)) as session,
+                signed_in(database.settings) as client,
+            ):
+                blog = await open_blog(client, database.settings.database)
+                yield _Stage(plan, database, hosts, session, client, blog, log)
+    finally:
+        await hosts.end()
+        await database.end()
+
+
+class _Stage:
+    """Everything that takes part."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        database: Database,
+        hosts: Hosts,
+        session: ClientSession,
+        client: CosmosClient,
+        blog: Blog,
+        log: TextIO,
+    ) -> None:
+        self.plan = plan
+        self.record = Record()
+        self._database = database
+        self._hosts = hosts
+        self._session = session
+        self._log = log
+        self._blog = blog
+        self._faults = Faults(database, session, plan.random("faults"))
+        leases = client.get_database_client(database.settings.database).get_container_client(LEASES)
+        self._leases = Leases(leases, plan.random("leases"))
+        self._reader = Reader(self._sender("reader"))
+        self._cast: _Cast
+        self._findings: list[str] = []
+
+    def _sender(self, name: str, *, hasty: bool = False) -> Sender:
+        commands, way = self.plan.random(name, "commands"), self.plan.random(name, "way")
+        return Sender(self._session, self._hosts, self.record, commands, way, self._log, name, hasty)
+
+    async def prepare(self) -> None:
+        """The users and the post that some of the cast need, made in fine weather."""
+        self._cast = await _assemble(self.plan, self.record, self._reader, self._sender, self._blog)
+
+    async def storm(self) -> None:
+        """All commands and all strikes, until every command has its answer."""
+        over = asyncio.Event()
+        strikes = asyncio.create_task(self._strike(over))
+        async with asyncio.TaskGroup() as group:
+            for author in self._cast.authors:
+                group.create_task(author.run(over))
+            group.create_task(self._cast.crowd.run(over))
+            group.create_task(self._cast.renaming.run(self.plan.renames, self.plan.seconds * 0.9))
+            group.create_task(_propagate(strikes))
+
+    async def _strike(self, over: asyncio.Event) -> None:
+        """From the beginning of the storm to its end, which is a kill of all hosts."""
+        plan, kills, lives = self.plan, self.plan.random("kills"), self.plan.random("lives")
+        faults = asyncio.create_task(self._faults.strike())
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_at(plan.moments("kills", plan.host_kills), lambda: self._hosts.kill_one(kills)))
+                group.create_task(
+                    _at(
+                        plan.moments("lives", plan.database_kills),
+                        lambda: self._faults.outlive(self._database, lives.uniform(0, _LONGEST_DOWN_S)),
+                    )
+                )
+                group.create_task(_at(plan.moments("leases", plan.lease_strikes), self._leases.strike))
+                group.create_task(_at(plan.moments("poison", plan.poison), self._cast.poison.strike))
+                group.create_task(asyncio.sleep(plan.seconds))
+        finally:
+            faults.cancel()
+            await asyncio.gather(faults, return_exceptions=True)
+            over.set()
+        await self._faults.cease()
+        await self._hosts.kill_all()
+
+    async def calm(self) -> None:
+        """Wait until the blog is whole again, and hold it against the record."""
+        missing = await self._cast.poison.wait_until_kept()
+        self._findings += [f"poison {item_id} is not among the failures" for item_id in missing]
+        await self._cast.poison.mend()
+        findings = await verify_within(self._blog, self.plan.settling_s)
+        self._findings += [
+            f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name != "UNCONFIRMED"
+        ]
+        self._check = Check(self.record, self._reader, self._blog)
+        await self._check.run()
+
+    def report(self, stormed_s: float, took_s: float) -> Report:
+        struck = {
+            "hosts killed": self._hosts.kills,
+            "database killed": self._database.kills,
+            **self._leases.struck,
+            "poison items": self._cast.poison.number,
+            **self._faults.struck,
+        }
+        return Report(
+            seed=self.plan.seed,
+            struck=struck,
+            acknowledged=dict(self.record.acknowledged),
+            repeated=self.record.repeated,
+            given_up=self.record.given_up,
+            refused_though_done=self.record.refused_though_done,
+            renames=self._cast.renaming.renames,
+            crowd_counted=self._cast.crowd.counted,
+            crowd_largest=self._cast.crowd.largest,
+            slowest_s=round(self.record.slowest_s, 2),
+            storm_s=round(stormed_s, 1),
+            took_s=round(took_s, 1),
+            lost=self._check.lost,
+            divergences=[*self.record.divergences, *self._findings, *self._check.diverged],
+        )
+
+
+@dataclass
+class _Cast:
+    """Who sends commands, and who poisons."""
+
+    authors: list[Author]
+    crowd: Crowd
+    renaming: Renaming
+    poison: Poison
+
+
+async def _assemble(plan: Plan, record: Record, reader: Reader, sender: Callable[..., Sender], blog: Blog) -> _Cast:
+    setting_up = sender("setting-up")
+
+    async def user(name: str) -> str:
+        answer = await setting_up.create("/users", {"username": name})
+        user_id: str = answer.body["id"]
+        record.names[user_id] = {name}
+        return user_id
+
+    likers = {
+        await user(f"liker-{number}"): sender(f"liker-{number}", hasty=number % 2 == 0) for number in range(plan.likers)
+    }
+    body = {"userId": await user("crowd"), "title": "crowd", "content": "The crowd's post."}
+    post = await setting_up.create("/posts", body)
+    record.post_created(post.body["id"], "crowd", for_all=False)
+    writers = [sender(f"writer-{number}", hasty=number % 2 == 0) for number in range(plan.writers)]
+    authors = [Author(sender(f"author-{number}", hasty=number % 2 == 0)) for number in range(plan.authors)]
+    return _Cast(
+        authors=authors,
+        crowd=Crowd(post.body["id"], likers, record, reader),
+        renaming=Renaming(await user("storm"), sender("renamer"), writers, record),
+        poison=Poison(blog, record, await user("poisoner"), "poisoner", plan.random("poison")),
+    )
+
+
+async def _at(moments: Sequence[float], action: Callable[[], Awaitable[None]]) -> None:
+    """Run the action at each of the moments, or as soon after it as the one before has ended."""
+    started = time.monotonic()
+    for moment in moments:
+        await asyncio.sleep(max(0.0, started + moment - time.monotonic()))
+        await action()
+
+
+async def _propagate(task: asyncio.Task[None]) -> None:
+    """Its error is an error of the storm; it ends by itself."""
+    await task
