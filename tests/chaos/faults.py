@@ -28,8 +28,8 @@ _KINDS: dict[str, Rule] = {
     "503, write applied": {"fault": 503, "when": "after", "operation": _WRITES},
     "connection dropped": {"fault": "drop"},
     "connection dropped, write applied": {"fault": "drop", "when": "after", "operation": _WRITES},
-    "no answer": {"fault": "hang", "hang-ms": 3000},
-    "no answer, write applied": {"fault": "hang", "hang-ms": 3000, "when": "after", "operation": _WRITES},
+    "no answer": {"fault": "hang", "hang-ms": 1500},
+    "no answer, write applied": {"fault": "hang", "hang-ms": 1500, "when": "after", "operation": _WRITES},
 }
 _CONTAINERS = ("users", "posts", "feed", "failures", "leases")
 _LONGEST_S = 3.0

@@ -16,7 +16,7 @@ from tests.chaos.hosts import Hosts
 from tests.chaos.record import Record
 
 _PATIENCE_S = 60.0
-_PATIENT_S, _HASTY_S = 15.0, (0.15, 1.0)
+_PATIENT_S, _HASTY_S = 15.0, (0.3, 2.0)
 # The first pause before a command is sent again, which doubles from one attempt to the next, jittered.
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
 _GIVES_UP = 0.02
