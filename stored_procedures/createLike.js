@@ -1,17 +1,19 @@
 /**
  * Likes a post and counts the like, in one transaction; a repeated like counts once, and a repeated command (one with
- * the commandId of a like that was taken back since) does not like the post again.
+ * a commandId that was answered with this like or with one before it) does not like the post again: so a command that
+ * finds the like there already is noted in it, in earlierCommands, which holds the last 20.
  *
  * Container posts, partition key = postId. The like's id is made from the user's, so that the container itself refuses
  * a second one, also when two calls race.
  *
  * @param {object} like  the whole item: id, type "like", postId, userId, userUsername, nameVersion, creationDate, and
  *                       commandId when the command may be repeated
- * @returns {{item: object, created: boolean}}  the like as stored; created is false, and nothing was written, when the
+ * @returns {{item: object, created: boolean}}  the like as stored; created is false, and nothing was counted, when the
  *                                              user liked the post already or this command was carried out before
  * @throws 404 no such post, or it is deleted   503 an operation was refused: nothing was written, call again
  */
 function createLike(like) {
+    const MOST_EARLIER = 20;
     const collection = getContext().getCollection();
     const response = getContext().getResponse();
     const documents = collection.getAltLink() + "/docs/";
@@ -43,18 +45,38 @@ function createLike(like) {
     function lookAtExisting(post) {
         required(collection.readDocument(documents + like.id, function (error, existing) {
             if (error) throw error;
-            const repeated = like.commandId !== undefined && like.commandId === existing.commandId;
-            if (existing.type === "like") response.setBody({ item: existing, created: false });
-            else if (repeated) response.setBody({ item: Object.assign(existing, { type: "like" }), created: false });
-            else createAgain(post, existing);
+            const earlier = existing.earlierCommands || [];
+            const known = like.commandId === existing.commandId || earlier.includes(like.commandId);
+            if (like.commandId !== undefined && known) answerWith(Object.assign(existing, { type: "like" }));
+            else if (existing.type !== "like") createAgain(post, existing, earlier);
+            else if (like.commandId === undefined) answerWith(existing);
+            else note(existing, earlier);
         }));
     }
 
-    function createAgain(post, existing) {
-        required(collection.replaceDocument(existing._self, like, { etag: existing._etag }, function (error, created) {
+    function createAgain(post, existing, earlier) {
+        const kept = lastOf(existing.commandId === undefined ? earlier : earlier.concat(existing.commandId));
+        const item = kept.length ? Object.assign({}, like, { earlierCommands: kept }) : like;
+        required(collection.replaceDocument(existing._self, item, { etag: existing._etag }, function (error, created) {
             if (error) throw error;
             count(post, created);
         }));
+    }
+
+    function note(existing, earlier) {
+        const noted = Object.assign({}, existing, { earlierCommands: lastOf(earlier.concat(like.commandId)) });
+        required(collection.replaceDocument(existing._self, noted, { etag: existing._etag }, function (error, written) {
+            if (error) throw error;
+            answerWith(written);
+        }));
+    }
+
+    function lastOf(commands) {
+        return commands.slice(-MOST_EARLIER);
+    }
+
+    function answerWith(existing) {
+        response.setBody({ item: existing, created: false });
     }
 
     // A refused operation is never run, while those accepted before it would still commit: only a throw undoes them.

@@ -41,7 +41,7 @@ function deleteLike(postId, likeId, etag) {
             if (error) throw error;
             uncount(post);
         };
-        if (like.commandId === undefined) {
+        if (like.commandId === undefined && like.earlierCommands === undefined) {
             required(collection.deleteDocument(like._self, condition, removed));
         } else {
             const mark = Object.assign({}, like, { type: "deletedLike", ttl: REPEATABLE_S });

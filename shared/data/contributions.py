@@ -19,6 +19,11 @@ from shared.models.post import DELETED_TYPE
 REPEATABLE_S = 24 * 3600
 MARKS = {Comment.TYPE: "deletedComment", Like.TYPE: "deletedLike"}
 
+# The property of a like, or of its mark, with the commands about it but for `commandId`, the one that made it; and how
+# many of them it keeps. stored_procedures/createLike.js has the same two; a test holds them together.
+EARLIER = "earlierCommands"
+MOST_EARLIER = 20
+
 
 @dataclass(frozen=True)
 class Added:
@@ -47,6 +52,18 @@ class Contributions(Protocol):
 def repeatable(command: str | None) -> Item:
     """What a comment or like keeps of its command: then its deletion leaves a mark, by which a repetition is known."""
     return {} if command is None else {"commandId": command}
+
+
+def knows(like: Item, command: str) -> bool:
+    """Whether the command was answered with this like, or with one that stood in its place before."""
+    return command == like.get("commandId") or command in like.get(EARLIER, [])
+
+
+def with_earlier(like: Item, *commands: str | None) -> Item:
+    """What a like keeps of the commands before it. A command that found the user's like there already has written
+    nothing else; without a trace of it, its repetition after an unlike would be taken for a new one."""
+    earlier = [*like.get(EARLIER, []), *(command for command in commands if command is not None)]
+    return {EARLIER: earlier[-MOST_EARLIER:]} if earlier else {}
 
 
 async def list_of_post(

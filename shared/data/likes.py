@@ -21,7 +21,8 @@ async def create_like(
     transactions: Transactions = BATCHES,
 ) -> Added:
     """C4. One transaction, and a point read of a user who has not written lately. A repeated like returns the first one
-    and writes nothing. Raises UserNotFound, PostNotFound."""
+    and counts nothing: under the same key it writes nothing, under another one it is noted in the like. Raises
+    UserNotFound, PostNotFound."""
     liker = await get_author(users, new.user_id)
     command = command_id("like", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
     return await transactions.contributions.add(posts, like_item(post_id, liker, now()) | repeatable(command))

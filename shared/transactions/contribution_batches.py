@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shared.cosmos import Container, Operation
-from shared.data.contributions import MARKS, REPEATABLE_S, Added
+from shared.data.contributions import EARLIER, MARKS, REPEATABLE_S, Added, knows, with_earlier
 from shared.errors import CommentNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.transactions.post_commits import Answer, PostCommits
+from shared.transactions.post_commits import Answer, Note, PostCommits
 
 _COUNTS = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 
@@ -26,7 +26,8 @@ class ContributionBatches:
     commits: PostCommits = field(default_factory=PostCommits)
 
     async def add(self, posts: Container, item: Item) -> Added:
-        """One batch, or a share in one; where the item is there already, a refused one and a point read."""
+        """One batch, or a share in one; where the item is there already, a refused one and a point read, and for a like
+        under a new command another point read and a small batch."""
         return await self.commits.commit(posts, item["postId"], _Addition(item))
 
     async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
@@ -50,17 +51,28 @@ class _Addition:
     def first(self) -> Operation:
         return ("create", (self.item,))
 
-    def decide(self, existing: Item | None) -> Operation | Answer[Added]:
-        kind = self.item["type"]
+    def decide(self, existing: Item | None) -> Operation | Note[Added] | Answer[Added]:
         if existing is None:
             return self.first
-        if existing["type"] == kind:
+        if self.item["type"] == Like.TYPE:
+            return self._decide_like(existing)
+        if existing["type"] == Comment.TYPE:
             return Answer(Added(existing, created=False))
-        if kind == Comment.TYPE:  # the id is the command's
-            raise CommentNotFound(self.item_id)
-        if existing.get("commandId") is not None and existing.get("commandId") == self.item.get("commandId"):
-            return Answer(Added(existing | {"type": kind}, created=False))
-        return ("replace", (self.item_id, self.item), {"if_match_etag": existing["_etag"]})
+        raise CommentNotFound(self.item_id)  # the id is the command's
+
+    def _decide_like(self, existing: Item) -> Operation | Note[Added] | Answer[Added]:
+        command, is_there = self.item.get("commandId"), existing["type"] == Like.TYPE
+        condition = {"if_match_etag": existing["_etag"]}
+        if command is not None and knows(existing, command):
+            return Answer(Added(existing | {"type": Like.TYPE}, created=False))
+        if not is_there:
+            liked = self.item | with_earlier(existing, existing.get("commandId"))
+            return ("replace", (self.item_id, liked), condition)
+        if command is None:
+            return Answer(Added(existing, created=False))
+        kept = with_earlier(existing, command)
+        patch = [{"op": "set", "path": f"/{EARLIER}", "value": kept[EARLIER]}]
+        return Note(("patch", (self.item_id, patch), condition), lambda like: Added(like, created=False))
 
     def done(self, written: Item) -> Added:
         return Added(written, created=True)
@@ -88,7 +100,7 @@ class _Removal:
         if self.etag is not None and existing["_etag"] != self.etag:
             raise VersionMismatch
         condition = {"if_match_etag": existing["_etag"]}
-        if existing.get("commandId") is None:
+        if existing.get("commandId") is None and EARLIER not in existing:
             return ("delete", (self.item_id,), condition)
         return ("replace", (self.item_id, _mark(existing)), condition)
 

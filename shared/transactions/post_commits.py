@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -47,6 +47,14 @@ class Answer(Generic[T_co]):
     value: T_co
 
 
+@dataclass(frozen=True)
+class Note(Generic[T_co]):
+    """An operation that changes no count and leaves the post as it is, and the answer that follows from its result."""
+
+    operation: Operation
+    done: Callable[[Item], T_co]
+
+
 class Change(Protocol[T_co]):
     """What one command asks for: one operation on one item, and what it adds to a count of the post."""
 
@@ -60,7 +68,7 @@ class Change(Protocol[T_co]):
     def first(self) -> Operation | None:
         """What to try without having looked at the item; None to look first."""
 
-    def decide(self, existing: Item | None) -> Operation | Answer[T_co]:
+    def decide(self, existing: Item | None) -> Operation | Note[T_co] | Answer[T_co]:
         """What to do about the item as it is. Raises the blog's errors."""
 
     def done(self, written: Item) -> T_co:
@@ -73,6 +81,7 @@ class _Waiting:
 
     change: Change[Any]
     operation: Operation | None
+    note: Note[Any] | None = None
     decided: Answer[Any] | BlogError | None = None
     outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     patient_until: float | None = field(default_factory=end_of_patience)
@@ -89,7 +98,7 @@ class _Waiting:
 
     def decide(self, existing: Item | None) -> None:
         """Know the operation or the outcome from the item as it is."""
-        self.operation, self.decided = None, None
+        self.operation, self.note, self.decided = None, None, None
         try:
             decision = self.change.decide(existing)
         except BlogError as error:
@@ -97,8 +106,14 @@ class _Waiting:
             return
         if isinstance(decision, Answer):
             self.decided = decision
+        elif isinstance(decision, Note):
+            self.operation, self.note = decision.operation, decision
         else:
             self.operation = decision
+
+    def written(self, item: Item) -> None:
+        """Tell what the operation has written."""
+        self.answer(self.note.done(item) if self.note is not None else self.change.done(item))
 
     def settle(self) -> None:
         """Tell what was decided, where nothing needs to be written."""
@@ -212,18 +227,20 @@ class _Batch:
     async def _write(self, pending: Sequence[_Waiting]) -> bool:
         """False when a look at the post or the items is needed before another attempt."""
         operations = [waiting.operation for waiting in pending if waiting.operation is not None]
+        counted = [waiting for waiting in pending if waiting.note is None]
+        counting = [self._counting(counted)] if counted else []
         try:
-            _, *written = await self.posts.batch(self.post_id, [self._counting(pending), *operations])
+            written = await self.posts.batch(self.post_id, [*counting, *operations])
         except BatchRefused as refused:
-            if refused.index == 0:
+            if counting and refused.index == 0:
                 await self._look_at_post(refused.reason)
             else:
-                self.found = True
+                self.found = self.found or bool(counting)
                 for waiting in pending:
                     waiting.operation = None
             return False
-        for waiting, item in zip(pending, written, strict=True):
-            waiting.answer(waiting.change.done(item))
+        for waiting, item in zip(pending, written[len(counting) :], strict=True):
+            waiting.written(item)
         return True
 
     def _counting(self, pending: Iterable[_Waiting]) -> Operation:
@@ -252,8 +269,8 @@ class _Batch:
         self.post = _of_type_post(await self.posts.read(self.post_id, self.post_id), self.post_id)
 
     async def _look(self, undecided: Sequence[_Waiting]) -> None:
-        """One point read, or one query for all. Where nothing is to be written and no batch has said whether there is
-        such a post, the post is read, too. Raises PostNotFound."""
+        """One point read, or one query for all. Where nothing that counts is to be written and no batch has said whether
+        there is such a post, the post is read, too. Raises PostNotFound."""
         if len(undecided) == 1:
             item_id = undecided[0].change.item_id
             existing = {item_id: await self.posts.read(item_id, self.post_id)}
@@ -263,7 +280,7 @@ class _Batch:
             existing = {row["id"]: row for row in rows}
         for waiting in undecided:
             waiting.decide(existing.get(waiting.change.item_id))
-        if not self.found and any(waiting.decided for waiting in undecided):
+        if not self.found and any(waiting.decided or waiting.note for waiting in undecided):
             _of_type_post(await self.posts.read(self.post_id, self.post_id), self.post_id)
         for waiting in undecided:
             waiting.settle()

@@ -183,6 +183,20 @@ async def test_a_repeated_like_does_not_like_again_what_was_unliked_since(api: A
     assert (await api.get_post(post["id"])).body["likeCount"] == 0
 
 
+async def test_a_late_attempt_of_a_like_that_was_there_already_does_not_undo_an_unlike(api: Api) -> None:
+    liker, key = await api.new_user(), a_key()
+    post = await api.new_post(liker)
+    await api.create_like(post["id"], liker["id"], a_key())
+    answered = await api.create_like(post["id"], liker["id"], key)
+    await api.delete_like(post["id"], liker["id"])
+
+    late = await api.create_like(post["id"], liker["id"], key)
+
+    assert (answered.status, late.status) == (200, 200)
+    assert (await api.list_likes(post["id"])).body["items"] == []
+    assert (await api.get_post(post["id"])).body["likeCount"] == 0
+
+
 @pytest.mark.parametrize("with_another_key", [True, False])
 async def test_a_new_like_after_an_unlike_counts(api: Api, with_another_key: bool) -> None:
     liker = await api.new_user()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.data.contributions import Contributions
+from shared.data.contributions import MOST_EARLIER, Contributions
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, PostNotFound, VersionMismatch
 from shared.models.base import Item
@@ -163,6 +163,53 @@ async def test_a_new_like_takes_the_place_of_the_mark(
 
     assert added.created is True
     assert "ttl" not in added.item
+    assert await blog.counts(post) == (0, 1)
+
+
+async def test_a_command_that_found_a_like_brings_back_none_after_it_was_removed(
+    blog: Blog, contributions: Contributions
+) -> None:
+    post, reader = await _post(blog), a_user()
+    like = a_like(post, reader)
+    await contributions.add(blog.posts, like | {"commandId": "first"})
+    found = await contributions.add(blog.posts, like | {"commandId": "second"})
+    version = (await blog.posts.read(post["id"], post["id"]) or {})["version"]
+    await contributions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+
+    again = await contributions.add(blog.posts, like | {"commandId": "second"})
+
+    assert (found.created, again.created) == (False, False)
+    assert version == post["version"] + 1
+    stored = await blog.posts.read(post["id"], post["id"]) or {}
+    assert (stored["likeCount"], stored["version"]) == (0, version + 1)
+
+
+@pytest.mark.parametrize("last", [{}, {"commandId": "last"}])
+async def test_a_command_is_known_after_likes_and_removals_by_others(
+    blog: Blog, contributions: Contributions, last: dict[str, str]
+) -> None:
+    post, reader = await _post(blog), a_user()
+    like = a_like(post, reader)
+    for command in ({"commandId": "first"}, {"commandId": "second"}, last):
+        await contributions.add(blog.posts, like | command)
+        await contributions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+
+    again = [await contributions.add(blog.posts, like | {"commandId": command}) for command in ("first", "second")]
+
+    assert [added.created for added in again] == [False, False]
+    assert (await blog.posts.read(post["id"], post["id"]) or {})["likeCount"] == 0
+
+
+async def test_a_like_keeps_the_last_commands_about_it_and_no_more(blog: Blog, contributions: Contributions) -> None:
+    post, reader = await _post(blog), a_user()
+    like = a_like(post, reader)
+    for number in range(MOST_EARLIER + 5):
+        await contributions.add(blog.posts, like | {"commandId": str(number)})
+
+    stored = await blog.posts.read(like["id"], post["id"]) or {}
+
+    assert stored["commandId"] == "0"
+    assert stored["earlierCommands"] == [str(number) for number in range(5, MOST_EARLIER + 5)]
     assert await blog.counts(post) == (0, 1)
 
 
