@@ -53,7 +53,7 @@ class Host:
         """Return when it does, or after 20 s: it may be that the database is away for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_START_S):
-                while not await self._takes_connections():
+                while not await self._takes_connections():  # noqa: ASYNC110 - another process, which sets no event
                     await asyncio.sleep(_POLL_S)
 
     async def _takes_connections(self) -> bool:
