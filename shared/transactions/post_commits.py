@@ -269,8 +269,8 @@ class _Batch:
         self.post = _of_type_post(await self.posts.read(self.post_id, self.post_id), self.post_id)
 
     async def _look(self, undecided: Sequence[_Waiting]) -> None:
-        """One point read, or one query for all. Where nothing that counts is to be written and no batch has said whether
-        there is such a post, the post is read, too. Raises PostNotFound."""
+        """One point read, or one query for all. Where nothing that counts is to be written, and no batch has said
+        whether there is such a post, the post is read, too. Raises PostNotFound."""
         if len(undecided) == 1:
             item_id = undecided[0].change.item_id
             existing = {item_id: await self.posts.read(item_id, self.post_id)}
