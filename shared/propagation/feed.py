@@ -9,7 +9,7 @@ from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing
 from shared.data.feed import FEED_LENGTH
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
-from shared.models.post import Post
+from shared.models.post import Post, short_form
 from shared.propagation.batches import for_each
 from shared.propagation.copies import Copies
 
@@ -80,6 +80,8 @@ async def refill(feed: Container, posts: Container, copies: Copies) -> None:
 
     Only after a deletion: the query for the candidates reaches all of `posts`. It asks for no post newer than the
     oldest in the feed, for those are the posts feed's to bring, and no more than there is room for and could be in it.
+    One that cannot be copied is left out: its own change has been kept as a failure, and it must not be in the way of
+    the others.
     """
     state = await FeedState.read(feed)
     if not state.is_short:
@@ -87,12 +89,20 @@ async def refill(feed: Container, posts: Container, copies: Copies) -> None:
     oldest = state.entries[-1]["creationDate"] if state.entries else _AFTER_ALL
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FEED_LENGTH}
     candidates = [post async for post in posts.query_across(_CANDIDATES, parameters, page_size=FEED_LENGTH)]
-    missing = [post for post in candidates if not state.has(post)][: FEED_LENGTH - len(state.entries)]
+    missing = [post for post in candidates if not state.has(post) and _has_short_form(post)]
 
     async def put(post: Item) -> None:
         await copies.put(post, present=False)
 
-    await for_each(missing, put)
+    await for_each(missing[: FEED_LENGTH - len(state.entries)], put)
+
+
+def _has_short_form(post: Item) -> bool:
+    try:
+        short_form(post)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
 
 
 async def trim(feed: Container, posts: Container, copies: Copies, state: FeedState) -> None:

@@ -13,6 +13,7 @@ from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.post import PostChanges, short_form
 from shared.propagation.copies import Copies
+from shared.propagation.feed import FeedState, trim
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, moment
 
@@ -208,6 +209,38 @@ async def test_an_item_that_cannot_be_handled_is_kept_and_the_others_go_on(blog:
     assert (failure["source"], failure["itemId"]) == ("on_posts_changed", poison["id"])
     assert failure["change"]["creationDate"] == "the day before yesterday"
     assert failure["error"]["type"] == "ValueError"
+
+
+async def test_a_post_that_cannot_be_copied_does_not_keep_the_feed_from_being_filled_up(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 5)]
+    await blog.posts_reaction.on_changed(posts)
+    poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next one to fill the feed up with
+
+    for post in posts[-3:]:
+        await delete_post(blog.posts, post["id"], etag=None)
+    await blog.drain()
+
+    assert {failure["itemId"] for failure in await blog.all_items(blog.failures)} == {poison["id"]}
+    expected = {post["id"] for post in [*posts[1:4], *posts[5:-3]]}
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
+
+
+async def test_a_feed_that_was_cut_too_short_is_filled_up_past_a_post_that_cannot_be_copied(blog: Blog) -> None:
+    """Cut by a look from before a deletion, which another process took care of at the same time."""
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 3)]
+    for post in posts[2:]:
+        await blog.feed.create(short_form(post))
+    await blog.posts.upsert(posts[2] | {"content": 5})
+    before = await FeedState.read(blog.feed)
+    await delete_post(blog.posts, posts[-1]["id"], etag=None)
+    await blog.feed.delete(posts[-1]["id"], "post")
+
+    await trim(blog.feed, blog.posts, blog.posts_reaction.feed_copies, before)
+
+    expected = {post["id"] for post in [posts[1], *posts[3:-1]]}
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
 
 
 async def test_when_the_database_fails_the_batch_is_thrown_back_after_all_have_been_tried(
