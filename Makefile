@@ -1,6 +1,7 @@
 # make run   sets everything up and serves the blog at http://localhost:7071
 # make test  sets everything up and runs every test
 # make fuzz  attacks the local stack with hostile input for some minutes (FUZZ_SECONDS for each of its tests)
+# make chaos  kills hosts and database under load, 20 seeds one after the other (CHAOS_SEED, CHAOS_SEEDS)
 # make test-javascript  runs the suite of the JavaScript SDK alone, where there is node
 # make test-runtime  runs the app under Microsoft's worker library, where there is Python 3.13
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run setup test fuzz test-javascript test-runtime bench-local lint format clean
+.PHONY: run setup test fuzz chaos test-javascript test-runtime bench-local lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -43,6 +44,11 @@ fuzz: export FUZZ_SECONDS ?= 30
 fuzz: export FUZZ_SEED ?= $(shell date +%s)
 fuzz: setup
 	$(BIN)/python -m pytest tests/fuzz --tb=short
+
+chaos: CHAOS_SEED ?= 1
+chaos: CHAOS_SEEDS ?= 20
+chaos: setup
+	$(BIN)/python -m tests.chaos --seed $(CHAOS_SEED) --seeds $(CHAOS_SEEDS)
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -27,6 +27,7 @@ class Plan:
     writers: int = 20
     renames: int = 100
     settling_s: float = 90.0
+    is_short: bool = False
 
     def random(self, *name: object) -> random.Random:
         """The generator of one actor, independent of all others."""
@@ -53,4 +54,5 @@ def short(seed: int) -> Plan:
         writers=4,
         renames=10,
         settling_s=60.0,
+        is_short=True,
     )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from management.account import Blog
+from management.failures import Outcome, find_failures, replay_failures
 from shared.models.fields import iso_utc
 from tests.chaos.patient import patiently
 from tests.chaos.record import Record
@@ -56,18 +57,25 @@ class Poison:
             await asyncio.sleep(_POLL_S)
         return []
 
-    async def mend(self) -> None:
-        """Put the sound items in their places, and take what is then no failure any more from the failures."""
+    async def mend(self) -> list[str]:
+        """Put the sound items in their places, and replay all failures. Returns failures of others, for which there is
+        no reason, and those that failed again."""
         for user_id, user in self._users.items():
             await self._blog.users.upsert(user)
             self._record.names[user_id] = {user["username"]}
         for post_id, post in self._posts.items():
             await self._blog.posts.upsert(post | {"version": 2})
             self._record.post_created(post_id, post["title"], for_all=False)
-        rows = self._blog.failures.query_across("SELECT * FROM c", {}, page_size=100)
-        for failure in [row async for row in rows]:
-            if failure["itemId"] in self._users or failure["itemId"] in self._posts:
-                await self._blog.failures.delete(failure["id"], failure["source"])
+        failures = await find_failures(self._blog, (), None)
+        poisoned = {*self._users, *self._posts}
+        faults = [f"failure of {one.item_id}: {one.error}" for one in failures if one.item_id not in poisoned]
+        outcomes: list[Outcome] = []
+        await replay_failures(self._blog, failures, outcomes.append)
+        return faults + [
+            f"replay of {outcome.failure.item_id}: {outcome.detail}"
+            for outcome in outcomes
+            if not outcome.result.is_good
+        ]
 
     async def _kept(self) -> set[str]:
         rows = self._blog.failures.query_across("SELECT VALUE c.itemId FROM c", {}, page_size=100)

@@ -45,7 +45,8 @@ async def run(plan: Plan, directory: Path, say: Say) -> Report:
         await stage.prepare()
         await stage.storm()
         stormed_s = time.monotonic() - started
-        say(f"seed {plan.seed}: {sum(stage.record.acknowledged.values())} commands answered; the calm begins")
+        answered = sum(stage.record.acknowledged.values())
+        say(f"seed {plan.seed}: {answered} commands answered in {stormed_s:.0f} s; the calm begins")
         await stage.calm()
         return stage.report(stormed_s, time.monotonic() - started)
 
@@ -138,12 +139,14 @@ class _Stage:
             over.set()
         await self._faults.cease()
         await self._hosts.kill_all()
+        if self.plan.is_short:
+            await self._leases.take_all()  # which spares the wait until those of the dead expire
 
     async def calm(self) -> None:
         """Wait until the blog is whole again, and hold it against the record."""
         missing = await self._cast.poison.wait_until_kept()
         self._findings += [f"poison {item_id} is not among the failures" for item_id in missing]
-        await self._cast.poison.mend()
+        self._findings += await self._cast.poison.mend()
         findings = await verify_within(self._blog, self.plan.settling_s)
         self._findings += [
             f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name != "UNCONFIRMED"
