@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run setup test fuzz chaos test-javascript test-runtime bench-local lint format clean
+.PHONY: run setup test fuzz chaos test-javascript test-runtime bench-local bench-load lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -35,6 +35,10 @@ test-runtime: setup
 # Measures the local stack against its targets (minutes; needs node), and keeps the results in docs/benchmarks.
 bench-local: setup bench/peer/node_modules
 	$(BIN)/python -m bench.local_stack --write
+
+# Measures the app under the load of 50 clients and its start, and keeps the results in docs/benchmarks.
+bench-load: setup
+	$(BIN)/python -m bench.app_load --write
 
 bench/peer/node_modules: bench/peer/package-lock.json
 	npm ci --prefix bench/peer --no-audit --no-fund

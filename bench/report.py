@@ -69,10 +69,16 @@ def markdown(findings: Sequence[Finding], conditions: Conditions) -> str:
 
 
 def _circumstances(conditions: Conditions) -> list[str]:
-    minutes = (datetime.now(UTC) - conditions.started).total_seconds() / 60
+    load = f"before {conditions.load_before:.1f}, at the end {conditions.load_after:.1f}"
+    first, *others = circumstances(conditions.started)
+    return [f"{first}; load average (1 minute) {load}", *others]
+
+
+def circumstances(started: datetime) -> list[str]:
+    """When and on what a run was made, a line of a list for each."""
+    minutes = (datetime.now(UTC) - started).total_seconds() / 60
     return [
-        f"- {conditions.started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes; load average (1 minute) before"
-        f" {conditions.load_before:.1f}, at the end {conditions.load_after:.1f}",
+        f"- {started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes",
         f"- {_processor()}, {os.cpu_count()} cores, {_memory_gb():.0f} GB; {platform.system()} {platform.release()}",
         f"- Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, azure-cosmos"
         f" {version('azure-cosmos')}, aiohttp {version('aiohttp')}, Node {_node_version()}",

@@ -62,13 +62,14 @@ async def peer(mode: PeerMode) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def functions_host(settings: Settings, state_dir: Path) -> AsyncIterator[Server]:
-    """The blog on the Functions host; `state_dir` takes its log."""
+async def functions_host(settings: Settings, state_dir: Path, *, profile: Path | None = None) -> AsyncIterator[Server]:
+    """The blog on the Functions host; `state_dir` takes its log, `profile` the cProfile of its whole life."""
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
         "BLOG_DATABASE": settings.database,
     }
-    command = [sys.executable, "-m", "local.functions_host", "--port", "0", "--state-dir", str(state_dir)]
+    profiling = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
+    command = [sys.executable, *profiling, "-m", "local.functions_host", "--port", "0", "--state-dir", str(state_dir)]
     async with _server(command, environment, log=state_dir / "host.log") as server:
         yield server
 
