@@ -40,6 +40,10 @@ class Times:
     def p95_ms(self) -> float:
         return sorted(self.seconds)[int(len(self.seconds) * 0.95)] * 1000
 
+    @property
+    def p99_ms(self) -> float:
+        return sorted(self.seconds)[int(len(self.seconds) * 0.99)] * 1000
+
 
 async def in_turn(
     actions: Mapping[str, Action], repetitions: int, *, warm_up: int, block: int = 10, pause_s: float = 0

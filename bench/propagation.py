@@ -1,0 +1,113 @@
+"""How long a new post takes to show in the lists that are copies: `python -m bench.propagation [--posts 200]`.
+
+An emulator and a Functions host, each a process of its own, do nothing else. A client creates one post after another;
+from the moment of the 201 it asks for the author's posts (Q3) and the feed (Q6) until each shows the post, 10 ms after
+every answer. Between two posts it waits for a moment that is drawn anew, so that posts meet the host's polling of the
+change feed at every phase. Exits with 1 where the 99th percentile is over the target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+
+from bench.report import circumstances
+from bench.servers import emulator, functions_host
+from bench.timing import BenchmarkError, Times
+from management.provision import provision
+
+_TARGET_S: Final = 1.5
+_LOOK_S: Final = 0.01
+_GIVEN_UP_S: Final = 30.0
+# Longer than the host's delay between two polls of an idle feed.
+_LONGEST_PAUSE_S: Final = 0.7
+_WARM_UP: Final = 5
+_LISTS: Final = ("Q3, the author's posts", "Q6, the feed")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the times; 1 when the target was missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench.propagation", description=__doc__)
+    parser.add_argument("--posts", type=int, default=200, help="how many posts (default: 200)")
+    number: int = parser.parse_args(arguments).posts
+    started, load_before = datetime.now(UTC), os.getloadavg()[0]
+    times = asyncio.run(measure(number))
+    lines = [
+        f"{number} posts, load average before {load_before:.1f}, at the end {os.getloadavg()[0]:.1f}",
+        *circumstances(started),
+        "",
+        "| from the 201 until shown by | p50 | p95 | p99 | longest |",
+        "|---|---|---|---|---|",
+        *(_row(name, times[name]) for name in times),
+        "",
+    ]
+    worst_s = max(one.p99_ms for one in times.values()) / 1000
+    verdict = "met" if worst_s < _TARGET_S else "missed"
+    sys.stdout.write("\n".join([*lines, f"Target, p99 under {_TARGET_S:g} s: {verdict} ({worst_s:.2f} s).\n"]))
+    return int(worst_s >= _TARGET_S)
+
+
+def _row(name: str, times: Times) -> str:
+    longest_ms = max(times.seconds) * 1000
+    return f"| {name} | {times.p50_ms:.0f} ms | {times.p95_ms:.0f} ms | {times.p99_ms:.0f} ms | {longest_ms:.0f} ms |"
+
+
+async def measure(number: int) -> dict[str, Times]:
+    """The times of so many posts, by list."""
+    pauses = random.Random(1)  # noqa: S311 - the same pauses in every run
+    seconds: dict[str, list[float]] = {name: [] for name in _LISTS}
+    async with AsyncExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        server = await stack.enter_async_context(emulator(directory / "cosmos"))
+        settings = server.settings("blog")
+        await provision(settings)
+        (directory / "host").mkdir()
+        host = await stack.enter_async_context(functions_host(settings, directory / "host"))
+        session = await stack.enter_async_context(aiohttp.ClientSession(host.endpoint, raise_for_status=True))
+        author = await _created(session, "/api/users", {"username": "ada"})
+        paths = (f"/api/users/{author['id']}/posts?limit=1", "/api/feed?limit=1")
+        for done in range(_WARM_UP + number):
+            await asyncio.sleep(pauses.uniform(0, _LONGEST_PAUSE_S))
+            post = await _created(session, "/api/posts", _post(author, done))
+            started = time.perf_counter()
+            shown = await asyncio.gather(*(_shown(session, path, post["id"], started) for path in paths))
+            if done >= _WARM_UP:
+                for name, passed in zip(_LISTS, shown, strict=True):
+                    seconds[name].append(passed)
+    return {name: Times(tuple(passed)) for name, passed in seconds.items()}
+
+
+def _post(author: dict[str, Any], number: int) -> dict[str, str]:
+    return {"userId": author["id"], "title": f"Post {number}", "content": "word " * 296}
+
+
+async def _created(session: aiohttp.ClientSession, path: str, body: dict[str, str]) -> dict[str, Any]:
+    async with session.post(path, json=body) as answer:
+        return dict(await answer.json())
+
+
+async def _shown(session: aiohttp.ClientSession, path: str, post_id: str, started: float) -> float:
+    """Seconds until the list begins with the post. Raises BenchmarkError where it does not come to."""
+    while (passed := time.perf_counter() - started) < _GIVEN_UP_S:
+        async with session.get(path) as answer:
+            items = (await answer.json())["items"]
+        if items and items[0]["id"] == post_id:
+            return time.perf_counter() - started
+        await asyncio.sleep(_LOOK_S)
+    raise BenchmarkError(f"{path} does not show a post after {passed:.0f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
