@@ -2,14 +2,17 @@
 # make test  sets everything up and runs every test
 # make fuzz  attacks the local stack with hostile input for some minutes (FUZZ_SECONDS for each of its tests)
 # make chaos  kills hosts and database under load, 20 seeds one after the other (CHAOS_SEED, CHAOS_SEEDS)
+# make schemathesis  sends 10,000 requests made from the API's description (REQUESTS), some minutes
+# make audit  looks for known weaknesses in the dependencies (needs the network) and in the code
 # make test-javascript  runs the suite of the JavaScript SDK alone, where there is node
 # make test-runtime  runs the app under Microsoft's worker library, where there is Python 3.13
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+AUDIT := .venv-audit/bin
 
-.PHONY: run setup test fuzz chaos test-javascript test-runtime bench-local bench-load lint format clean
+.PHONY: run setup test fuzz chaos schemathesis audit test-javascript test-runtime bench-local bench-load lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -54,6 +57,20 @@ chaos: CHAOS_SEEDS ?= 20
 chaos: setup
 	$(BIN)/python -m tests.chaos --seed $(CHAOS_SEED) --seeds $(CHAOS_SEEDS)
 
+schemathesis: export REQUESTS ?= 10000
+schemathesis: setup .venv-audit/.installed
+	$(BIN)/python -m tests.fuzz.described --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
+
+audit: setup .venv-audit/.installed
+	$(BIN)/python .ci/bandit_findings.py $(AUDIT)/bandit
+	$(AUDIT)/pip-audit --strict --requirement requirements.txt
+	$(AUDIT)/pip-audit --strict --requirement requirements-dev.txt
+
+.venv-audit/.installed: requirements-audit.txt
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-audit.txt
+	@touch $@
+
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -64,4 +81,4 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-runtime .data .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-runtime .venv-audit .data .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,12 +15,13 @@ _CONNECTION = ("COSMOS", "COSMOS__accountEndpoint", "COSMOS__accountKey")
 
 def read_configuration(environment: Mapping[str, str], file: Path) -> Settings:
     """The settings of the app as `environment` has them, with the `Values` of a local.settings.json `file`, if there
-    is one, where the environment has none. Raises SettingsError, ManagementError."""
+    is one, where the environment has none; but for who may send commands, which is nothing to a terminal. Raises
+    SettingsError, ManagementError."""
     given = {name: value for name, value in environment.items() if value}
     values = _values(file) if file.is_file() else {}
     if any(name in given for name in _CONNECTION):
         values = {name: value for name, value in values.items() if name not in _CONNECTION}
-    return read_settings(values | given)
+    return read_settings({name: value for name, value in (values | given).items() if name != "BLOG_AUTH"})
 
 
 def _values(file: Path) -> dict[str, str]:

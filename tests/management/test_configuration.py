@@ -42,6 +42,13 @@ def test_an_account_of_the_environment_is_not_mixed_with_a_key_of_the_file(tmp_p
     assert (configuration.account_endpoint, configuration.account_key) == ("https://real.example/", None)
 
 
+@pytest.mark.parametrize("way_in", ["oidc", "app-service", "nobody"])
+def test_how_users_sign_in_to_the_app_is_nothing_to_a_terminal(tmp_path: Path, way_in: str) -> None:
+    environment = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog", "BLOG_AUTH": way_in}
+
+    assert read_configuration(environment, tmp_path / "absent.json").database == "blog"
+
+
 def test_without_either_every_missing_setting_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"COSMOS.*BLOG_DATABASE"):
         read_configuration({}, tmp_path / "absent.json")

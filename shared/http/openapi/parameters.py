@@ -18,13 +18,16 @@ PARAMETERS: dict[str, JsonObject] = {
         "name": "limit",
         "in": "query",
         "description": "How many items to answer at the most.",
+        # Without a value it is as good as absent: the Functions host drops it before the app sees it.
+        "allowEmptyValue": True,
         "schema": {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": DEFAULT_PAGE},
     },
     "Cursor": {
         "name": "cursor",
         "in": "query",
         "description": "The `nextCursor` of the page before, unchanged; the first page without.",
-        "schema": {"type": "string", "minLength": 1},
+        "allowEmptyValue": True,
+        "schema": {"type": "string"},
     },
     "IfMatch": {
         "name": "If-Match",

@@ -1,0 +1,215 @@
+"""Input that means harm: what is pasted into queries, logs and headers, and what would use more than its share.
+
+Bodies are tried in test_errors.py, cursors and limits in test_pages.py, tokens and other people's things in
+tests/auth/. docs/security.md has the table of attacks.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from functions.description import described_endpoints
+from shared.http.endpoints import Endpoint
+from shared.models.fields import is_item_id
+from tests.api import Answer, Api
+from tests.functions.test_errors import raw
+from tests.items import unique
+from tests.running_app import RunningApp
+
+BODIES = {
+    "create_user": {"username": "ada"},
+    "edit_user": {"username": "ada"},
+    "create_post": {"userId": "u", "title": "A title", "content": "Some content."},
+    "edit_post": {"title": "A title", "content": "Some content."},
+    "create_comment": {"userId": "u", "content": "Well put."},
+    "create_like": {"userId": "u"},
+}
+WITH_IDS = {endpoint.name: endpoint for endpoint in described_endpoints() if "{" in endpoint.route}
+
+# What would be more than an id in a query, a patch's condition, a link, a script's source or a path.
+INJECTIONS = [
+    *("x' OR '1'='1", "x' OR 1=1 --", 'x" OR ""="', "x'; DROP", "' UNION SELECT * FROM c --", "@id", "c.id", "*"),
+    *("{{7*7}}", "${jndi:ldap://x}", "$(id)", "`id`", "</script><script>", "%s%s%n", "__proto__", "constructor"),
+    *("username:ada", "like-u", "true", "null", "NaN", "[]", "{}", "dbs", "a;b", "a&b=c", "a|b", "a,b", "(", "."),
+    *("%2e%2e", "..%2f..", "..;", "~", "a\u202eb", "a\u200bb", "🏴‍☠️", "ａｄｍｉｎ"),
+]
+
+
+def path_of(endpoint: Endpoint, item_id: str) -> str:
+    text = quote(item_id, safe="") if item_id.strip(".") else item_id.replace(".", "%2E")
+    return "/api/" + endpoint.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
+
+
+async def send(api: Api, endpoint: Endpoint, item_id: str) -> Answer:
+    return await api.send(endpoint.method, path_of(endpoint, item_id), body=BODIES.get(endpoint.name))
+
+
+@pytest.mark.parametrize("name", WITH_IDS)
+async def test_an_id_is_an_id_and_nothing_else(api: Api, name: str) -> None:
+    answers = {injection: await send(api, WITH_IDS[name], injection) for injection in INJECTIONS}
+
+    assert {injection: answer.status for injection, answer in answers.items()} == dict.fromkeys(INJECTIONS, 404)
+
+
+async def test_the_user_whom_a_body_names_is_an_id_and_nothing_else(api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+
+    for user_id in INJECTIONS:
+        answers = (
+            await api.create_post(user_id, "A title", "Some content."),
+            await api.create_comment(post["id"], user_id, "Well put."),
+            await api.create_like(post["id"], user_id),
+        )
+        assert [(answer.status, answer.body["title"]) for answer in answers] == [(404, "User not found")] * 3, user_id
+
+
+async def test_titles_contents_and_keys_are_kept_as_they_are(api: Api) -> None:
+    author = await api.new_user()
+
+    for text in INJECTIONS:
+        key = {"Idempotency-Key": text}
+        post = await api.create_post(author["id"], text, text, key)
+        again = await api.create_post(author["id"], text, text, key)
+        comment = await api.create_comment(post.body["id"], author["id"], text, key)
+        assert again.body == post.body
+        assert (post.body["title"], post.body["content"], comment.body["content"]) == (text, text, text)
+
+
+def cursor_of(date: str, item_id: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([date, item_id]).encode()).decode().rstrip("=")
+
+
+async def test_a_forged_cursor_reads_nothing_but_its_list(api: Api) -> None:
+    """It has no room for a partition, a container or a type; what it has is compared, never executed."""
+    author, other = await api.new_user(), await api.new_user()
+    post, secret = await api.new_post(author), await api.new_post(other)
+    own = await api.new_comment(post, author)
+    await api.new_comment(secret, other)
+    await api.new_like(post, other)
+
+    for item_id in INJECTIONS:
+        cursor = cursor_of("9999-12-31T23:59:59.999Z", item_id)
+        comments = await api.list_comments(post["id"], cursor=cursor)
+        posts = await api.list_user_posts(author["id"], cursor=cursor)
+        if is_item_id(item_id):
+            assert [item["id"] for item in comments.body["items"]] == [own["id"]], item_id
+            assert {item["userId"] for item in posts.body["items"]} <= {author["id"]}, item_id
+        else:
+            assert (comments.status, posts.status) == (400, 400), item_id
+
+
+async def test_a_deleted_post_is_not_read_through_a_cursor_beyond_every_date(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await api.delete_post(post["id"])
+
+    answer = await api.list_comments(post["id"], cursor=cursor_of("9999-12-31T23:59:59.999Z", "~"))
+
+    assert answer.status == 404
+
+
+# A line of its own, a coloured one, one that overwrites the line before, and the separators of Unicode.
+FORGERIES = ["a\nFORGED", "a\r\nFORGED: 1", "a\x1b[31mFORGED", "a\x1b]0;FORGED\x07", "a\x08\x08FORGED", "a\u2028FORGED"]
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+async def test_no_input_forges_a_line_of_the_log_or_a_header(api: Api, app: RunningApp, forgery: str) -> None:
+    author = await api.new_user()
+    lines = len(app.log_lines())
+    text = forgery.replace("FORGED", unique("FORGED"))
+    mark = text[text.index("FORGED-") :].split(":")[0]
+
+    answers = [await send(api, endpoint, text) for endpoint in WITH_IDS.values()]
+    answers.append(await api.create_user(text))
+    answers.append(await api.create_post(author["id"], text, text))
+    answers.append(await api.create_post(text, text, text))
+    answers.append(await api.send("GET", f"/api/feed?cursor={quote(text)}&limit={quote(text)}"))
+
+    assert {answer.status for answer in answers} <= {201, 400, 404, 422}
+    written = app.log.read_text(encoding="utf-8").split("\n")[lines:]
+    assert not [line for line in written if line.startswith(mark)]
+    assert "\x1b" not in "".join(written)
+    for answer in answers:
+        assert not any(mark in name + value for name, value in answer.headers.items())
+        assert not any(name.startswith("forged") for name in answer.headers)
+
+
+@pytest.mark.parametrize("name", ["traceparent", "User-Agent", "X-Forwarded-For", "Idempotency-Key", "If-None-Match"])
+async def test_no_header_forges_a_line_of_the_log(app: RunningApp, name: str) -> None:
+    """As bytes, which a client would not send: a carriage return, an escape sequence, a tab, half a character."""
+    mark = unique("FORGED")
+    values = [b"\x1b[31m" + mark.encode(), b"a\r" + mark.encode(), b"\t" + mark.encode(), b"\xff\xfe" + mark.encode()]
+
+    for value in values:
+        request = b"GET /api/users/unknown HTTP/1.1\r\nHost: blog\r\nConnection: close\r\n%s: %s\r\n\r\n"
+        answer = await raw(app, request % (name.encode(), value))
+        assert answer.split()[1] in (b"400", b"404")
+        assert mark.encode() not in answer.partition(b"\r\n\r\n")[0]
+
+    text = app.log.read_text(encoding="utf-8")
+    assert not [line for line in text.split("\n") if line.startswith(mark)]
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("target", ["/api/users/a%0d%0aSet-Cookie:%20x=1", "/api/posts/a%0aLocation:%20//evil"])
+async def test_an_answer_has_no_header_that_a_path_put_there(app: RunningApp, target: str) -> None:
+    answer = await raw(app, f"GET {target} HTTP/1.1\r\nHost: blog\r\nConnection: close\r\n\r\n".encode())
+
+    head = answer.partition(b"\r\n\r\n")[0].lower()
+    assert head.split()[1] == b"404"
+    assert b"set-cookie" not in head
+    assert b"\nlocation" not in head
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Host: evil.example", "X-Forwarded-Host: evil.example", "X-Original-URL: /api/users", "Forwarded: host=evil"],
+)
+async def test_no_header_sends_a_client_elsewhere(app: RunningApp, header: str) -> None:
+    """Addresses in answers are paths: there is no host in them to be poisoned."""
+    body = json.dumps({"username": unique("ada")})
+    host = "" if header.startswith("Host") else "Host: blog\r\n"
+
+    answer = await raw(
+        app,
+        f"POST /api/users HTTP/1.1\r\n{host}{header}\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}".encode(),
+    )
+
+    assert answer.split()[1] == b"201"
+    assert b"evil" not in answer
+
+
+@pytest.mark.parametrize("header", ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
+async def test_no_header_makes_a_command_of_a_query(api: Api, header: str) -> None:
+    post = await api.new_post(await api.new_user())
+
+    await api.get_post(post["id"], {header: "DELETE"})
+
+    assert (await api.get_post(post["id"])).status == 200
+
+
+async def test_the_pages_of_a_browser_elsewhere_are_not_let_in(api: Api) -> None:
+    """No origin is allowed, and what a form can send is not taken (OWASP API8, cross-site requests)."""
+    origin = {"Origin": "https://evil.example"}
+
+    asked = await api.get_feed()
+    form = await api.send(
+        "POST",
+        "/api/users",
+        content=b'{"username": "ada"}',
+        headers=origin | {"Content-Type": "text/plain"},
+    )
+
+    assert not any(name.startswith("access-control") for answer in (asked, form) for name in answer.headers)
+    assert form.status == 415
+
+
+@pytest.mark.parametrize("name", ["limit", "cursor"])
+async def test_a_query_as_long_as_the_host_takes_is_refused(api: Api, name: str) -> None:
+    for length in (1_000, 7_000):
+        assert (await api.send("GET", f"/api/posts/unknown/comments?{name}={'9' * length}")).status == 400
