@@ -195,14 +195,14 @@ def _requests() -> Callable[[], Request]:
         return _read_or_end
     # For systems on which nobody has tried to wait for the end alone; handing requests over between threads takes
     # longer than most requests.
-    requests: SimpleQueue[Request] = SimpleQueue()
+    arrived: SimpleQueue[Request] = SimpleQueue()
 
     def read() -> None:
         while True:
-            requests.put(_read_or_end())
+            arrived.put(_read_or_end())
 
     _in_thread(read)
-    return requests.get
+    return arrived.get
 
 
 def _in_thread(action: Callable[[], None]) -> None:
