@@ -45,10 +45,10 @@ class Server:
 
 
 @asynccontextmanager
-async def emulator(data_dir: Path | None) -> AsyncIterator[Server]:
+async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server]:
     """This project's emulator, durable in `data_dir` or, without one, in memory."""
     where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
-    async with _server([sys.executable, "-m", "local.cosmos", "--port", "0", *where], {}) as server:
+    async with _server([sys.executable, "-m", "local.cosmos", "--port", "0", *where, *options], {}) as server:
         yield server
 
 

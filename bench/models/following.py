@@ -74,6 +74,10 @@ class Following:
         """How many changes were handed to reactions so far."""
         return sum(follower.changes for follower in self._followers)
 
+    def of(self, container: str) -> Following:
+        """The feed of one container alone."""
+        return Following([follower for follower in self._followers if follower.feed.container == container])
+
     async def settle(self) -> None:
         """React until nothing changes any more. Raises BenchmarkError for reactions that go on for ever."""
         for _ in range(_MOST_ROUNDS):

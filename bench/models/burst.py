@@ -1,0 +1,132 @@
+"""What one like and one comment cost under a burst, with everything that the change feeds do about them afterwards.
+
+Fifty clients like, then comment on, five posts, each as fast as it gets its answers, which the emulator holds back like
+a network. The change feeds are followed meanwhile (bench/models/following.py) and to their end. All clients are tasks
+of this process, as the requests of one Functions instance are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bench.models.following import Following
+from bench.models.interface import Model, Post, User
+from bench.models.observation import Observation, observed
+from bench.models.plan import TEXT_LENGTH
+from bench.models.stage import emulated
+from bench.timing import BenchmarkError
+
+CLIENTS: Final = 50
+POSTS: Final = 5
+PARTITIONS: Final = 4
+LATENCY: Final = "10ms"
+# Seconds between looks at an idle feed: the project's triggers, and the trigger's default, as in the article's.
+POLLS: Final = (0.5, 5.0)
+_CONTENT: Final = ("word " * TEXT_LENGTH)[:TEXT_LENGTH].strip()
+
+Command = Callable[[int], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Request units for one like or comment: of the command, of what reacts to it, of that the reads of the feed."""
+
+    model: str
+    command: str
+    poll_s: float
+    count: int
+    seconds: float
+    command_ru: float
+    reaction_ru: float
+    feed_ru: float
+
+    @property
+    def total_ru(self) -> float:
+        return self.command_ru + self.reaction_ru
+
+
+async def measure_bursts(kinds: Sequence[type[Model]], count: int) -> list[Burst]:
+    """Likes and comments, `count` of each, on each model and with each pause between polls."""
+    found = []
+    for poll_s in POLLS:
+        options = ("--partitions", str(PARTITIONS), "--latency", LATENCY)
+        async with emulated(kinds, None, *options) as models:
+            for model in models:
+                found += await _bursts(model, count, poll_s)
+    return found
+
+
+async def _bursts(model: Model, count: int, poll_s: float) -> list[Burst]:
+    people = await _people(model, count // POSTS)
+    posts = [await model.create_post(people[0], f"Post {number}", _CONTENT) for number in range(POSTS)]
+    following = await Following.start(model)
+    await following.settle()
+
+    async def like(number: int) -> object:
+        return await model.like(posts[number % POSTS].id, people[number // POSTS])
+
+    async def comment(number: int) -> object:
+        return await model.create_comment(posts[number % POSTS].id, people[number // POSTS], _CONTENT)
+
+    likes = await _burst(model, following, "like", like, count, poll_s)
+    comments = await _burst(model, following, "comment", comment, count, poll_s)
+    await _check(model, posts, count)
+    return [likes, comments]
+
+
+async def _people(model: Model, count: int) -> list[User]:
+    tasks = [model.create_user(f"burst-{uuid.uuid4().hex[:12]}") for _ in range(count)]
+    return list(await asyncio.gather(*tasks))
+
+
+async def _burst(model: Model, following: Following, name: str, command: Command, count: int, poll_s: float) -> Burst:
+    started = time.perf_counter()
+    with observed() as reactions:
+        async with following.running(poll_s):
+            with observed() as commands:
+                await _all_clients(command, count)
+        seconds = time.perf_counter() - started
+        await following.settle()
+    return _result(model, name, count, seconds, poll_s, commands, reactions)
+
+
+async def _all_clients(command: Command, count: int) -> None:
+    numbers = iter(range(count))
+
+    async def client() -> None:
+        for number in numbers:
+            await command(number)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(CLIENTS):
+            group.create_task(client())
+
+
+def _result(
+    model: Model, name: str, count: int, seconds: float, poll_s: float, commands: Observation, reactions: Observation
+) -> Burst:
+    return Burst(
+        model.NAME,
+        name,
+        poll_s,
+        count,
+        seconds,
+        commands.request_units / count,
+        reactions.request_units / count,
+        reactions.feed_units / count,
+    )
+
+
+async def _check(model: Model, posts: Sequence[Post], count: int) -> None:
+    """A cheap burst that lost something has no price. Raises BenchmarkError."""
+    feed = {post.id: post for post in await model.feed()}
+    for post in posts:
+        stored = await model.get_post(post.id)
+        for state in (stored, feed[post.id]):
+            if (state.like_count, state.comment_count) != (count // POSTS, count // POSTS):
+                raise BenchmarkError(f"{model.NAME} counted {state.like_count} likes, {state.comment_count} comments")

@@ -1,0 +1,33 @@
+"""The models at work in one account, between `async with` and its end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from bench.models.interface import Model
+from bench.models.loading import database_of
+from bench.models.observation import observed_client
+from bench.servers import emulator
+from shared.settings import Settings
+
+
+@asynccontextmanager
+async def stage(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncIterator[list[Model]]:
+    """The models on an account that runs; their databases, where they are missing, are made."""
+    async with observed_client(configuration) as client:
+        models = []
+        for kind in kinds:
+            own = replace(configuration, database=database_of(kind))
+            await kind.provision(client, own)
+            models.append(kind(client.get_database_client(own.database)))
+        yield models
+
+
+@asynccontextmanager
+async def emulated(kinds: Sequence[type[Model]], data_dir: Path | None, *options: str) -> AsyncIterator[list[Model]]:
+    """The models on an emulator in a process of its own, which has `data_dir` or, without one, starts empty."""
+    async with emulator(data_dir, *options) as server, stage(kinds, server.settings("none")) as models:
+        yield models
