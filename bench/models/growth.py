@@ -31,9 +31,10 @@ _EXHIBIT: Final = 1
 
 @dataclass(frozen=True)
 class Stage:
-    """The costs at one size of the data on so many physical partitions of `posts`."""
+    """The costs at one size of the data, which `data` describes, on so many physical partitions of `posts`."""
 
-    plan: ArticlePlan
+    users: int
+    data: str
     partitions: int
     costs: Costs
 
@@ -53,10 +54,9 @@ async def measure_sizes(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, sizes: Sequence[int], seed: int
 ) -> list[Stage]:
     """Q2 to Q6 on each size, with as many partitions as it has by the article's ratio."""
-    stages = []
-    for users in sizes:
-        stages.append(await _stage(kinds, directory, repetitions, plan_of(users, seed), partitions_of(users)))
-    return stages
+    return [
+        await _stage(kinds, directory, repetitions, plan_of(users, seed), partitions_of(users)) for users in sizes
+    ]
 
 
 async def measure_partitions(
@@ -75,6 +75,6 @@ async def _stage(
     try:
         async with emulated(kinds, data_dir) as models:
             costs = await measure_reads(models, plan, repetitions, post=_EXHIBIT, names=REQUESTS)
-        return Stage(plan, partitions, costs)
+        return Stage(plan.users, str(plan), partitions, costs)
     finally:
         remove(data_dir)

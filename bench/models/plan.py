@@ -41,6 +41,13 @@ class ArticlePlan(SeedPlan):
     few: Span = _FEW
     _users: dict[int, Item] = field(default_factory=dict, repr=False, compare=False)
 
+    def __str__(self) -> str:
+        numbers = f"{self.posts_per_user} posts per user, {self.comments_per_post} comments and {self.likes_per_post}"
+        some = ""
+        if self.crowded_users is not None and self.crowded_users < self.users:
+            some = f" on the posts of the first {self.crowded_users} users, {self.few} of each on those of the others"
+        return f"{self.users:,} users, {numbers} likes per post{some}; seed {self.seed}"
+
     def user(self, index: int) -> Item:
         """As everybody's, made once: each comment and like asks for one."""
         if index not in self._users:
