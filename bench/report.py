@@ -79,10 +79,17 @@ def circumstances(started: datetime) -> list[str]:
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
     return [
         f"- {started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes",
-        f"- {_processor()}, {os.cpu_count()} cores, {_memory_gb():.0f} GB; {platform.system()} {platform.release()}",
-        f"- Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, azure-cosmos"
+        *(f"- {line}" for line in machine()),
+    ]
+
+
+def machine() -> list[str]:
+    """What a run was made on: hardware, versions, commit."""
+    return [
+        f"{_processor()}, {os.cpu_count()} cores, {_memory_gb():.0f} GB; {platform.system()} {platform.release()}",
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, azure-cosmos"
         f" {version('azure-cosmos')}, aiohttp {version('aiohttp')}, Node {_node_version()}",
-        f"- commit {_commit()}",
+        f"commit {_commit()}",
     ]
 
 

@@ -54,9 +54,7 @@ async def measure_sizes(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, sizes: Sequence[int], seed: int
 ) -> list[Stage]:
     """Q2 to Q6 on each size, with as many partitions as it has by the article's ratio."""
-    return [
-        await _stage(kinds, directory, repetitions, plan_of(users, seed), partitions_of(users)) for users in sizes
-    ]
+    return [await _stage(kinds, directory, repetitions, plan_of(users, seed), partitions_of(users)) for users in sizes]
 
 
 async def measure_partitions(

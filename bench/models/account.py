@@ -1,0 +1,68 @@
+"""The ten requests on an account that is there: any emulator, or the service, whose charges are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from azure.cosmos.aio import CosmosClient
+
+from bench.models.interface import Model
+from bench.models.loading import database_of, send_model
+from bench.models.measuring import Costs, measure_reads, measure_writes
+from bench.models.observation import observed_client
+from bench.models.plan import ArticlePlan
+from bench.models.stage import stage
+from bench.timing import BenchmarkError
+from local.functions_host.cosmos_trigger.partitions import read_partitions
+from shared.containers import POSTS
+from shared.settings import Settings
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The costs, and the physical partitions of `posts`."""
+
+    costs: Costs
+    partitions: int
+
+
+async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Measured:
+    """All requests on models that hold the plan; first the reads, which the writes would change."""
+    costs = await measure_reads(models, plan, repetitions)
+    costs |= await measure_writes(models, plan, repetitions)
+    posts = models[0].database.get_container_client(POSTS)
+    return Measured(costs, len(await read_partitions(posts)))
+
+
+async def measure_account(
+    kinds: Sequence[type[Model]], configuration: Settings, plan: ArticlePlan, repetitions: int, throughput: int | None
+) -> Measured:
+    """Make a database for each model, with `throughput` RU/s each, load it through the SDK, measure, and delete it.
+
+    Raises BenchmarkError where one of them is there already: it is not this benchmark's to delete.
+    """
+    async with observed_client(configuration) as client:
+        await _refuse_present(client, kinds)
+        try:
+            for kind in kinds:
+                own = replace(configuration, database=database_of(kind))
+                await kind.provision(client, own, throughput=throughput)
+                await send_model(kind, plan, client, own)
+            async with stage(kinds, configuration) as models:
+                return await measure_here(models, plan, repetitions)
+        finally:
+            await _delete(client, kinds)
+
+
+async def _refuse_present(client: CosmosClient, kinds: Sequence[type[Model]]) -> None:
+    present = {str(database["id"]) async for database in client.list_databases()}
+    if taken := sorted(present & set(map(database_of, kinds))):
+        raise BenchmarkError(f"the account has {', '.join(taken)} already; delete what an earlier run left first")
+
+
+async def _delete(client: CosmosClient, kinds: Sequence[type[Model]]) -> None:
+    present = {str(database["id"]) async for database in client.list_databases()}
+    for kind in kinds:
+        if database_of(kind) in present:
+            await client.delete_database(database_of(kind))
