@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AUDIT := .venv-audit/bin
 
-.PHONY: run setup test fuzz chaos schemathesis audit test-javascript test-runtime bench-local bench-load lint format clean
+.PHONY: run setup test fuzz chaos schemathesis audit test-javascript test-runtime bench bench-local bench-load lint format clean
 
 run: setup
 	$(BIN)/python -m local --seed
@@ -34,6 +34,10 @@ test-javascript: setup
 
 test-runtime: setup
 	REQUIRE_AZURE_FUNCTIONS_RUNTIME=1 $(BIN)/python -m pytest tests/test_azure_functions_runtime.py
+
+# Measures the article's three data models and this project's side by side, and keeps the results in docs/benchmarks.
+bench: setup
+	$(BIN)/python -m bench.models --write
 
 # Measures the local stack against its targets (minutes; needs node), and keeps the results in docs/benchmarks.
 bench-local: setup bench/peer/node_modules

@@ -13,6 +13,7 @@ from bench.models.measuring import Costs, measure_reads, measure_writes
 from bench.models.observation import observed_client
 from bench.models.plan import ArticlePlan
 from bench.models.stage import stage
+from bench.models.this import This, ThisByProcedures
 from bench.timing import BenchmarkError
 from local.functions_host.cosmos_trigger.partitions import read_partitions
 from shared.containers import POSTS
@@ -30,7 +31,8 @@ class Measured:
 async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Measured:
     """All requests on models that hold the plan; first the reads, which the writes would change."""
     costs = await measure_reads(models, plan, repetitions)
-    costs |= await measure_writes(models, plan, repetitions)
+    both_ways = [ThisByProcedures(model.database) for model in models if isinstance(model, This)]
+    costs |= await measure_writes([*models, *both_ways], plan, repetitions)
     posts = models[0].database.get_container_client(POSTS)
     return Measured(costs, len(await read_partitions(posts)))
 

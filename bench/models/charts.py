@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from bench.models.burst import Burst
@@ -22,8 +23,8 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
     drawing.text(24, 50, subtitle, faint=True)
     drawing.legend(24, 74, MODELS)
     left, right, top, bottom = 56.0, _WIDTH - 16.0, 112.0, 360.0
-    values = [cost.charge_ru for name in requests for cost in costs[name].values()]
-    scale = LogScale.around([0.5, *values], bottom, top)
+    values = [costs[name][model].charge_ru for name in requests for model in MODELS]
+    scale = replace(LogScale.around(values, bottom, top), low=0.5)
     _horizontal_rules(drawing, scale, left, right)
     group = (right - left) / len(requests)
     width = group * 0.8 / len(MODELS)
@@ -112,7 +113,7 @@ def _row_of_panels(
     values = [value(stage.costs[name][model]) for stage in stages for name in requests for model in MODELS]
     scale = LogScale.around(values, bottom, top)
     places = [float(getattr(stage, along)) for stage in stages]
-    drawing.text(left, top - 14, f"{unit}, against {along}", size=11, faint=True)
+    drawing.text(left, top - 14, f"{unit}, by {along}", size=11, faint=True)
     for number, name in enumerate(requests):
         start = left + number * (width + gap)
         across = LogScale(min(places), max(places), start + 8, start + width - 8)
@@ -120,7 +121,7 @@ def _row_of_panels(
             drawing.rule(start, scale.at(tick), start + width, scale.at(tick))
             if number == 0:
                 drawing.text(start - 6, scale.at(tick) + 4, f"{tick:,g}", size=11, anchor="end", faint=True)
-        drawing.text(start + width - 4, top + 12, name, size=13, anchor="end", bold=True)
+        drawing.text(start + width, top - 14, name, size=13, anchor="end", bold=True)
         for place in places:
             drawing.text(across.at(place), bottom + 15, f"{place:,.0f}", size=10, anchor="middle", faint=True)
         for model in MODELS:

@@ -7,16 +7,19 @@ How many physical partitions there are for so many users is the article's own ra
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bench.models.interface import Model
-from bench.models.loading import import_models, remove
-from bench.models.measuring import Costs, measure_reads
+from bench.models.loading import import_models
+from bench.models.measuring import Costs, measure
 from bench.models.plan import ArticlePlan
+from bench.models.requests import Exhibits, reads
 from bench.models.stage import emulated
+from bench.timing import Action
 from management.seeding.plan import Span
 
 ARTICLE_USERS: Final = 100_000
@@ -27,6 +30,9 @@ REQUESTS: Final = ("Q2", "Q3", "Q4", "Q5", "Q6")
 _CROWDED: Final = 100  # users whose posts have the article's comments and likes, whatever the size
 _FEW: Final = {1_000: Span(0, 5), 10_000: Span(0, 1)}
 _EXHIBIT: Final = 1
+# Those that are to stay flat within little are timed more often.
+_FLAT: Final = ("V3", "this")
+_OFTENER: Final = 5
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ async def measure_sizes(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, sizes: Sequence[int], seed: int
 ) -> list[Stage]:
     """Q2 to Q6 on each size, with as many partitions as it has by the article's ratio."""
-    return [await _stage(kinds, directory, repetitions, plan_of(users, seed), partitions_of(users)) for users in sizes]
+    settings = [(plan_of(users, seed), partitions_of(users)) for users in sizes]
+    return await _stages(kinds, directory, repetitions, settings)
 
 
 async def measure_partitions(
@@ -62,17 +69,32 @@ async def measure_partitions(
 ) -> list[Stage]:
     """Q2 to Q6 on the same data, on more and more partitions."""
     plan = plan_of(users, seed)
-    return [await _stage(kinds, directory, repetitions, plan, partitions) for partitions in PARTITIONS]
+    return await _stages(kinds, directory, repetitions, [(plan, partitions) for partitions in PARTITIONS])
 
 
-async def _stage(
-    kinds: Sequence[type[Model]], directory: Path, repetitions: int, plan: ArticlePlan, partitions: int
-) -> Stage:
-    data_dir = directory / f"{plan.users}-users-{partitions}-partitions"
-    await import_models(kinds, plan, data_dir, partitions)
-    try:
-        async with emulated(kinds, data_dir) as models:
-            costs = await measure_reads(models, plan, repetitions, post=_EXHIBIT, names=REQUESTS)
-        return Stage(plan.users, str(plan), partitions, costs)
-    finally:
-        remove(data_dir)
+async def _stages(
+    kinds: Sequence[type[Model]], directory: Path, repetitions: int, settings: Sequence[tuple[ArticlePlan, int]]
+) -> list[Stage]:
+    """All stages are up at the same time and take turns, so that whatever else the machine does hits all alike."""
+    actions: dict[str, dict[str, dict[str, Action]]] = {}
+    async with AsyncExitStack() as stack:
+        for number, (plan, partitions) in enumerate(settings):
+            data_dir = directory / str(number)
+            await import_models(kinds, plan, data_dir, partitions)
+            models = await stack.enter_async_context(emulated(kinds, data_dir))
+            exhibits = Exhibits.of(plan, post=_EXHIBIT)
+            for model in models:
+                actions.setdefault(model.NAME, {})[str(number)] = reads(model, exhibits)
+        # Model by model: a slow one would leave a fast one few turns.
+        costs = {
+            model: await measure(of_model, repetitions * (_OFTENER if model in _FLAT else 1), names=REQUESTS)
+            for model, of_model in actions.items()
+        }
+    return [
+        Stage(plan.users, str(plan), partitions, _costs_of(costs, str(number)))
+        for number, (plan, partitions) in enumerate(settings)
+    ]
+
+
+def _costs_of(costs: Mapping[str, Costs], stage: str) -> Costs:
+    return {name: {model: of_model[name][stage] for model, of_model in costs.items()} for name in REQUESTS}

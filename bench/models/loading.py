@@ -3,7 +3,6 @@ account."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -101,12 +100,6 @@ def _counted(items: Iterator[Item], count: Count) -> Iterator[Item]:
     for item in items:
         count(1)
         yield item
-
-
-def remove(data_dir: Path) -> None:
-    """Remove a data directory of `import_models`, and nothing else."""
-    if (data_dir / _LOADED).is_file():
-        shutil.rmtree(data_dir)
 
 
 @contextmanager

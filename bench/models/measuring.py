@@ -10,7 +10,7 @@ from typing import Final
 from bench.models.interface import Model
 from bench.models.observation import Observation, observed
 from bench.models.plan import ArticlePlan
-from bench.models.requests import Exhibits, reads, writes
+from bench.models.requests import Exhibits, Writers, reads, writes
 from bench.timing import Action, in_turn
 
 # How often a request is observed; a charge hardly varies.
@@ -37,30 +37,27 @@ Costs = dict[str, dict[str, Cost]]
 """By request, then by model."""
 
 
-async def measure_reads(
-    models: Sequence[Model], plan: ArticlePlan, repetitions: int, *, post: int = 0, names: Sequence[str] = ()
-) -> Costs:
-    """Q1 to Q6, or those of them in `names`, on one of the plan's exhibits."""
-    actions: dict[str, dict[str, Action]] = {}
-    for model in models:
-        exhibits = await Exhibits.prepare(model, plan, post=post, writes=False)
-        actions[model.NAME] = reads(model, exhibits)
-    return await _measure(_by_request(actions, names), repetitions)
+async def measure_reads(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
+    """Q1 to Q6, on the first of the plan's exhibits."""
+    exhibits = Exhibits.of(plan)
+    return await measure({model.NAME: reads(model, exhibits) for model in models}, repetitions)
 
 
 async def measure_writes(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
     """C1 to C4 and the edits. What the change feeds do afterwards is not among them."""
-    actions: dict[str, dict[str, Action]] = {}
-    for model in models:
-        exhibits = await Exhibits.prepare(model, plan)
-        posts = {post_id: await model.get_post(post_id) for post_id in exhibits.targets}
-        actions[model.NAME] = writes(model, exhibits, posts)
-    return await _measure(_by_request(actions, ()), repetitions)
+    commands = repetitions + _OBSERVED + _WARM_UP + 2 * _BLOCK
+    writers = {model.NAME: await Writers.prepare(model, plan, commands) for model in models}
+    # Anew, for the project remembers whom it has seen lately: those who are registered just now must be unknown.
+    unknowing = [type(model)(model.database) for model in models]
+    return await measure({model.NAME: writes(model, writers[model.NAME]) for model in unknowing}, repetitions)
 
 
-def _by_request(actions: Mapping[str, Mapping[str, Action]], names: Sequence[str]) -> dict[str, dict[str, Action]]:
+async def measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int, *, names: Sequence[str] = ()) -> Costs:
+    """The requests in `names`, else all, of each model or whatever else the outer names stand for, which take turns."""
     requests = names or [*next(iter(actions.values()))]
-    return {name: {model: of_model[name] for model, of_model in actions.items()} for name in requests}
+    return await _measure(
+        {name: {model: of_model[name] for model, of_model in actions.items()} for name in requests}, repetitions
+    )
 
 
 async def _measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int) -> Costs:

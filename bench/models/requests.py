@@ -1,49 +1,36 @@
 """The article's ten requests, made again and again on a model that holds the planned blog.
 
-Reads ask for what stays the same: the exhibits of the plan. Writes make something new each time, with users who were
-made for it and on posts of users that no read looks at.
+Reads ask for what stays the same: the exhibits of the plan. Writes make something new each time, each with a user of
+its own, and on posts that no read looks at: nobody who writes has written lately, which the project would remember.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from bench.models.interface import Model, Post, User
 from bench.models.plan import TEXT_LENGTH, ArticlePlan
-from bench.timing import Action, BenchmarkError
+from bench.timing import Action
+from shared.models.base import Item
 
 _CONTENT: Final = ("word " * TEXT_LENGTH)[: TEXT_LENGTH - 1] + "."
 _TITLE: Final = "A title of fifty characters, as long as they may be"[:50]
-_FRESH_USERS: Final = 40
+_POSTS_OF: Final = 6  # users, whose posts are written to
 
 
 @dataclass(frozen=True)
 class Exhibits:
-    """What is asked for: the user with 29 posts and one of these, and where comments and likes go."""
+    """What is asked for: the user with 29 posts and one of these."""
 
     user_id: str
     post_id: str
-    targets: list[str]
-    fresh: list[User]
 
     @classmethod
-    async def prepare(cls, model: Model, plan: ArticlePlan, *, post: int = 0, writes: bool = True) -> Exhibits:
-        """The exhibits; where there will be `writes` with users who have liked nothing yet."""
-        targets = [item["id"] for index in range(1, min(plan.users, 6)) for item in plan.posts(index, plan.user(index))]
-        names = [f"fresh-{uuid.uuid4().hex[:12]}" for _ in range(_FRESH_USERS if writes else 0)]
-        fresh = [await model.create_user(name) for name in names]
-        return cls(plan.user(0)["id"], plan.exhibit(post)["id"], targets, fresh)
-
-    def liker(self, number: int) -> tuple[str, User]:
-        """A post and a user who has not liked it. Raises BenchmarkError once there is no such pair."""
-        if number >= len(self.targets) * len(self.fresh):
-            raise BenchmarkError("every fresh user has liked every target")
-        return self.targets[number % len(self.targets)], self.fresh[number // len(self.targets)]
-
-    def target(self, number: int) -> str:
-        return self.targets[number % len(self.targets)]
+    def of(cls, plan: ArticlePlan, *, post: int = 0) -> Exhibits:
+        return cls(plan.user(0)["id"], plan.exhibit(post)["id"])
 
 
 def reads(model: Model, exhibits: Exhibits) -> dict[str, Action]:
@@ -58,26 +45,46 @@ def reads(model: Model, exhibits: Exhibits) -> dict[str, Action]:
     }
 
 
-def writes(model: Model, exhibits: Exhibits, posts: dict[str, Post]) -> dict[str, Action]:
-    """C1 to C4, and the edits for which the article has no figure. `posts` are states of the targets, by id."""
+@dataclass(frozen=True)
+class Writers:
+    """Users who have done nothing yet, a different one for each command, and the posts that they write to."""
 
-    async def like(number: int) -> object:
-        post_id, liker = exhibits.liker(number)
-        return await model.like(post_id, liker)
+    users: dict[str, list[User]]
+    targets: list[Post]
 
-    async def edit_post(number: int) -> object:
-        return await model.edit_post(posts[exhibits.target(number)], f"{_TITLE[:-8]}{number:08}", _CONTENT.upper())
+    @classmethod
+    async def prepare(cls, model: Model, plan: ArticlePlan, commands: int) -> Writers:
+        """Users for so many commands of each kind."""
+        users = {name: [await model.create_user(_name()) for _ in range(commands)] for name in _BY_A_USER}
+        ids = [post["id"] for index in range(1, min(plan.users, _POSTS_OF)) for post in _posts(plan, index)]
+        return cls(users, [await model.get_post(post_id) for post_id in ids])
 
-    author = exhibits.fresh[0]
+    def target(self, number: int) -> Post:
+        return self.targets[number % len(self.targets)]
+
+
+_BY_A_USER: Final = ("C2", "C3", "C4", "C1 edit")
+
+
+def writes(model: Model, writers: Writers) -> dict[str, Action]:
+    """C1 to C4; C2 to C4 by one and the same user (`again`); the edits, for which the article has no figure."""
+    users = writers.users
     return {
-        "C1": lambda _: model.create_user(f"new-{uuid.uuid4().hex[:8]}"),
-        "C2": lambda _: model.create_post(author, _TITLE, _CONTENT),
-        "C3": lambda number: model.create_comment(exhibits.target(number), author, _CONTENT),
-        "C4": like,
-        "C1 edit": lambda number: model.rename_user(exhibits.fresh[number % len(exhibits.fresh)], _name()),
-        "C2 edit": edit_post,
+        "C1": lambda _: model.create_user(_name()),
+        "C2": lambda number: model.create_post(users["C2"][number], _TITLE, _CONTENT),
+        "C3": lambda number: model.create_comment(writers.target(number).id, users["C3"][number], _CONTENT),
+        "C4": lambda number: model.like(writers.target(number).id, users["C4"][number]),
+        "C2 again": lambda _: model.create_post(users["C2"][0], _TITLE, _CONTENT),
+        "C3 again": lambda number: model.create_comment(writers.target(number).id, users["C2"][0], _CONTENT),
+        "C4 again": lambda number: model.like(writers.target(number).id, users["C2"][0]),
+        "C1 edit": lambda number: model.rename_user(users["C1 edit"][number], _name()),
+        "C2 edit": lambda number: model.edit_post(writers.target(number), f"{number:08} {_TITLE[9:]}", _CONTENT),
     }
 
 
+def _posts(plan: ArticlePlan, index: int) -> Iterator[Item]:
+    return plan.posts(index, plan.user(index))
+
+
 def _name() -> str:
-    return f"re-{uuid.uuid4().hex[:9]}"
+    return f"new-{uuid.uuid4().hex[:8]}"

@@ -70,7 +70,7 @@ class Drawing:
     def legend(self, x: float, y: float, names: Sequence[str]) -> None:
         """The models with their colours, in a row."""
         for number, name in enumerate(names):
-            left = x + number * 110
+            left = x + number * 128
             self._parts.append(f'<rect x="{left}" y="{y - 10}" width="12" height="12" fill="{COLOURS[name]}"/>')
             self.text(left + 18, y, "this project" if name == "this" else f"the article's {name}", size=12)
 
@@ -101,8 +101,8 @@ class LogScale:
     @classmethod
     def around(cls, values: Sequence[float], start: float, end: float) -> LogScale:
         """The powers of ten around the values."""
-        low = 10 ** math.floor(math.log10(min(values)))
-        high = 10 ** math.ceil(math.log10(max(values)))
+        low = 10.0 ** math.floor(math.log10(min(values)))
+        high = 10.0 ** math.ceil(math.log10(max(values)))
         return cls(low, high if high > low else low * 10, start, end)
 
     def at(self, value: float) -> float:
@@ -110,7 +110,8 @@ class LogScale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self) -> Iterator[float]:
-        value = self.low
+        """The powers of ten that there are."""
+        value = 10.0 ** math.ceil(math.log10(self.low))
         while value <= self.high * 1.0001:
             yield value
             value *= 10

@@ -15,6 +15,11 @@ from bench.models.results import Results
 from bench.report import Finding
 
 _LOWER: Final = {"C2": 15, "C3": 20, "C4": 20}
+_REASONS: Final = {
+    "C1": "; it reserves the name, which V3 gives to two users",
+    "C3": "; 1 RU of it reads the author, whose name V3 is given",
+    "C4": "; 1 RU of it reads the liker, whose name V3 is given",
+}
 _COPIES_LOWER: Final = 25
 _FLAT: Final = 1.2
 _FASTER: Final = 5
@@ -41,7 +46,8 @@ def _charges(costs: Costs) -> Iterator[Finding]:
         # Two decimals are what a charge is told in.
         met = round(ours, 2) <= round(theirs * (1 - lower / 100), 2)
         change = (ours / theirs - 1) * 100
-        yield Finding(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, f"{ours:.2f} RU, V3 {theirs:.2f}")
+        detail = f"{ours:.2f} RU, V3 {theirs:.2f}" + ("" if met else _REASONS.get(name, ""))
+        yield Finding(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, detail)
 
 
 def _copies(found: Sequence[FanOut]) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
@@ -39,6 +39,7 @@ from shared.models.user import NewUser, UserChanges
 from shared.propagation.posts import PostsReaction
 from shared.propagation.users import UsersReaction
 from shared.settings import Settings
+from shared.transactions.choice import BATCHES, PROCEDURES
 
 # The longest list that the API gives on one page; no list of the article's data is longer.
 _WHOLE: Final = 100
@@ -48,6 +49,7 @@ class This(Model):
     """Every request is the one that the API's function makes."""
 
     NAME: ClassVar[str] = "this"
+    _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": BATCHES}
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = tuple(map(ContainerPlan, container_definitions()))
 
     def __init__(self, database: DatabaseProxy) -> None:
@@ -110,7 +112,7 @@ class This(Model):
 
     async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
         new = NewComment(user_id=author.id, content=content)
-        return comment_of(await create_comment(self.users, self.posts, post_id, new, idempotency_key=None))
+        return comment_of(await create_comment(self.users, self.posts, post_id, new, **self._OPTIONS))
 
     async def list_comments(self, post_id: str) -> list[Comment]:
         page = await list_comments(self.posts, post_id, limit=_WHOLE, cursor=None)
@@ -118,7 +120,7 @@ class This(Model):
 
     async def like(self, post_id: str, liker: User) -> Like:
         new = NewLike(user_id=liker.id)
-        return like_of((await create_like(self.users, self.posts, post_id, new, idempotency_key=None)).item)
+        return like_of((await create_like(self.users, self.posts, post_id, new, **self._OPTIONS)).item)
 
     async def list_likes(self, post_id: str) -> list[Like]:
         page = await list_likes(self.posts, post_id, limit=_WHOLE, cursor=None)
@@ -126,3 +128,10 @@ class This(Model):
 
     async def feed(self) -> list[Post]:
         return [post_of(item) for item in await list_recent_posts(self.feed_container, limit=FEED_LENGTH)]
+
+
+class ThisByProcedures(This):
+    """The same, with comments and likes written by stored procedures: the other of the two ways that it can take."""
+
+    NAME: ClassVar[str] = "this, procedures"
+    _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": PROCEDURES}

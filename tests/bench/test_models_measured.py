@@ -1,0 +1,162 @@
+"""How the models are measured: the planned data, how they are loaded, what is observed, what is said of it."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from azure.cosmos.aio import CosmosClient
+
+from bench.models.__main__ import main
+from bench.models.account import measure_account
+from bench.models.article import ARTICLE, REQUESTS
+from bench.models.following import Following
+from bench.models.interface import Model
+from bench.models.loading import database_of, import_models
+from bench.models.observation import observed, observed_client
+from bench.models.parts import KINDS
+from bench.models.plan import EXHIBIT_POSTS, EXHIBITS, TEXT_LENGTH, ArticlePlan
+from bench.models.publishing import publish
+from bench.models.results import Conditions, Requests, Results, read_results, write_results
+from bench.models.stage import stage
+from bench.models.this import This
+from bench.models.v3 import V3
+from bench.timing import BenchmarkError
+from local.cosmos import CosmosEmulator, EmulatorSettings
+from management.account import Blog as ManagedBlog
+from management.seeding.plan import Span
+from management.verify import verify
+from shared.settings import Settings
+from tests.blog import EmulatorThread
+
+_FEW = Span(0, 2)
+_SMALL = ArticlePlan(users=4, posts_per_user=Span(1, 3), comments_per_post=_FEW, likes_per_post=_FEW)
+
+
+def test_the_plan_has_the_articles_numbers() -> None:
+    plan = ArticlePlan(users=60)
+    posts = [post for index in range(plan.users) for post in plan.posts(index, plan.user(index))]
+    numbers = Counter(post["userId"] for post in posts)
+
+    assert all(5 <= number <= 50 for number in numbers.values())
+    assert all(post["commentCount"] <= 25 and post["likeCount"] <= 60 for post in posts)
+    assert 10 < sum(post["commentCount"] for post in posts) / len(posts) < 15
+    assert {len(post["content"]) for post in posts} == {TEXT_LENGTH}
+    responses = [response for _, response in plan.responses(posts[0])]
+    assert Counter(response["type"] for response in responses) == {"comment": EXHIBITS[0][0], "like": EXHIBITS[0][1]}
+
+
+def test_what_is_measured_is_the_same_in_every_size() -> None:
+    sizes = [ArticlePlan(users=100), ArticlePlan(users=300, crowded_users=100, few=Span(0, 1))]
+
+    for plan in sizes:
+        assert plan.post_count(0) == EXHIBIT_POSTS
+        assert [(plan.exhibit(n)["commentCount"], plan.exhibit(n)["likeCount"]) for n in (0, 1)] == [*EXHIBITS]
+    few = [post for index in range(100, 300) for post in sizes[1].posts(index, sizes[1].user(index))]
+    assert max(post["likeCount"] for post in few) == 1
+
+
+async def test_imported_data_keep_every_promise_and_bring_no_reaction(tmp_path: Path) -> None:
+    await import_models([V3, This], _SMALL, tmp_path / "data", partitions=2)
+    await import_models([V3, This], _SMALL, tmp_path / "data", partitions=2)  # is there already
+    with pytest.raises(BenchmarkError, match="something else"):
+        await import_models([V3], _SMALL, tmp_path / "data", partitions=2)
+
+    async with (
+        CosmosEmulator(EmulatorSettings(data_dir=tmp_path / "data")) as emulator,
+        stage([V3, This], Settings(emulator.endpoint, emulator.key, "none")) as (v3, this),
+    ):
+        assert isinstance(this, This)
+        assert await verify(ManagedBlog(this.users, this.posts, this.feed_container, this.failures)) == []
+        assert await this.feed() == await v3.feed()
+        before = await _etags(this)
+        await (await Following.start(this)).settle()
+        assert await _etags(this) == before
+
+
+async def test_an_account_is_measured_in_databases_of_its_own_that_are_gone_afterwards(
+    emulator: EmulatorThread,
+) -> None:
+    configuration = Settings(emulator.endpoint, emulator.key, "none")
+
+    measured = await measure_account(KINDS, configuration, _SMALL, 2, None)
+
+    assert {name[:2] for name in measured.costs} == set(REQUESTS)
+    assert measured.costs["Q2"]["V1"].calls == 4
+    assert measured.costs["Q2"]["this"].calls == measured.costs["Q2"]["this"].items_read == 1
+    assert measured.costs["Q3"]["V2"].partitions == measured.partitions == 4
+    assert measured.costs["C4"]["V3"].rounds >= 2
+    async with observed_client(configuration) as client:
+        assert not {database_of(kind) for kind in KINDS} & await _databases(client)
+
+
+async def test_a_database_that_is_there_already_is_left_alone(emulator: EmulatorThread) -> None:
+    configuration = Settings(emulator.endpoint, emulator.key, "none")
+    async with observed_client(configuration) as client:
+        await client.create_database(database_of(V3))
+        try:
+            with pytest.raises(BenchmarkError, match="bench-v3"):
+                await measure_account([V3], configuration, _SMALL, 1, None)
+            assert database_of(V3) in await _databases(client)
+        finally:
+            await client.delete_database(database_of(V3))
+
+
+async def test_what_is_observed_is_what_was_answered_inside(emulator: EmulatorThread) -> None:
+    async with stage([V3], Settings(emulator.endpoint, emulator.key, "none")) as (model,):
+        try:
+            user = await model.create_user("observed")
+            with observed() as nothing:
+                pass
+            with observed() as observation:
+                await model.get_user(user.id)
+                await model.list_user_posts(user.id)
+            await model.get_user(user.id)
+
+            assert (nothing.calls, observation.calls, observation.items_read) == (0, 2, 1)
+            assert observation.request_units == pytest.approx(1 + 2.82, abs=0.01)
+            assert len(observation.partitions) == 1
+        finally:
+            async with observed_client(Settings(emulator.endpoint, emulator.key, "none")) as client:
+                await client.delete_database(database_of(V3))
+
+
+async def test_results_are_kept_told_and_drawn(emulator: EmulatorThread, tmp_path: Path) -> None:
+    measured = await measure_account(KINDS, Settings(emulator.endpoint, emulator.key, "none"), _SMALL, 0, None)
+    conditions = Conditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
+    part = Requests("service-2026", str(_SMALL), measured.partitions, measured.costs, conditions)
+    results = Results(requests=part, article=part)
+
+    text = publish(results, tmp_path)
+
+    assert read_results(tmp_path / "models.json") == results
+    for words in ("modelled", "P = 4", "a command", "a machine", "cannot be explained"):
+        assert words in text
+    rows = text.partition("## The model against the article")[2].splitlines()
+    assert sum(line.startswith(("| C", "| Q")) for line in rows) == len(ARTICLE)
+    drawing = ET.parse(tmp_path / "models-charges.svg").getroot()  # noqa: S314 - a file of ours
+    assert len(drawing.findall(".//{*}rect/{*}title")) == 4 * len(REQUESTS)
+    write_results(tmp_path / "models.json", Results())
+    assert read_results(tmp_path / "models.json") == Results()
+
+
+def test_the_command_line_refuses_an_account_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "nothing"])
+
+    assert "invalid choice" in capsys.readouterr().err
+
+
+async def _etags(model: Model) -> list[str]:
+    etags = []
+    for container in model.CONTAINERS:
+        rows = model.database.get_container_client(container.name).query_items("SELECT VALUE c._etag FROM c")
+        etags += [str(row) async for row in rows]
+    return sorted(etags)
+
+
+async def _databases(client: CosmosClient) -> set[str]:
+    return {str(database["id"]) async for database in client.list_databases()}
