@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -68,7 +69,8 @@ class Reading:
     def given(self) -> int:
         """How many rows the pages before had, for a query that counts them; 400 for a malformed token."""
         given = self.token.get("given", 0)
-        if not isinstance(given, int) or given < 0 or (self.token and "given" not in self.token):
+        is_wrong = self.token and "given" not in self.token
+        if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # which islice takes at most
             raise malformed_continuation()
         return given
 

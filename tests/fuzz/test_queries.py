@@ -71,10 +71,10 @@ def attempt(rounds: Rounds, text: str, parameters: Mapping[str, Json], work: Cal
 
 
 def parameters_of(dice: random.Random) -> dict[str, Json]:
-    return {
-        "@p": copy.deepcopy(dice.choice(hostile_json.VALUES)),
-        "@q": hostile_json.nested(dice, dice.choice([0, 3, 100])),
-    }
+    """As a request brings them: a whole number that has no 64 bits is read as a float."""
+    parameters = {"@p": dice.choice(hostile_json.VALUES), "@q": hostile_json.nested(dice, dice.choice([0, 3, 100]))}
+    read: dict[str, Json] = orjson.loads(json.dumps(parameters))
+    return read
 
 
 def is_fickle(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -233,6 +234,18 @@ async def test_a_malformed_continuation_is_refused(container: ContainerProxy, to
 
     with refused(400):
         [page async for page in query.by_page(token)]
+
+
+async def test_a_continuation_behind_more_rows_than_there_can_be_is_refused(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    token = base64.b64encode(b'{"given": 9223372036854775808}').decode()
+
+    answer = await post(
+        raw, "SELECT DISTINCT VALUE c.n FROM c", x_ms_documentdb_partitionkey='["p"]', x_ms_continuation=token
+    )
+
+    assert answer.status == 400
 
 
 async def test_a_page_ends_before_4_mb(raw: RawClient, container: ContainerProxy) -> None:
