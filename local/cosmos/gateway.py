@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -15,6 +16,7 @@ from local.cosmos.settings import EmulatorSettings
 from local.cosmos.store.account import Account
 
 T = TypeVar("T")
+_LOG: Final = logging.getLogger(__name__)
 
 _ANSWERED_S: Final = 0.001  # after which the answer of a script is under way
 
@@ -53,4 +55,10 @@ class Gateway:
 
     def _start_engines(self) -> None:
         with contextlib.suppress(RuntimeError):  # the workers have been shut down meanwhile
-            self.workers.submit(ENGINES.start_spares)
+            self.workers.submit(ENGINES.start_spares).add_done_callback(_tell_failure)
+
+
+def _tell_failure(started: Future[None]) -> None:
+    """Of a spare engine: nobody waits for it, and the next script will be told if there is none for it either."""
+    if not started.cancelled() and (error := started.exception()) is not None:
+        _LOG.warning("no spare process for scripts could be started: %r", error)

@@ -51,7 +51,7 @@ async def busy_child(process: Process) -> int:
     before = {child: cpu_ticks(child) for child in children(process.pid)}
 
     def busy() -> list[int]:
-        return [child for child in children(process.pid) if cpu_ticks(child) - before.setdefault(child, 0) > 15]
+        return [child for child in children(process.pid) if cpu_ticks(child) - before.setdefault(child, 0) > 10]
 
     await until(lambda: bool(busy()))
     return busy()[0]
@@ -146,7 +146,7 @@ async def test_a_process_killed_from_outside_fails_its_script_and_no_other(numbe
 async def test_the_sdk_runs_a_script_again_whose_process_was_killed() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
-        loop = "for (const end = Date.now() + 1500; Date.now() < end;); __.response.setBody('done');"
+        loop = "for (const end = Date.now() + 3000; Date.now() < end;); __.response.setBody('done');"
         running = asyncio.ensure_future(scripts.run(f"function () {{ {WRITE.replace('LOOP', loop)} }}"))
 
         os.kill(await busy_child(process), signal.SIGKILL)
@@ -199,7 +199,7 @@ async def test_ctrl_c_ends_the_emulator_and_its_processes_quietly() -> None:
         # A terminal sends the signal to the whole group of the emulator, to which they do not belong.
         assert os.getpgid(process.pid) not in map(os.getpgid, started)
         process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert await asyncio.wait_for(process.wait(), 30) == 0
 
         assert all(map(has_ended, started))
         assert process.stderr is not None
@@ -210,7 +210,7 @@ async def test_a_script_under_way_survives_a_ctrl_c_that_reaches_its_process() -
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         body = """function () {
-            for (const end = Date.now() + 1500; Date.now() < end;);
+            for (const end = Date.now() + 3000; Date.now() < end;);
             __.response.setBody('done');
         }"""
         running = asyncio.ensure_future(scripts.run(body))
