@@ -21,7 +21,7 @@ class Database:
     def __init__(self, directory: Path, *options: str) -> None:
         """`options` are those of `python -m local.cosmos`, beside port and directory."""
         self._port = free_port()
-        self._data = directory / "data"
+        self.data = directory / "data"
         self._log = directory / "database.log"
         self._options = options
         self._process: Process | None = None
@@ -40,7 +40,7 @@ class Database:
         """Returns when it answers. Raises RuntimeError when it does not."""
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "local.cosmos", "--port", str(self._port), "--data-dir", str(self._data)),
+                *(sys.executable, "-m", "local.cosmos", "--port", str(self._port), "--data-dir", str(self.data)),
                 *self._options,
                 cwd=_REPOSITORY,
                 stdout=PIPE,
@@ -59,6 +59,12 @@ class Database:
         self._process.kill()
         await self._process.wait()
         self.kills += 1
+
+    async def stop(self) -> None:
+        """SIGTERM: its directory is free afterwards."""
+        assert self._process is not None
+        self._process.terminate()
+        await self._process.wait()
 
     async def end(self) -> None:
         """Whatever state it is in."""

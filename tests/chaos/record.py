@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 # The time that a request may still be at work after its client has gone: the app's deadline, and some.
 IN_FLIGHT_S = 12.0
+# How long after the storm, or after it was sent in the calm, a command may go without an answer.
+PATIENCE_S = 60.0
 
 PostAndUser = tuple[str, str]
 
@@ -44,6 +46,8 @@ class Record:
     divergences: list[str] = field(default_factory=list)
     # Posts of which an answer said that they are not there.
     missed: set[str] = field(default_factory=set)
+    # When the storm ended; without one there is calm from the start.
+    calm_since: float = 0.0
     _busy_until: dict[object, float] = field(default_factory=dict)
     _live: list[str] = field(default_factory=list)
 
@@ -66,6 +70,11 @@ class Record:
     def diverged(self, what: str) -> None:
         """A promise that an answer itself broke."""
         self.divergences.append(what)
+
+    def is_overdue(self, sent: float) -> bool:
+        """Whether a command that was sent at this moment should have been answered by now: in a storm there is no
+        telling how long that takes."""
+        return time.monotonic() > max(sent, self.calm_since) + PATIENCE_S
 
     def leave_alone(self, target: object) -> None:
         """A request without an answer may still be carried out, after one that comes later: nobody may command the

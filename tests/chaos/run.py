@@ -109,6 +109,7 @@ class _Stage:
     async def storm(self) -> None:
         """All commands and all strikes, until every command has its answer."""
         over = asyncio.Event()
+        self.record.calm_since = float("inf")
         strikes = asyncio.create_task(self._strike(over))
         async with asyncio.TaskGroup() as group:
             for author in self._cast.authors:
@@ -139,6 +140,7 @@ class _Stage:
             over.set()
         await self._faults.cease()
         await self._hosts.kill_all()
+        self.record.calm_since = time.monotonic()
         if self.plan.is_short:
             await self._leases.take_all()  # which spares the wait until those of the dead expire
 

@@ -15,8 +15,10 @@ from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTime
 from tests.chaos.hosts import Hosts
 from tests.chaos.record import Record
 
-_PATIENCE_S = 60.0
-_PATIENT_S, _HASTY_S = 15.0, (0.3, 2.0)
+# The longest time for an answer; a hasty client begins with less, and waits half as long again from one attempt to the
+# next.
+_PATIENT_S, _HASTY_S = 15.0, (0.2, 1.5)
+_MORE_PATIENT = 1.5
 # The first pause before a command is sent again, which doubles from one attempt to the next, jittered.
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
 _GIVES_UP = 0.02
@@ -79,8 +81,8 @@ class Sender:
                 if may_give_up and statuses[-1] != "refused":
                     self.record.given_up += 1
                     raise GaveUp
-                if time.monotonic() - started > _PATIENCE_S:
-                    self.record.diverged(f"{method} {path} had no answer in {_PATIENCE_S:.0f} s: {statuses}")
+                if self.record.is_overdue(started):
+                    self.record.diverged(f"{method} {path} had no answer in the calm: {statuses}")
                     raise GaveUp
                 longest = min(_PAUSE_S * 2 ** len(statuses), _LONGEST_PAUSE_S)
                 await asyncio.sleep(self.way.uniform(longest / 4, longest))
@@ -96,7 +98,7 @@ class Sender:
         headers: dict[str, str],
         statuses: list[int | str],
     ) -> Answer | None:
-        timeout = ClientTimeout(total=self.way.uniform(*_HASTY_S) if self.hasty else _PATIENT_S)
+        timeout = ClientTimeout(total=self._timeout_s(len(statuses)))
         url = self.hosts.api(self.way) + path
         started = time.monotonic()
         try:
@@ -128,6 +130,11 @@ class Sender:
             uncertain=bool(before - {"refused"}),
             in_flight=bool(before & {"lost", "late"}),
         )
+
+    def _timeout_s(self, attempts: int) -> float:
+        if not self.hasty:
+            return _PATIENT_S
+        return min(self.way.uniform(*_HASTY_S) * _MORE_PATIENT**attempts, _PATIENT_S)
 
     def _acknowledged(self, method: str, path: str, answer: Answer) -> Answer:
         if method != "GET":
