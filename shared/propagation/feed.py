@@ -15,7 +15,7 @@ from shared.propagation.copies import Copies
 
 # A run of the trigger cuts thousands of items, a batch a hundred: a feed that needs more is not of our making.
 _MOST_CUTS = 1_000
-_MOST_TOGETHER = 100
+MOST_TOGETHER = 100
 
 _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
@@ -75,8 +75,9 @@ class FeedState:
         return len(self.entries) > FEED_LENGTH
 
 
-async def refill(feed: Container, posts: Container, copies: Copies) -> None:
+async def refill(feed: Container, posts: Container, copies: Copies) -> bool:
     """Fill the feed up with the most recent posts that are not in it: nothing but the look at it where it is full.
+    Whether any were put in: then it may be too long, for others may have filled it at the same time.
 
     Only after a deletion: the query for the candidates reaches all of `posts`. It asks for no post newer than the
     oldest in the feed, for those are the posts feed's to bring, and no more than there is room for and could be in it.
@@ -85,7 +86,7 @@ async def refill(feed: Container, posts: Container, copies: Copies) -> None:
     """
     state = await FeedState.read(feed)
     if not state.is_short:
-        return
+        return False
     oldest = state.entries[-1]["creationDate"] if state.entries else _AFTER_ALL
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FEED_LENGTH}
     candidates = [post async for post in posts.query_across(_CANDIDATES, parameters, page_size=FEED_LENGTH)]
@@ -94,7 +95,9 @@ async def refill(feed: Container, posts: Container, copies: Copies) -> None:
     async def put(post: Item) -> None:
         await copies.put(post, present=False)
 
-    await for_each(missing[: FEED_LENGTH - len(state.entries)], put)
+    missing = missing[: FEED_LENGTH - len(state.entries)]
+    await for_each(missing, put)
+    return bool(missing)
 
 
 def _has_short_form(post: Item) -> bool:
@@ -114,14 +117,14 @@ async def trim(feed: Container, posts: Container, copies: Copies, state: FeedSta
     so the last one sees what all have done.
     """
     for _ in range(_MOST_CUTS):
-        surplus = state.surplus[:_MOST_TOGETHER]
+        surplus = state.surplus[:MOST_TOGETHER]
         if not surplus:
             return
         with suppress(BatchRefused):  # another process has deleted one of them
             await feed.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
-        state = await FeedState.read(feed, surplus=_MOST_TOGETHER)
-        if state.is_short:
-            await refill(feed, posts, copies)
+        state = await FeedState.read(feed, surplus=MOST_TOGETHER)
+        if state.is_short and await refill(feed, posts, copies):
+            state = await FeedState.read(feed, surplus=MOST_TOGETHER)
     raise DatabaseUnavailable("the feed was found too long again and again")
 
 

@@ -24,7 +24,7 @@ from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.propagation.batches import Kept, Reaction
 from shared.propagation.copies import Copies
-from shared.propagation.feed import FeedState, cut, refill, trim
+from shared.propagation.feed import MOST_TOGETHER, FeedState, cut, refill, trim
 from shared.propagation.usernames import CurrentUsers, is_outdated
 from shared.transactions.choice import BATCHES, Transactions
 
@@ -101,6 +101,7 @@ class _Batch:
     reaction: PostsReaction
     current_users: CurrentUsers
     feed_state: FeedState = field(default_factory=lambda: FeedState([]))
+    has_filled_feed: bool = False
 
     async def handle(self, changes: list[Item]) -> list[Kept]:
         failures = self.reaction.failures
@@ -118,6 +119,9 @@ class _Batch:
         """The trigger has cut the feed with each creation, unless it was too long before."""
         reaction = self.reaction
         if reaction.transactions.feed_trigger is None:
+            if self.has_filled_feed and not self.feed_state.surplus:
+                # There was room, but others may have taken it at the same time: whoever looks last sees them all.
+                self.feed_state = await FeedState.read(reaction.feed, surplus=MOST_TOGETHER)
             await trim(reaction.feed, reaction.posts, reaction.feed_copies, self.feed_state)
         elif self.feed_state.is_too_long:
             await cut(reaction.feed, reaction.transactions.feed_trigger)
@@ -141,7 +145,9 @@ class _Batch:
         copy = short_form(post)
         await self.reaction.user_copies.put(post, present=version_of(post) > 1)
         if self.feed_state.admits(copy):
-            await self.reaction.feed_copies.put(post, present=self.feed_state.has(copy))
+            present = self.feed_state.has(copy)
+            self.has_filled_feed = self.has_filled_feed or not present
+            await self.reaction.feed_copies.put(post, present=present)
             self.feed_state.add(copy)
 
     async def _take_out(self, post: Item) -> None:
@@ -151,7 +157,8 @@ class _Batch:
         await expire_contributions(self.reaction.posts, post["postId"])
 
     async def _refill(self, _: Item) -> None:
-        await refill(self.reaction.feed, self.reaction.posts, self.reaction.feed_copies)
+        if await refill(self.reaction.feed, self.reaction.posts, self.reaction.feed_copies):
+            self.has_filled_feed = True
 
 
 async def expire_contributions(posts: Container, post_id: str) -> None:

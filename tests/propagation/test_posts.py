@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from typing import Any
 
@@ -209,6 +210,52 @@ async def test_an_item_that_cannot_be_handled_is_kept_and_the_others_go_on(blog:
     assert (failure["source"], failure["itemId"]) == ("on_posts_changed", poison["id"])
     assert failure["change"]["creationDate"] == "the day before yesterday"
     assert failure["error"]["type"] == "ValueError"
+
+
+async def test_batches_that_put_posts_into_a_short_feed_at_once_leave_it_no_longer_than_it_may_be(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
+    await blog.posts_reaction.on_changed(posts[:-2])
+
+    _meet_before_the_feed(monkeypatch, blog, posts[-2:])
+    await asyncio.gather(*(blog.posts_reaction.on_changed([post]) for post in posts[-2:]))
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
+
+
+async def test_a_feed_that_is_filled_up_while_a_post_comes_is_no_longer_than_it_may_be(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = await blog.users.create(a_user())
+    oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(FEED_LENGTH + 2)]
+    for post in (oldest, *posts, deleted):
+        await blog.posts.create(post)
+    for post in posts:  # the copy of the deleted one is gone already
+        await blog.feed.create(short_form(post))
+    await delete_post(blog.posts, deleted["id"], etag=None)
+    mark = await blog.posts.read(deleted["id"], deleted["id"]) or {}
+    await blog.posts.create(new)
+
+    _meet_before_the_feed(monkeypatch, blog, [oldest, new])
+    await asyncio.gather(blog.posts_reaction.on_changed([mark]), blog.posts_reaction.on_changed([new]))
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
+
+
+def _meet_before_the_feed(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts: list[Item]) -> None:
+    """Whoever puts one of the posts into the feed waits until all of them are about to be put."""
+    put, meeting, awaited = Copies.put, asyncio.Barrier(len(posts)), {post["id"] for post in posts}
+
+    async def put_together(copies: Copies, post: Item, *, present: bool = True) -> None:
+        if copies.partition_key == "type" and post["id"] in awaited:
+            awaited.remove(post["id"])
+            async with asyncio.timeout(10):
+                await meeting.wait()
+        await put(copies, post, present=present)
+
+    monkeypatch.setattr(Copies, "put", put_together)
 
 
 async def test_a_post_that_cannot_be_copied_does_not_keep_the_feed_from_being_filled_up(blog: Blog) -> None:
