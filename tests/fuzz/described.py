@@ -78,7 +78,10 @@ def _holds(target: Target, options: argparse.Namespace) -> bool:
     seed = options.seed
     while sum(target.statuses().values()) < options.requests / 2:
         command = _command(target, options.tool, seed)
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - made here
+        # Where it may leave what it keeps of its runs: beside the app's log, which goes afterwards.
+        finished = subprocess.run(  # noqa: S603 - made here
+            command, cwd=target.app.log.parent, capture_output=True, text=True, check=False
+        )
         if finished.returncode != 0:
             sys.stdout.write(finished.stdout[-20_000:] + finished.stderr)
             return False
@@ -96,7 +99,7 @@ def _holds(target: Target, options: argparse.Namespace) -> bool:
 def _command(target: Target, tool: str, seed: int) -> Sequence[str]:
     headers = [part for name, value in target.headers.items() for part in ("-H", f"{name}: {value}")]
     return [
-        *(tool, "--config-file", str(CONFIGURATION), "run", f"{target.app.url}/api/openapi.json"),
+        *(str(Path(tool).absolute()), "--config-file", str(CONFIGURATION), "run", f"{target.app.url}/api/openapi.json"),
         *("--checks", "all", "--exclude-checks", ",".join(target.left_out)),
         *("--max-examples", str(EXAMPLES), "--seed", str(seed), "--workers", "1", "--no-color"),
         *("--generation-database", "none", "--output-truncate", "true", *headers),
