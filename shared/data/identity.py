@@ -25,6 +25,11 @@ def command_id(kind: str, *, key: str | None, owner: str) -> str | None:
     return None if key is None else str(uuid.uuid5(_NAMESPACE, "\n".join((kind, owner, key))))
 
 
+def new_edit_id() -> str:
+    """What the item that an edit writes keeps of it, so that the edit can tell its own work from another's."""
+    return uuid.uuid4().hex
+
+
 def now() -> str:
     """The present moment in the blog's one date format."""
     return iso_utc(datetime.now(UTC))

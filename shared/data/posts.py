@@ -9,7 +9,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
-from shared.data.identity import new_id, now
+from shared.data.identity import new_edit_id, new_id, now
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
 from shared.errors import Forbidden, PostNotFound, VersionMismatch
@@ -41,20 +41,21 @@ async def edit_post(
     """C2. One write, a patch of title and content alone: a count or a name that changes at the same time stays.
     Where there is an `owner`, the post must be his. Raises PostNotFound, Forbidden, VersionMismatch.
 
-    A version that does not hold is no mismatch where the post has this title and content already: then the SDK or the
-    client sent the edit again because its first answer was lost (https://www.rfc-editor.org/rfc/rfc9110#section-13.1.1).
-    A mismatch costs two point reads.
+    The SDK sends a write again whose answer was lost, and the second one then meets the version that the first has
+    made. The post keeps the id of its last edit: by it an edit finds itself applied. A mismatch costs two point reads.
     """
+    edit_id = new_edit_id()
     operations: list[dict[str, object]] = [
         {"op": "set", "path": "/title", "value": changes.title},
         {"op": "set", "path": "/content", "value": changes.content},
+        {"op": "set", "path": "/editId", "value": edit_id},
         {"op": "incr", "path": "/version", "value": 1},
     ]
     try:
         return await _patch(posts, post_id, operations, etag, owner)
     except VersionMismatch:
         post = await get_post(posts, post_id)
-        if (post["title"], post["content"]) != (changes.title, changes.content):
+        if post.get("editId") != edit_id:
             raise
         return post
 

@@ -9,7 +9,7 @@ import random
 from shared.cosmos import ConditionFailed, Container, ItemExists
 from shared.data import usernames
 from shared.data.authors import recall, remember
-from shared.data.identity import new_id, now
+from shared.data.identity import new_edit_id, new_id, now
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, UsernameTaken, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.fields import is_item_id
@@ -75,13 +75,16 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
 
     The copies of the name and the reservation of the former one follow by the users change feed.
     """
+    edit_id = new_edit_id()
     for attempt in range(RENAME_ATTEMPTS):
         user = await get_user(users, user_id)
-        if user["username"] == changes.username:
-            return user  # whatever the version: the answer to this very command may have been lost, see edit_post
+        if user.get("editId") == edit_id:
+            return user  # written by the SDK's first sending, whose answer was lost
         if etag is not None and User.entity_tag(user) != etag:
             raise VersionMismatch
-        changed = await _rename(users, user, changes.username)
+        if user["username"] == changes.username:
+            return user
+        changed = await _rename(users, user, changes.username, edit_id)
         if changed is not None:
             remember(users, changed)
             return changed
@@ -89,9 +92,9 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
     raise DatabaseUnavailable(f"{RENAME_ATTEMPTS} renames of one user met others")
 
 
-async def _rename(users: Container, user: Item, username: str) -> Item | None:
+async def _rename(users: Container, user: Item, username: str, edit_id: str) -> Item | None:
     """The renamed user, or None when another write of the user came in between."""
-    after = renamed(user, username)
+    after = renamed(user, username) | {"editId": edit_id}
     if usernames.reservation_id(username) == usernames.reservation_id(user["username"]):
         reservation = None  # only the case differs: the name is reserved already
     else:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.api import Answer, Api, Headers
+from tests.items import unique
 
 Send = Callable[[Headers], Awaitable[Answer]]
 
@@ -143,3 +144,18 @@ async def test_the_entity_tag_of_a_resource_is_strong_and_quoted(api: Api) -> No
     assert user.etag.startswith('"')
     assert user.etag.endswith('"')
     assert len(user.etag) > 2
+
+
+async def test_a_version_that_does_not_hold_is_412_also_where_the_edit_would_change_nothing(api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    of_post, of_user = (await api.get_post(post["id"])).etag, (await api.get_user(user["id"])).etag
+    name = unique("countess")
+    first = await api.edit_post(post["id"], "Another", "Other.", {"If-Match": of_post})
+    renamed = await api.edit_user(user["id"], name, {"If-Match": of_user})
+
+    again = await api.edit_post(post["id"], "Another", "Other.", {"If-Match": of_post})
+    renamed_again = await api.edit_user(user["id"], name, {"If-Match": of_user})
+
+    assert (first.status, renamed.status) == (200, 200)
+    assert (again.status, renamed_again.status) == (412, 412)
