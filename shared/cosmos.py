@@ -28,6 +28,7 @@ from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.patience import advised_wait_s, check_patience
 from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
+from shared.sessions import noting_session
 from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Container:
         for a deleted one. Raises BatchRefused."""
 
         async def attempt() -> list[Item]:
-            with _blog_errors():
+            with _blog_errors(), noting_session(self.proxy):
                 # The SDK takes the options out of what it is given.
                 given: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
                 results = await self.proxy.execute_item_batch(given, partition_key)
@@ -283,7 +284,7 @@ class Container:
 
         async def attempt() -> Any:
             try:
-                with _blog_errors(script=True):
+                with _blog_errors(script=True), noting_session(self.proxy):
                     return await self.proxy.scripts.execute_stored_procedure(
                         procedure, partition_key=partition_key, parameters=list(parameters)
                     )

@@ -25,6 +25,7 @@ _POSTED = {
     "x-ms-cosmos-is-query-plan-request": "query plan",
 }
 _BY_METHOD = {"GET": "read", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
+_SESSION = "x-ms-session-token"
 _OF_THE_CONNECTION = {"connection", "content-length", "keep-alive", "transfer-encoding"}
 
 
@@ -34,13 +35,16 @@ class Operation:
 
     `kind` is `read`, `query`, `create`, `upsert`, `replace`, `patch`, `delete`, `batch`, `changes`, the name of a
     stored procedure, or the method and path of anything else. `partition_key` is None where none was named, as in a
-    query across partitions. `charge_ru` is what the answer said.
+    query across partitions. `charge_ru` is what the answer said. Of the session tokens one was
+    sent, the other answered.
     """
 
     kind: str
     container: str
     partition_key: str | None
     charge_ru: float = 0.0
+    sent_session: str = ""
+    answered_session: str = ""
 
     @classmethod
     def of(cls, request: web.BaseRequest) -> Operation:
@@ -195,6 +199,7 @@ class Gateway:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         operation = Operation.of(request)
+        operation.sent_session = request.headers.get(_SESSION, "")
         for operations in self._recordings:
             operations.append(operation)
         body = await request.read()
@@ -212,6 +217,7 @@ class Gateway:
         url = URL(self._upstream + request.raw_path, encoded=True)
         async with self._session.request(request.method, url, headers=headers, data=body) as answer:
             operation.charge_ru = float(answer.headers.get("x-ms-request-charge", 0))
+            operation.answered_session = answer.headers.get(_SESSION, "")
             kept = {name: value for name, value in answer.headers.items() if name.lower() not in _OF_THE_CONNECTION}
             return web.Response(status=answer.status, headers=kept, body=await answer.read())
 

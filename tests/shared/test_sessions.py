@@ -1,0 +1,56 @@
+"""Reads ask for what this process has written: the session token of every transaction is sent with what follows it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from shared.cosmos import BatchRefused, Container, connect
+from shared.data.contributions import Contributions
+from shared.transactions.choice import BATCHES, PROCEDURES
+from tests.blog import Blog
+from tests.gateway import Gateway, Operation
+from tests.items import a_like, a_post, a_user
+
+
+@pytest.fixture
+async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]]]:
+    """`posts` as a process of its own sees it, and its operations."""
+    with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
+        settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+        async with connect(settings) as client:
+            database = client.get_database_client(settings.database)
+            yield Container(database.get_container_client("posts")), operations
+
+
+@pytest.mark.parametrize("contributions", [BATCHES.contributions, PROCEDURES.contributions], ids=["batch", "procedure"])
+async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
+    blog: Blog, recorded: tuple[Container, list[Operation]], contributions: Contributions
+) -> None:
+    post = await blog.posts.create(a_post(a_user()))
+    posts, operations = recorded
+    await contributions.add(posts, a_like(post, a_user()))
+    written = operations[-1].answered_session
+
+    await posts.read(post["id"], post["id"])
+    await posts.query("SELECT * FROM c", {}, partition_key=post["id"], page_size=10)
+
+    assert written
+    assert [operation.sent_session for operation in operations[-2:]] == [written, written]
+
+
+async def test_a_look_after_a_refused_batch_asks_for_what_refused_it(
+    blog: Blog, recorded: tuple[Container, list[Operation]]
+) -> None:
+    post = await blog.posts.create(a_post(a_user()))
+    posts, operations = recorded
+    with pytest.raises(BatchRefused):
+        await posts.batch(post["id"], [("create", (post,))])
+    refused = operations[-1].answered_session
+
+    await posts.read(post["id"], post["id"])
+
+    assert refused
+    assert operations[-1].sent_session == refused
