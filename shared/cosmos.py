@@ -251,7 +251,7 @@ class Container:
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
         """The items that exist of those whose partition key is their id, in any order: a point read each, or one query
         per physical partition where that is cheaper."""
-        ranges = [feed_range async for feed_range in self.proxy.read_feed_ranges()]
+        ranges = await self.feed_ranges()
         if len(ids) < _READS_WORTH_A_QUERY * len(ranges):
             found = await asyncio.gather(*(self.read(item_id, item_id) for item_id in ids))
             return [item for item in found if item is not None]

@@ -1,0 +1,55 @@
+"""Many items at once: what comes back, and what is told when the database does not answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shared.cosmos import Container, connect
+from shared.errors import DatabaseUnavailable
+from tests.blog import Blog
+from tests.gateway import Gateway, Operation
+from tests.items import a_user
+
+ODD_IDS = [
+    "it's",
+    '"quoted"',
+    "a b",
+    "ä€🎉",
+    "100%",
+    "%27",
+    "a+b&c=d",
+    "@param_id0",
+    "[1]",
+    "--",
+    "a,b;c|d",
+    "(",
+    "🎉" * 60,
+]
+
+
+@pytest.mark.parametrize("missing", [0, 50, 2_500])
+async def test_those_that_exist_are_found_whatever_their_ids_and_however_many(blog: Blog, missing: int) -> None:
+    for user_id in ODD_IDS:
+        await blog.users.create(a_user(user_id=user_id))
+
+    found = await blog.users.read_many([*ODD_IDS, *(f"unknown-{number}" for number in range(missing))])
+
+    assert sorted(user["id"] for user in found) == sorted(ODD_IDS)
+
+
+async def test_nobody_asks_for_nothing(blog: Blog) -> None:
+    assert await blog.users.read_many([]) == []
+
+
+async def test_ranges_that_cannot_be_read_are_the_databases_failure(blog: Blog) -> None:
+    def of_ranges(operation: Operation) -> bool:
+        return "/pkranges" in operation.kind
+
+    with Gateway(blog.emulator.endpoint) as gateway:
+        settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+        async with connect(settings) as client:
+            users = Container(client.get_database_client(settings.database).get_container_client("users"))
+            with gateway.answering(of_ranges, 403), pytest.raises(DatabaseUnavailable):
+                await users.read_many(["ada"])
