@@ -31,7 +31,8 @@ class ContributionBatches:
         return await self.commits.commit(posts, item["postId"], _Addition(item))
 
     async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
-        """A point read and one batch, or a share in one; two point reads where there is nothing to remove."""
+        """A point read and one batch, or a share in one. Where there is nothing to remove: a point read, a batch that
+        reads the post, and another point read, for a replica may not know yet what there is."""
         return await self.commits.commit(posts, post_id, _Removal(item_id, kind, etag))
 
 

@@ -269,8 +269,21 @@ class _Batch:
         self.post = _of_type_post(await self.posts.read(self.post_id, self.post_id), self.post_id)
 
     async def _look(self, undecided: Sequence[_Waiting]) -> None:
-        """One point read, or one query for all. Where nothing that counts is to be written, and no batch has said
-        whether there is such a post, the post is read, too. Raises PostNotFound."""
+        """Know what to write, or that nothing is to be written. Raises PostNotFound.
+
+        That nothing is to be written must not be a lagging replica's word: another process may just have written what
+        this one does not find. So where no batch has been to the primary yet, one goes there to read the post, and the
+        items are looked at again, at least as they were then (shared/sessions.py).
+        """
+        await self._decide(undecided)
+        if not self.found and any(waiting.decided or waiting.note for waiting in undecided):
+            await self._read_post()
+            await self._decide(undecided)
+        for waiting in undecided:
+            waiting.settle()
+
+    async def _decide(self, undecided: Sequence[_Waiting]) -> None:
+        """One point read, or one query for all."""
         if len(undecided) == 1:
             item_id = undecided[0].change.item_id
             existing = {item_id: await self.posts.read(item_id, self.post_id)}
@@ -280,10 +293,15 @@ class _Batch:
             existing = {row["id"]: row for row in rows}
         for waiting in undecided:
             waiting.decide(existing.get(waiting.change.item_id))
-        if not self.found and any(waiting.decided or waiting.note for waiting in undecided):
-            _of_type_post(await self.posts.read(self.post_id, self.post_id), self.post_id)
-        for waiting in undecided:
-            waiting.settle()
+
+    async def _read_post(self) -> None:
+        """One batch, because batches go to the primary as all writes do. Raises PostNotFound."""
+        try:
+            [post] = await self.posts.batch(self.post_id, [("read", (self.post_id,))])
+        except BatchRefused as refused:
+            raise PostNotFound(self.post_id) from refused
+        _of_type_post(post, self.post_id)
+        self.found = True
 
 
 def _of_type_post(post: Item | None, post_id: str) -> Item:

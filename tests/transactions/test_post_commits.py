@@ -234,3 +234,39 @@ async def test_a_post_missing_from_the_start_is_not_found(blog: Blog) -> None:
         await ContributionBatches().add(blog.posts, a_like(post, a_user()))
 
     assert not isinstance(missing.value.__cause__, ItemMissing)
+
+
+class LaggingContainer(Container):
+    """Its reads come from a replica that has not heard of comments and likes yet, until a batch of this process has
+    been to the primary: from then on the session token asks for what that has."""
+
+    def __init__(self, container: Container) -> None:
+        super().__init__(container.proxy)
+        self.lags = True
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        try:
+            return await super().batch(partition_key, operations)
+        finally:
+            self.lags = False
+
+    async def read(self, item_id: str, partition_key: str) -> Item | None:
+        return None if self.lags and item_id != partition_key else await super().read(item_id, partition_key)
+
+    async def query(self, *arguments: Any, **options: Any) -> list[Any]:
+        return [] if self.lags else await super().query(*arguments, **options)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+async def test_what_another_process_has_just_added_is_removed_although_a_replica_does_not_know_it(
+    blog: Blog, crowd: Crowd, number: int
+) -> None:
+    here, there = LaggingContainer(blog.posts), ContributionBatches()
+    likes = [(await there.add(blog.posts, a_like(crowd.post, a_user()))).item for _ in range(number)]
+
+    removed = await asyncio.gather(
+        *(crowd.batches.remove(here, crowd.post["id"], like["id"], "like", etag=like["_etag"]) for like in likes)
+    )
+
+    assert removed == [True] * number
+    assert await blog.counts(crowd.post) == (0, 0)
