@@ -39,8 +39,8 @@ class FrontPageAnswers:
 
     def _body(self, page: Page, limit: int) -> tuple[bytes, str]:
         if page is not self._page:
-            self._page, self._bodies = page, {}
-            self._shown = [Post.from_item(item).model_dump(by_alias=True) for item in page.items]
+            shown = [Post.from_item(item).model_dump(by_alias=True) for item in page.items]
+            self._page, self._shown, self._bodies = page, shown, {}
         if limit not in self._bodies:
             text = {"items": self._shown[:limit]}
             body = json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode()
