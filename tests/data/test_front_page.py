@@ -8,8 +8,9 @@ import pytest
 
 from shared.charges import metered
 from shared.cosmos import Container
+from shared.data import front_page as reading
 from shared.data.front_page import KEPT_S, OLDEST_S, FrontPage
-from shared.errors import DatabaseThrottled
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.post import short_form
 from tests.blog import Blog
 from tests.items import a_post, a_user
@@ -21,13 +22,16 @@ class Feed(Container):
     def __init__(self, container: Container) -> None:
         super().__init__(container.proxy)
         self.readings = 0
+        self.arrivals = asyncio.Semaphore(0)
         self.gate = asyncio.Event()
         self.gate.set()
         self.fails = False
 
     async def query(self, *arguments: object, **options: object) -> list[object]:
         self.readings += 1
-        await self.gate.wait()
+        gate = self.gate
+        self.arrivals.release()
+        await gate.wait()
         if self.fails:
             raise DatabaseThrottled(1.0)
         return await super().query(*arguments, **options)  # type: ignore[arg-type]  # handed on as they came
@@ -117,3 +121,47 @@ async def test_the_page_before_serves_while_the_database_throttles_and_never_pas
     feed.fails = False
 
     assert await front_page.page() is not page
+
+
+async def test_a_reading_that_hangs_holds_up_nobody_for_long(
+    blog: Blog, feed: Feed, front_page: FrontPage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_HELD_UP_S", 0.01)
+    hangs = feed.gate = asyncio.Event()
+    asking = [asyncio.create_task(front_page.page()) for _ in range(3)]
+    await feed.arrivals.acquire()
+    await blog.feed.create(short_form(a_post(a_user())))
+    clock.now += 1
+    feed.gate = asyncio.Event()
+    feed.gate.set()
+
+    pages = await asyncio.wait_for(asyncio.gather(*asking), 5)
+    hangs.set()
+    await asyncio.gather(*front_page.readings, return_exceptions=True)
+
+    assert [len(page.items) for page in pages] == [1, 1, 1]
+    assert feed.readings == 2
+    assert await front_page.page() is pages[0], "the reading that hung is no news"
+
+
+async def test_a_reading_that_hangs_is_given_up_at_its_deadline(
+    feed: Feed, front_page: FrontPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "REQUEST_DEADLINE_S", 0.05)
+    feed.gate.clear()
+
+    with pytest.raises(DatabaseUnavailable):
+        await asyncio.wait_for(front_page.page(), 5)
+    feed.gate.set()
+
+    assert (await front_page.page()).items == []
+
+
+async def test_a_reading_that_ended_with_its_loop_is_not_waited_for(feed: Feed, front_page: FrontPage) -> None:
+    asking = asyncio.create_task(front_page.page())
+    await asyncio.sleep(0)
+    for task in front_page.readings:
+        task.cancel()  # before its first step
+    await asyncio.gather(asking, return_exceptions=True)
+
+    assert (await front_page.page()).items == []
