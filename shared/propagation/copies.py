@@ -30,19 +30,24 @@ class Copies:
         `present` says whether a copy is expected; the wrong guess costs one refused write. The condition and the write
         are one operation, so that two deliveries of different states may meet in any order. What a condition on the
         copy cannot see is that the post was deleted, and its copy with it, before a late delivery creates it again;
-        so after a creation the post is read once more.
+        so after a creation the post is read once more. So it is where the copy shows the state already: it may be that
+        an earlier delivery of it created the copy and failed before it could look.
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):
-            if present and await self._update(copy):
-                return None
+            if present:
+                with suppress(ItemMissing):
+                    if not await self._update(copy):
+                        await self._check_against(copy)
+                    return
             if await self._create(copy):
-                return await self._check_against(copy)
+                await self._check_against(copy)
+                return
             present = True
         raise DatabaseUnavailable("a copy was created and deleted again and again")
 
     async def _update(self, copy: Item) -> bool:
-        """False when there is no copy."""
+        """False when it shows this state or a later one already. Raises ItemMissing."""
         operations = [{"op": "set", "path": f"/{name}", "value": copy[name]} for name in _CHANGING]
         # The predicate takes no parameters; the one value in it is a number that was checked to be one. A post from
         # before posts had versions, 0, may replace its like.
@@ -50,8 +55,6 @@ class Copies:
         try:
             await self.container.patch(copy["id"], copy[self.partition_key], operations, predicate=older)
         except ConditionFailed:
-            return True
-        except ItemMissing:
             return False
         return True
 
