@@ -57,12 +57,12 @@ class _Addition:
             return self.first
         if self.item["type"] == Like.TYPE:
             return self._decide_like(existing)
-        if existing["type"] == Comment.TYPE:
+        if existing.get("type") == Comment.TYPE:
             return Answer(Added(existing, created=False))
         raise CommentNotFound(self.item_id)  # the id is the command's
 
     def _decide_like(self, existing: Item) -> Operation | Note[Added] | Answer[Added]:
-        command, is_there = self.item.get("commandId"), existing["type"] == Like.TYPE
+        command, is_there = self.item.get("commandId"), existing.get("type") == Like.TYPE
         condition = {"if_match_etag": existing["_etag"]}
         if command is not None and knows(existing, command):
             return Answer(Added(existing | {"type": Like.TYPE}, created=False))
@@ -94,7 +94,7 @@ class _Removal:
         return None
 
     def decide(self, existing: Item | None) -> Operation | Answer[bool]:
-        if existing is None or existing["type"] != self.kind:
+        if existing is None or existing.get("type") != self.kind:
             if self.etag is not None and self.kind == Like.TYPE:
                 raise VersionMismatch
             return Answer(False)

@@ -244,8 +244,8 @@ class _Batch:
         return True
 
     def _counting(self, pending: Iterable[_Waiting]) -> Operation:
-        """The patch of the post. Blind while the counts are whole numbers that suffice, for then `incr` is right
-        whatever else is written; else from the post as it was read, under its etag."""
+        """The patch of the post. Blind while the counts are numbers that suffice, for then `incr` is right whatever
+        else is written; else from the post as it was read, under its etag."""
         differences: Counter[str] = Counter()
         for waiting in pending:
             name, difference = waiting.change.count
@@ -257,7 +257,8 @@ class _Batch:
         patch = [_incr(name, n) for name, n in differences.items()] + [_incr("version", 1)]
         # The predicate takes no parameters; the names and numbers in it are ours.
         suffice = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
-        predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {suffice}"
+        raisable = "(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version))"
+        predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {raisable} AND {suffice}"
         return ("patch", (self.post_id, patch), {"filter_predicate": predicate})
 
     async def _look_at_post(self, reason: Exception) -> None:
@@ -305,7 +306,7 @@ class _Batch:
 
 
 def _of_type_post(post: Item | None, post_id: str) -> Item:
-    if post is None or post["type"] != Post.TYPE:
+    if post is None or post.get("type") != Post.TYPE:
         raise PostNotFound(post_id)
     return post
 

@@ -232,6 +232,25 @@ async def test_a_post_without_counts_gets_them(
     assert await blog.counts(post) == (0, 1)
 
 
+@pytest.mark.parametrize("version", [None, "7"])
+async def test_a_post_whose_version_is_no_number_gets_one(
+    blog: Blog, contributions: Contributions, version: str | None
+) -> None:
+    post, reader = await _post(blog, version=version), a_user()
+
+    assert (await contributions.add(blog.posts, a_like(post, reader))).created
+
+    assert await blog.counts(post) == (0, 1)
+    assert (await blog.posts.read(post["id"], post["id"]) or {})["version"] == 1
+
+
+async def test_an_item_of_no_type_is_neither_comment_nor_like(blog: Blog, contributions: Contributions) -> None:
+    post = await _post(blog)
+    await blog.posts.create({"id": "note", "postId": post["id"]})
+
+    assert await contributions.remove(blog.posts, post["id"], "note", "comment", etag=None) is False
+
+
 async def test_likes_of_one_user_that_race_count_once(blog: Blog, contributions: Contributions) -> None:
     post, reader, posts = await _post(blog), a_user(), blog.posts
 

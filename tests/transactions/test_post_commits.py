@@ -14,6 +14,7 @@ from shared.data.contributions import Added
 from shared.data.posts import delete_post
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
+from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
 from shared.transactions import post_commits
 from shared.transactions.contribution_batches import ContributionBatches
 from tests.blog import Blog
@@ -107,6 +108,23 @@ async def test_no_batch_takes_more_than_thirty(blog: Blog, crowd: Crowd) -> None
 
     assert crowd.posts.sizes == [2, 31, 31, 11]
     assert await blog.counts(crowd.post) == (0, 71)
+
+
+# aiohttp's word on a body of more than 1 MB, which this is.
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+async def test_thirty_of_the_longest_comments_fit_in_one_batch(blog: Blog, crowd: Crowd) -> None:
+    """60 KB each as JSON of ASCII alone, which is how the SDK sends them; on the longest post that the API takes."""
+    longest = {"op": "set", "path": "/content", "value": "🎉" * POST_LENGTH}
+    await blog.posts.patch(crowd.post["id"], crowd.post["id"], [longest])
+    first = await crowd.first_under_way()
+    comments = [a_comment(crowd.post, a_user(), content="🎉" * COMMENT_LENGTH) for _ in range(30)]
+    adding = [asyncio.create_task(crowd.batches.add(crowd.posts, comment)) for comment in comments]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+    await asyncio.gather(first, *adding)
+
+    assert crowd.posts.sizes == [2, 31]
+    assert await blog.counts(crowd.post) == (30, 1)
 
 
 async def test_those_who_like_it_already_hold_up_nobody(blog: Blog, crowd: Crowd) -> None:
