@@ -52,67 +52,72 @@ async def measure(profile: Profile) -> list[tuple[Row, float]]:
         await provision(configuration)
         async with signed_in(configuration) as client:
             blog = await open_blog(client, configuration.database)
-            author, post = await _fill(blog)
+            author, post = await fill(blog)
             charges = []
-            for row in _rows(blog, author, post):
+            for row in rows(blog, author, post):
                 with metered() as charge:
                     await row.request()
                 charges.append((row, charge.request_units))
             return charges
 
 
-async def _fill(blog: Blog) -> tuple[Item, Item]:
+async def fill(blog: Blog) -> tuple[Item, Item]:
     """A user with 29 posts, the last of which has 20 comments and 50 likes, among others that fill the feed."""
-    people = [await _user(blog, f"reader_{number:02}") for number in range(50)]
-    author = await _user(blog, "the_author")
-    posts = [await _post(blog, person) for person in people for _ in range(2)]
-    posts += [await _post(blog, author) for _ in range(29)]
+    people = [await add_user(blog, f"reader_{number:02}") for number in range(50)]
+    author = await add_user(blog, "the_author")
+    posts = [await add_post(blog, person) for person in people for _ in range(2)]
+    posts += [await add_post(blog, author) for _ in range(29)]
     for person in people[:20]:
-        await _comment(blog, posts[-1], person)
+        await add_comment(blog, posts[-1], person)
     for person in people:
-        await _like(blog, posts[-1], person)
+        await add_like(blog, posts[-1], person)
     reaction = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
     await reaction.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
     return author, posts[-1]
 
 
-async def _user(blog: Blog, name: str) -> Item:
+async def add_user(blog: Blog, name: str) -> Item:
+    """A user of this name."""
     return await create_user(blog.users, NewUser(username=name), idempotency_key=None)
 
 
-async def _post(blog: Blog, author: Item) -> Item:
+async def add_post(blog: Blog, author: Item) -> Item:
+    """A post of the article's length."""
     new = NewPost(user_id=author["id"], title=_TITLE, content=_TEXT)
     return await create_post(blog.users, blog.posts, new, idempotency_key=None)
 
 
-async def _comment(blog: Blog, post: Item, author: Item) -> Item:
+async def add_comment(blog: Blog, post: Item, author: Item) -> Item:
+    """A comment of the article's length."""
     new = NewComment(user_id=author["id"], content=_TEXT)
     return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key=None)
 
 
-async def _like(blog: Blog, post: Item, liker: Item) -> Item:
+async def add_like(blog: Blog, post: Item, liker: Item) -> Item:
+    """A like."""
     new = NewLike(user_id=liker["id"])
     return (await create_like(blog.users, blog.posts, post["id"], new, idempotency_key=None)).item
 
 
-def _rows(blog: Blog, author: Item, post: Item) -> list[Row]:
+def rows(blog: Blog, author: Item, post: Item) -> list[Row]:
+    """The requests, in the order in which they can be made one after another."""
     user_id, post_id = author["id"], post["id"]
     changes = PostChanges(title=_TITLE.upper(), content=_TEXT.upper())
     return [
-        Row("C1 create a user", 5.71, lambda: _user(blog, "newcomer_01")),
+        Row("C1 create a user", 5.71, lambda: add_user(blog, "newcomer_01")),
         Row(
             "C1 edit a user",
             None,
             lambda: edit_user(blog.users, user_id, UserChanges(username="renamed_01"), etag=None),
         ),
         Row("Q1 retrieve a user", 1, lambda: get_user(blog.users, user_id)),
-        Row("C2 create a post", 8.76, lambda: _post(blog, author)),
+        Row("C2 create a post", 8.76, lambda: add_post(blog, author)),
         Row("C2 edit a post", None, lambda: edit_post(blog.posts, post_id, changes, etag=None)),
         Row("Q2 retrieve a post", 1, lambda: get_post(blog.posts, post_id)),
         Row("Q3 list a user's posts", 6.46, lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None)),
-        Row("C3 create a comment", 15.27, lambda: _comment(blog, post, author)),
+        Row("C3 create a comment", 15.27, lambda: add_comment(blog, post, author)),
         Row("Q4 list a post's comments", 7.72, lambda: list_comments(blog.posts, post_id, limit=100, cursor=None)),
-        Row("C4 like a post", 14.67, lambda: _like(blog, post, author)),
+        Row("C4 like a post", 14.67, lambda: add_like(blog, post, author)),
         Row("Q5 list a post's likes", 8.92, lambda: list_likes(blog.posts, post_id, limit=100, cursor=None)),
         Row("Q6 list the most recent posts", 16.97, lambda: list_recent_posts(blog.feed, limit=FEED_LENGTH)),
     ]
@@ -127,10 +132,10 @@ async def main() -> None:
         + " |",
         "|---|---|" + "---|" * len(PROFILES),
     ]
-    for rows in zip(*tables, strict=True):
-        article = rows[0][0].article_ru
-        figures = " | ".join(f"{charge:.2f}" for _, charge in rows)
-        lines.append(f"| {rows[0][0].name} | {'' if article is None else f'{article:.2f}'} | {figures} |")
+    for same in zip(*tables, strict=True):
+        article = same[0][0].article_ru
+        figures = " | ".join(f"{charge:.2f}" for _, charge in same)
+        lines.append(f"| {same[0][0].name} | {'' if article is None else f'{article:.2f}'} | {figures} |")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

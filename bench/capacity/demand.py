@@ -1,0 +1,292 @@
+"""What a number of users asks of the database and of the functions: arithmetic over the load, the measured charges and
+the published limits. All rates are those of the busiest second unless a name says `mean`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, exp
+from typing import Final
+
+from bench.capacity.charges import Charges
+from bench.capacity.load import (
+    COMMENT,
+    CREATE_POST,
+    CREATE_USER,
+    EDIT_POST,
+    FRONT_PAGE,
+    LIKE,
+    RENAME,
+    Load,
+)
+from bench.capacity.measuring import LIKE_IN_FEED, Measured
+from bench.capacity.pace import Pace
+from bench.capacity.published import INSTANCE_GB, LEAST_RU, LEAST_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
+from shared.data.feed import FEED_LENGTH
+
+# functions/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval, max_items_per_invocation.
+POLL_S: Final = 0.5
+RENEW_S: Final = 5.0
+ACQUIRE_S: Final = 2.0
+BATCH_MOST: Final = 100
+_ROUNDS: Final = 40
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is neither measured nor published. `index_share`: index beside the JSON. `used_share`: of the throughput
+    that is provisioned and of an instance's processor, in the busiest second. `platform`: processor time of a request
+    on Azure against the local host, for the worker there is behind a host of its own. `leases_an_instance` holds."""
+
+    index_share: float = 0.2
+    used_share: float = 0.7
+    platform: float = 2.0
+    leases_an_instance: int = 50
+    query_kb_ru: float = 0.0195
+    query_ru: float = 2.82
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Everything that goes in."""
+
+    measured: Measured
+    pace: Pace
+    load: Load = Load()
+    assumed: Assumed = Assumed()
+
+
+@dataclass(frozen=True)
+class ContainerDemand:
+    """RU/s of the requests, of what the change feeds do, and of looking whether there is anything new; GB with index;
+    what has to be provisioned, and the least number of physical partitions for it."""
+
+    request_ru: float
+    reaction_ru: float
+    idle_ru: float
+    gb: float
+    used_share: float
+
+    @property
+    def ru(self) -> float:
+        return self.request_ru + self.reaction_ru + self.idle_ru
+
+    @property
+    def provisioned_ru(self) -> float:
+        return max(self.ru / self.used_share, self.gb * LEAST_RU_PER_GB.value, LEAST_RU.value)
+
+    @property
+    def partitions(self) -> int:
+        return max(1, ceil(self.gb / PHYSICAL_GB.value), ceil(self.provisioned_ru / PARTITION_RU.value))
+
+    @property
+    def share_ru(self) -> float:
+        """What each physical partition has of it."""
+        return self.provisioned_ru / self.partitions
+
+
+@dataclass(frozen=True)
+class FeedDemand:
+    """A change feed: commands and changes a second, batches a second, and reads that find nothing."""
+
+    commands: float
+    changes: float
+    batches: float
+    idle_reads: float
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What so many users need."""
+
+    users: int
+    containers: Mapping[str, ContainerDemand]
+    posts_feed: FeedDemand
+    users_feed: FeedDemand
+    http_requests: float
+    http_instances: int
+    trigger_instances: int
+    # Of the one partition of `feed`: the processes' front pages, the reactions' looks at it, their writes.
+    front_page_ru: float
+    look_ru: float
+    feed_write_ru: float
+    rename_scan_ru: float
+    mean_share: float
+
+    @property
+    def feed_partition_ru(self) -> float:
+        return self.front_page_ru + self.look_ru + self.feed_write_ru
+
+    @property
+    def instances(self) -> int:
+        return self.http_instances + self.trigger_instances
+
+    @property
+    def mean_http_requests(self) -> float:
+        return self.http_requests * self.mean_share
+
+
+def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[float, float]:
+    """Of one physical partition: batches and idle reads a second, for so many commands and changes a second.
+
+    The host reads until there is nothing new, then waits `POLL_S`: a wait, a batch if something came meanwhile, another
+    if something came during that one, and so on; commands come by chance (Poisson). A batch takes at most a hundred
+    changes.
+    """
+    if commands * batch_s > 1:
+        return max(1 / batch_s, changes / BATCH_MOST), 0.0
+    in_a_row = (1 - exp(-commands * POLL_S)) * exp(commands * batch_s)
+    cycle_s = POLL_S + in_a_row * batch_s
+    return max(in_a_row / cycle_s, changes / BATCH_MOST), 1 / cycle_s
+
+
+def demand(users: int, basis: Basis) -> Demand:
+    """The number of partitions decides on the polling, and that on throughput, which partitions follow from: computed
+    until it stays the same."""
+    partitions = {"users": 1, "posts": 1, "feed": 1, "leases": 1}
+    for _ in range(_ROUNDS):
+        result = _demand(users, basis, partitions)
+        found = {name: container.partitions for name, container in result.containers.items()}
+        if found == partitions:
+            break
+        partitions = {name: max(count, partitions[name]) for name, count in found.items()}
+    return result
+
+
+def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
+    load, measured, assumed = basis.load, basis.measured, basis.assumed
+    commands = {name: rate * load.peak for name, rate in load.commands_per_s(users).items()}
+    queries = {name: rate * load.peak for name, rate in load.queries_per_s(users).items()}
+    in_feed = load.share_in_feed(commands[CREATE_POST] / load.peak, FEED_LENGTH)
+
+    posts_feed = _posts_feed(commands, basis, partitions["posts"])
+    users_feed = _users_feed(commands, basis, partitions["users"])
+    reactions = _reactions(commands, in_feed, posts_feed, basis, partitions["posts"])
+    http = sum(commands.values()) + sum(queries.values())
+    per_instance = assumed.used_share / (basis.pace.request_cpu_s * assumed.platform)
+    http_instances = ceil(http / per_instance)
+    trigger_instances = _trigger_instances(posts_feed, users_feed, basis, partitions)
+
+    front_pages = min(queries[FRONT_PAGE], float(http_instances))
+    front_page_ru = front_pages * measured.requests[FRONT_PAGE].feed
+    requests = _weighted(commands | queries, measured.requests)
+    leases = _leases(posts_feed, users_feed, trigger_instances, basis, partitions)
+    gb = _gb(users, basis)
+    look_ru = posts_feed.batches * measured.reactions[LIKE].fixed.feed
+
+    def container(name: str, request_ru: float, reaction_ru: float, idle_reads: float = 0.0) -> ContainerDemand:
+        idle_ru = idle_reads * measured.poll_ru
+        return ContainerDemand(request_ru, reaction_ru, idle_ru, gb.get(name, 0.0), assumed.used_share)
+
+    return Demand(
+        users=users,
+        containers={
+            "users": container("users", requests.users, reactions.users, users_feed.idle_reads),
+            "posts": container("posts", requests.posts, reactions.posts, posts_feed.idle_reads),
+            "feed": container("feed", front_page_ru, reactions.feed),
+            "leases": container("leases", 0.0, leases),
+        },
+        posts_feed=posts_feed,
+        users_feed=users_feed,
+        http_requests=http,
+        http_instances=http_instances,
+        trigger_instances=trigger_instances,
+        front_page_ru=front_page_ru,
+        look_ru=look_ru,
+        feed_write_ru=reactions.feed - look_ru,
+        rename_scan_ru=commands[RENAME] * measured.scanned_ru * partitions["posts"],
+        mean_share=1 / load.peak,
+    )
+
+
+def _posts_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
+    rate = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
+    changes = rate + commands[COMMENT] + commands[LIKE]  # the comment or like, and the post
+    return _feed(rate, changes, basis.pace.spread_s / BATCH_MOST, partitions)
+
+
+def _users_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
+    copies = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
+    people = 2 * commands[CREATE_USER] + 2 * commands[RENAME]
+    return _feed(copies + people, copies + people, basis.pace.spread_s / BATCH_MOST, partitions)
+
+
+def _feed(commands: float, changes: float, change_s: float, partitions: int) -> FeedDemand:
+    """`change_s`: of one change among many; a small batch is taken to last as long as ten of them."""
+    batches, idle = batches_per_s(commands / partitions, 10 * change_s, changes / partitions)
+    return FeedDemand(commands, changes, batches * partitions, idle * partitions)
+
+
+def _reactions(
+    commands: Mapping[str, float], in_feed: float, feed: FeedDemand, basis: Basis, partitions: int
+) -> Charges:
+    """Copies and names: each command's part, each batch's, and renames, whose query goes through all of `posts`."""
+    measured = basis.measured
+    each = {name: measured.reactions[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
+    total = _weighted({name: commands[name] for name in each}, each)
+    in_feed_more = measured.reactions[LIKE_IN_FEED].each - measured.reactions[LIKE].each
+    total += in_feed_more * ((commands[COMMENT] + commands[LIKE]) * in_feed)
+    total += measured.reactions[LIKE].fixed * feed.batches
+    # Where posts come, the feed is cut and looked at once more.
+    trimming = measured.reactions[CREATE_POST].fixed - measured.reactions[LIKE].fixed
+    total += trimming * min(feed.batches, commands[CREATE_POST])
+    scan = Charges(posts=measured.scanned_ru * partitions)
+    names = Charges(users=measured.rename.fixed.users) + scan + measured.rename.each * _items_of_a_user(basis)
+    return total + names * commands[RENAME]
+
+
+def _items_of_a_user(basis: Basis) -> float:
+    """Posts, comments and likes with the name, halfway through the years."""
+    load = basis.load
+    return load.posts_per_user * (1 + load.comments_per_post + load.likes_per_post) / 2
+
+
+def _trigger_instances(
+    posts_feed: FeedDemand, users_feed: FeedDemand, basis: Basis, partitions: Mapping[str, int]
+) -> int:
+    """For the processor time of the changes, and for the leases that have to be held."""
+    assumed = basis.assumed
+    cpu_s = (posts_feed.changes + users_feed.changes) * basis.pace.change_cpu_s * assumed.platform
+    leases = partitions["posts"] + partitions["users"]
+    return max(2, ceil(cpu_s / assumed.used_share), ceil(leases / assumed.leases_an_instance))
+
+
+def _leases(
+    posts_feed: FeedDemand,
+    users_feed: FeedDemand,
+    instances: int,
+    basis: Basis,
+    partitions: Mapping[str, int],
+) -> float:
+    """Checkpoints and renewals, one write each; and every instance lists the leases of its function."""
+    assumed, measured = basis.assumed, basis.measured
+    leases = partitions["posts"] + partitions["users"]
+    writes = posts_feed.batches + users_feed.batches + leases / RENEW_S
+    listed_ru = partitions["leases"] * assumed.query_ru + leases / 2 * measured.sizes_kb["lease"] * assumed.query_kb_ru
+    return writes * measured.lease_write_ru + instances / ACQUIRE_S * listed_ru
+
+
+def _gb(users: int, basis: Basis) -> dict[str, float]:
+    """At the end of the years."""
+    load, kb, index = basis.load, basis.measured.sizes_kb, 1 + basis.assumed.index_share
+    posts = users * load.posts_per_user
+    post_kb = kb["post"] + load.comments_per_post * kb["comment"] + load.likes_per_post * kb["like"]
+    user_kb = kb["user"] + kb["reservation"] + load.posts_per_user * kb["copy"]
+    gb = index * 1024 / 1e9
+    return {"posts": posts * post_kb * gb, "users": users * user_kb * gb, "feed": FEED_LENGTH * kb["copy"] * gb}
+
+
+def _weighted(rates: Mapping[str, float], charges: Mapping[str, Charges]) -> Charges:
+    """Of all but the front page, which a process asks for once for all."""
+    total = Charges()
+    for name, rate in rates.items():
+        if name != FRONT_PAGE:
+            total += charges[name] * rate
+    return total
+
+
+def functions_gb_seconds(need: Demand, basis: Basis, seconds: float) -> float:
+    """Memory of the instances that are active, at the mean load, over so many seconds."""
+    per_instance = basis.assumed.used_share / (basis.pace.request_cpu_s * basis.assumed.platform)
+    active = need.mean_http_requests / per_instance + need.trigger_instances
+    return active * INSTANCE_GB * seconds
