@@ -4,7 +4,7 @@ the published limits. All rates are those of the busiest second unless a name sa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, exp
 from typing import Final
 
@@ -22,6 +22,7 @@ from bench.capacity.load import (
 from bench.capacity.measuring import LIKE_IN_FEED, Measured
 from bench.capacity.pace import Pace
 from bench.capacity.published import INSTANCE_GB, LEAST_RU, LEAST_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
+from local.cosmos.charges import PROFILES
 from shared.data.feed import FEED_LENGTH
 
 # functions/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval, max_items_per_invocation.
@@ -30,6 +31,7 @@ RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
 BATCH_MOST: Final = 100
 _ROUNDS: Final = 40
+_MODEL: Final = PROFILES["service-2026"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,10 @@ class Assumed:
     used_share: float = 0.7
     platform: float = 2.0
     leases_an_instance: int = 50
-    query_kb_ru: float = 0.0195
-    query_ru: float = 2.82
+    # Remedies that are not built: batches that look at the feed, front pages that a CDN answers, copies of the feed.
+    looking_share: float = 1.0
+    cdn_share: float = 0.0
+    feed_replicas: int = 1
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ class Basis:
 
     measured: Measured
     pace: Pace
-    load: Load = Load()
-    assumed: Assumed = Assumed()
+    load: Load = field(default_factory=Load)
+    assumed: Assumed = field(default_factory=Assumed)
 
 
 @dataclass(frozen=True)
@@ -112,10 +116,12 @@ class Demand:
     feed_write_ru: float
     rename_scan_ru: float
     mean_share: float
+    feed_replicas: int
 
     @property
     def feed_partition_ru(self) -> float:
-        return self.front_page_ru + self.look_ru + self.feed_write_ru
+        """Of the busiest: reads are shared by the replicas, writes go to each."""
+        return (self.front_page_ru + self.look_ru) / self.feed_replicas + self.feed_write_ru
 
     @property
     def instances(self) -> int:
@@ -157,6 +163,7 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
     load, measured, assumed = basis.load, basis.measured, basis.assumed
     commands = {name: rate * load.peak for name, rate in load.commands_per_s(users).items()}
     queries = {name: rate * load.peak for name, rate in load.queries_per_s(users).items()}
+    queries[FRONT_PAGE] *= 1 - assumed.cdn_share
     in_feed = load.share_in_feed(commands[CREATE_POST] / load.peak, FEED_LENGTH)
 
     posts_feed = _posts_feed(commands, basis, partitions["posts"])
@@ -172,7 +179,8 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
     requests = _weighted(commands | queries, measured.requests)
     leases = _leases(posts_feed, users_feed, trigger_instances, basis, partitions)
     gb = _gb(users, basis)
-    look_ru = posts_feed.batches * measured.reactions[LIKE].fixed.feed
+    look_ru = posts_feed.batches * assumed.looking_share * measured.reactions[LIKE].fixed.feed
+    feed_write_ru = reactions.feed - posts_feed.batches * measured.reactions[LIKE].fixed.feed
 
     def container(name: str, request_ru: float, reaction_ru: float, idle_reads: float = 0.0) -> ContainerDemand:
         idle_ru = idle_reads * measured.poll_ru
@@ -183,7 +191,7 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
         containers={
             "users": container("users", requests.users, reactions.users, users_feed.idle_reads),
             "posts": container("posts", requests.posts, reactions.posts, posts_feed.idle_reads),
-            "feed": container("feed", front_page_ru, reactions.feed),
+            "feed": container("feed", front_page_ru, look_ru + feed_write_ru * assumed.feed_replicas),
             "leases": container("leases", 0.0, leases),
         },
         posts_feed=posts_feed,
@@ -193,9 +201,10 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
         trigger_instances=trigger_instances,
         front_page_ru=front_page_ru,
         look_ru=look_ru,
-        feed_write_ru=reactions.feed - look_ru,
+        feed_write_ru=feed_write_ru,
         rename_scan_ru=commands[RENAME] * measured.scanned_ru * partitions["posts"],
         mean_share=1 / load.peak,
+        feed_replicas=assumed.feed_replicas,
     )
 
 
@@ -259,10 +268,10 @@ def _leases(
     partitions: Mapping[str, int],
 ) -> float:
     """Checkpoints and renewals, one write each; and every instance lists the leases of its function."""
-    assumed, measured = basis.assumed, basis.measured
+    measured = basis.measured
     leases = partitions["posts"] + partitions["users"]
     writes = posts_feed.batches + users_feed.batches + leases / RENEW_S
-    listed_ru = partitions["leases"] * assumed.query_ru + leases / 2 * measured.sizes_kb["lease"] * assumed.query_kb_ru
+    listed_ru = partitions["leases"] * _MODEL.query_start + leases / 2 * measured.sizes_kb["lease"] * _MODEL.per_kb
     return writes * measured.lease_write_ru + instances / ACQUIRE_S * listed_ru
 
 

@@ -6,6 +6,7 @@ Authors are read, not remembered: among many instances hardly anybody writes twi
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -39,6 +40,7 @@ Command = Callable[[Blog, int, Item], Awaitable[None]]
 # So many that the users of a batch are read one by one, as with every number of physical partitions above it.
 PARTITIONS: Final = 16
 LIKE_IN_FEED: Final = "C4 like a post of the feed"
+LIKE_AGAIN: Final = "C4 like one post, many people"
 _DATABASE: Final = "capacity"
 _MANY: Final = 20
 _KB: Final = 1024
@@ -46,11 +48,13 @@ _KB: Final = 1024
 
 @dataclass(frozen=True)
 class Measured:
-    """`requests` and `reactions` by name. `rename` is what follows a rename: its `each` is one item with the name.
-    `scanned_ru` is what a query over all of `posts` costs on each physical partition. Sizes in KB of JSON, system
-    properties included. `lease_write_ru` and `lease_kb` are of one checkpoint or renewal."""
+    """`requests` and `reactions` by name; `commit` is a group commit of likes of one post. `rename` is what follows a
+    rename: its `each` is one item with the name. `scanned_ru` is what a query over all of `posts` costs on each
+    physical partition. Sizes are in KB of JSON, system properties included. `lease_write_ru` is of one checkpoint or renewal.
+    """
 
     requests: dict[str, Charges]
+    commit: BatchCost
     reactions: dict[str, BatchCost]
     rename: BatchCost
     scanned_ru: float
@@ -70,6 +74,7 @@ async def measure() -> Measured:
         rename, scanned_ru = await bench.rename()
         return Measured(
             requests=requests,
+            commit=await bench.commit(),
             reactions=reactions,
             rename=rename,
             scanned_ru=scanned_ru,
@@ -112,6 +117,18 @@ class _Bench:
             charges[row.name] = reading.charges
         return charges
 
+    async def commit(self) -> BatchCost:
+        """Many likes at a moment are two batches: the first like, then all others."""
+        blog = await self.blog()
+        people = [await self._person(blog) for _ in range(_MANY + 1)]
+        with self.meter.reading() as reading:
+            await add_like(blog, self.post, people[0])
+        one = reading.charges
+        with self.meter.reading() as reading:
+            await asyncio.gather(*(add_like(blog, self.post, person) for person in people[1:]))
+        await self.aftermath.follow()
+        return BatchCost.through((1, one), (_MANY - 1, reading.charges - one))
+
     async def reactions(self) -> dict[str, BatchCost]:
         old = await self._old_posts(_MANY + 2)
         in_feed = await self._posts_by_others(_MANY + 2)
@@ -129,6 +146,9 @@ class _Bench:
         async def like_in_feed(blog: Blog, number: int, person: Item) -> None:
             await add_like(blog, in_feed[number], person)
 
+        async def like_again(blog: Blog, _: int, person: Item) -> None:
+            await add_like(blog, old[0], person)
+
         async def post(blog: Blog, _: int, person: Item) -> None:
             await add_post(blog, person)
 
@@ -138,6 +158,7 @@ class _Bench:
         kinds: dict[str, Command] = {
             LIKE_IN_FEED: like_in_feed,
             LIKE: like,
+            LIKE_AGAIN: like_again,
             COMMENT: comment,
             EDIT_POST: edit,
             CREATE_POST: post,

@@ -40,8 +40,9 @@ Made = TypeVar("Made")
 @dataclass(frozen=True)
 class Pace:
     """`spread_s` and `hot_s`: a batch of a hundred changes, fifty likes of as many posts, or ninety-nine of one post;
-    the fastest of nine, for others use the machine, too. `change_cpu_s` is the processor time of each change of the first kind, `request_cpu_s` that of one Q2 on
-    the local Functions host, which is server, app and SDK in one process."""
+    the fastest of nine, for others use the machine, too. `change_cpu_s` is the processor time of each change of the
+    first kind, `request_cpu_s` that of one Q2 on the local Functions host, which is server, app and SDK in one process.
+    """
 
     spread_s: float
     hot_s: float

@@ -1,0 +1,71 @@
+"""`python -m bench.capacity`: measures, computes, and prints the tables as Markdown; `--write` puts them into
+docs/scale.md. Takes some minutes, most of them for the hot post."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from bench.capacity.demand import Basis
+from bench.capacity.hot_partition import WAYS, Taken, take
+from bench.capacity.hot_report import hot_tables
+from bench.capacity.measuring import measure
+from bench.capacity.pace import measure_pace
+from bench.capacity.page import with_tables
+from bench.capacity.report import basis_tables, size_tables
+from bench.report import machine
+from bench.servers import REPOSITORY
+from shared.errors import DatabaseUnavailable
+
+_PAGE: Final = REPOSITORY / "docs" / "scale.md"
+_ATTEMPTS: Final = 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench.capacity", description=__doc__)
+    parser.add_argument("--write", action="store_true", help=f"keep the tables in {_PAGE.relative_to(REPOSITORY)}")
+    given = parser.parse_args(arguments)
+    command = "python -m bench.capacity" + (" --write" if given.write else "")
+    tables = asyncio.run(_tables(command))
+    if given.write:
+        _PAGE.write_text(with_tables(_PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    else:
+        sys.stdout.write(tables)
+    return 0
+
+
+async def _tables(command: str) -> str:
+    started = datetime.now(UTC)
+    _say("charges")
+    measured = await measure()
+    _say("times")
+    pace = await measure_pace()
+    taken = [await _take(number) for number in range(len(WAYS))]
+    basis = Basis(measured, pace)
+    circumstances = [f"    {command}", "", *(f"- {line}" for line in (f"{started:%Y-%m-%d %H:%M} UTC", *machine()))]
+    sections = [circumstances, *size_tables(basis), *hot_tables(basis, taken), *basis_tables(basis)]
+    return "\n\n".join("\n".join(section) for section in sections) + "\n"
+
+
+async def _take(number: int) -> Taken:
+    """A machine that is busy with other things may let a batch pass its deadline: then it is run once more."""
+    _say(f"a hot post: {WAYS[number].name}")
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await take(WAYS[number])
+        except DatabaseUnavailable as error:
+            _say(f"once more: {error.reason}")
+    return await take(WAYS[number])
+
+
+def _say(what: str) -> None:
+    sys.stderr.write(f"measuring: {what}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

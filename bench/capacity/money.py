@@ -1,0 +1,58 @@
+"""Dollars a month, at the prices of published.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.capacity.demand import Basis, ContainerDemand, Demand, functions_gb_seconds
+from bench.capacity.published import (
+    AUTOSCALE,
+    AUTOSCALE_LEAST,
+    EXECUTIONS,
+    GB_SECOND,
+    HOURS_A_MONTH,
+    MONTH_S,
+    RU_HOUR,
+    STORAGE,
+)
+
+
+@dataclass(frozen=True)
+class Bill:
+    """`standard` and `autoscale` are the same throughput billed in two ways: one of them is paid."""
+
+    standard: float
+    autoscale: float
+    storage: float
+    functions: float
+
+    @property
+    def total(self) -> float:
+        """With the cheaper of the two."""
+        return min(self.standard, self.autoscale) + self.storage + self.functions
+
+
+def bill(need: Demand, basis: Basis) -> Bill:
+    """Of one month, one region. Without network, CDN, monitoring, backup and support."""
+    containers = need.containers.values()
+    gb_s = functions_gb_seconds(need, basis, MONTH_S)
+    batches = (need.posts_feed.batches + need.users_feed.batches) * need.mean_share
+    executions = (need.mean_http_requests + batches) * MONTH_S
+    return Bill(
+        standard=sum(standard(one.provisioned_ru) for one in containers),
+        autoscale=sum(autoscale(one, need, basis) for one in containers),
+        storage=sum(one.gb for one in containers) * STORAGE.value,
+        functions=gb_s * GB_SECOND.value + executions / 1e6 * EXECUTIONS.value,
+    )
+
+
+def standard(ru: float) -> float:
+    """So much throughput all month."""
+    return ru / 100 * RU_HOUR.value * HOURS_A_MONTH
+
+
+def autoscale(container: ContainerDemand, need: Demand, basis: Basis) -> float:
+    """Every hour its highest second, at least a tenth of the maximum, which is what the busiest second needs."""
+    hours_highest = container.ru * need.mean_share * basis.load.peak_in_hour / basis.assumed.used_share
+    billed = max(container.provisioned_ru * AUTOSCALE_LEAST.value, hours_highest)
+    return standard(min(billed, container.provisioned_ru)) * AUTOSCALE.value
