@@ -26,7 +26,7 @@ from local.cosmos.charges import PROFILES
 from shared.data.feed import FEED_LENGTH
 
 # functions/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval, max_items_per_invocation.
-POLL_S: Final = 0.5
+POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
 BATCH_MOST: Final = 100
@@ -44,9 +44,10 @@ class Assumed:
     used_share: float = 0.7
     platform: float = 2.0
     leases_an_instance: int = 50
-    # Remedies that are not built: batches that look at the feed, front pages that a CDN answers, copies of the feed.
+    # Remedies that are not built: batches that look at the feed; edges of a CDN, each of which asks for the
+    # front page once a second (0: no CDN); copies of the feed.
     looking_share: float = 1.0
-    cdn_share: float = 0.0
+    cdn_edges: int = 0
     feed_replicas: int = 1
 
 
@@ -163,7 +164,8 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
     load, measured, assumed = basis.load, basis.measured, basis.assumed
     commands = {name: rate * load.peak for name, rate in load.commands_per_s(users).items()}
     queries = {name: rate * load.peak for name, rate in load.queries_per_s(users).items()}
-    queries[FRONT_PAGE] *= 1 - assumed.cdn_share
+    if assumed.cdn_edges:
+        queries[FRONT_PAGE] = min(queries[FRONT_PAGE], float(assumed.cdn_edges))
     in_feed = load.share_in_feed(commands[CREATE_POST] / load.peak, FEED_LENGTH)
 
     posts_feed = _posts_feed(commands, basis, partitions["posts"])

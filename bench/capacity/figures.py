@@ -8,8 +8,8 @@ from math import floor, log10
 
 def number(value: float, digits: int = 3) -> str:
     """With thousands separators, rounded to so many significant digits."""
-    if value == 0:
-        return "0"
+    if value == 0 or (float(value).is_integer() and abs(value) < 10**digits):
+        return f"{value:.0f}"
     places = digits - 1 - floor(log10(abs(value)))
     rounded = round(value, places)
     return f"{rounded:,.{max(0, places)}f}" if places > 0 else f"{rounded:,.0f}"

@@ -104,7 +104,7 @@ def simulate(case: HotPost) -> Outcome:
     for number in range(likes):
         arrival = number / case.likes_per_s
         _until(run, busy, arrival)
-        queue = queues[number % case.processes][number // case.processes % case.shards]
+        queue = queues[number // case.shards % case.processes][number % case.shards]
         queue.waiting.append(arrival)
         if id(queue) not in busy:
             busy.add(id(queue))
@@ -130,8 +130,12 @@ def _until(run: _Run, busy: set[int], moment: float) -> None:
 
 
 def likes_before_refusal(case: HotPost) -> int:
-    """The highest of the tried rates, in steps of 1%, at which nothing is refused."""
-    rate = ceil(case.most_per_s)
-    while rate > 1 and simulate(replace(case, likes_per_s=rate)).refused_per_s > 0:
-        rate -= max(1, ceil(case.most_per_s / 100))
-    return rate
+    """A rate at which nothing is refused, while at one percent of `most_per_s` more something is."""
+    free, refused = 0, ceil(case.most_per_s * 1.05)
+    while refused - free > max(1, case.most_per_s / 100):
+        rate = (free + refused) // 2
+        if simulate(replace(case, likes_per_s=rate)).refused_per_s > 0:
+            refused = rate
+        else:
+            free = rate
+    return free

@@ -149,11 +149,10 @@ def _run(taken: Sequence[Taken]) -> Section:
     return [
         "### One hot post within one second (measured on the emulator with `--throttle`, charges modelled)",
         "",
-        "The emulator's clock stands still, so that a run is one second whatever the machine. 256 clients like,"
-        " four where"
-        " there is no group commit; the likes go through the app's own transactions. The shards lie on eight physical"
-        " partitions of 10,000 RU/s where their hashes put them; each has a counter of its own and the post is"
-        " not written.",
+        "The emulator's clock stands still, so that a run is one second whatever the machine. 256 clients like for each"
+        " physical partition, four where there is no group commit; the likes go through the app's own transactions. The"
+        " shards lie on eight physical partitions of 10,000 RU/s where their hashes put them; each has a counter of its"
+        " own, and the post is not written.",
         "",
         *table(head, rows),
     ]

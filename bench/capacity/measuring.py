@@ -50,7 +50,7 @@ _KB: Final = 1024
 class Measured:
     """`requests` and `reactions` by name; `commit` is a group commit of likes of one post. `rename` is what follows a
     rename: its `each` is one item with the name. `scanned_ru` is what a query over all of `posts` costs on each
-    physical partition. Sizes are in KB of JSON, system properties included. `lease_write_ru` is of one checkpoint or renewal.
+    physical partition. Sizes are in KB of JSON, system properties included. `lease_write_ru` is of one renewal.
     """
 
     requests: dict[str, Charges]

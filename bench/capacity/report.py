@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from bench.capacity.demand import Basis, Demand, demand
 from bench.capacity.figures import number, people, percent, table
@@ -15,6 +16,7 @@ from bench.capacity.published import LIMITS as PUBLISHED_LIMITS
 from bench.capacity.published import PRICES, Published
 
 Section = list[str]
+_EDGES: Final = 200
 
 
 def size_tables(basis: Basis) -> list[Section]:
@@ -54,11 +56,11 @@ def _first(basis: Basis) -> Section:
 def _remedies(basis: Basis) -> Section:
     feed = LIMITS[0]
     looking = replace(basis.assumed, looking_share=0.01)
-    cached = replace(looking, cdn_share=0.95)
+    cached = replace(looking, cdn_edges=_EDGES)
     steps = [
         ("as it is", basis.assumed),
         ("and one batch in a hundred looks at the feed", looking),
-        ("and a CDN answers 95% of the front pages", cached),
+        (f"and a CDN whose {_EDGES} edges (assumption) ask once a second each", cached),
         ("and 16 replicas of the feed", replace(cached, feed_replicas=16)),
     ]
     rows = []
@@ -262,7 +264,7 @@ def _measured(basis: Basis) -> Section:
 
 def _published() -> Section:
     def row(one: Published) -> tuple[str, ...]:
-        return (one.what, f"{one.value:,.10g} {one.unit}", one.source, one.as_of)
+        return (one.what, f"{_exact(one.value)} {one.unit}", one.source, one.as_of)
 
     return [
         "### Prices and limits (published)",
@@ -271,3 +273,7 @@ def _published() -> Section:
         "",
         *table(["", "", "source", "as of"], [row(one) for one in (*PRICES, *PUBLISHED_LIMITS)]),
     ]
+
+
+def _exact(value: float) -> str:
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
