@@ -18,4 +18,6 @@ def with_tables(page: str, tables: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise MarkersMissingError(f"the page needs the lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{tables.strip()}\n\n{END}{after}"
+    # Lines alone: blanks at the beginning of the first make it a command.
+    lines = tables.strip("\n")
+    return f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}"
