@@ -87,7 +87,7 @@ def _shares(basis: Basis) -> Section:
     head = [
         "users",
         "RU/s of the partition",
-        "likes a second",
+        "likes a second in full batches",
         "or reads",
         "burst to 3,000 RU/s lasts",
         "10,000 RU/s on every partition takes",
@@ -109,20 +109,20 @@ def _shares(basis: Basis) -> Section:
 def _viral(basis: Basis) -> Section:
     found = viral(basis)
     rows = [
-        ("its logical partition, a batch for each like", number(found.alone_ru)),
-        ("… thirty likes in a batch", number(found.together_ru)),
-        ("… without any counter there", number(found.items_ru)),
-        ("… reads of the post, 100 for each like", number(found.reads_ru)),
-        ("`users`, names of those who like, all over the container", number(found.names_ru)),
-        ("the author's partition of `users`, copies", number(found.author_ru)),
-        ("changes a second on one lease", number(found.changes)),
+        ("its logical partition, a batch for each like, RU/s", number(found.alone_ru)),
+        ("… thirty likes in a batch, RU/s", number(found.together_ru)),
+        ("… without any counter there, RU/s", number(found.items_ru)),
+        ("… reads of the post, 100 for each like, RU/s", number(found.reads_ru)),
+        ("`users`, names of those who like, all over the container, RU/s", number(found.names_ru)),
+        ("the author's partition of `users`, copies, RU/s", number(found.author_ru)),
+        ("changes on one lease", number(found.changes)),
         ("… of which a lease carries here", number(basis.pace.hot_changes_per_s)),
         ("logical partitions that the likes need", number(found.shards)),
     ]
     return [
         f"### A viral post: {VIRAL_LIKES:,} likes a second (modelled)",
         "",
-        *table(["", "RU/s"], rows),
+        *table(["", "a second"], rows),
     ]
 
 
@@ -186,11 +186,10 @@ def _simulated(basis: Basis) -> Section:
     return [
         f"### The same for {VIRAL_LIKES:,} likes a second (simulated: bench/capacity/hot_post.py)",
         "",
-        "Likes come evenly, a commit takes 10 ms (assumption), each shard has a physical partition of 10,000"
-        " RU/s of its own,"
-        " eight seconds. The first column of results is the highest rate at which nothing is refused. The change feed's"
-        " reads and readers of the post are left out. What is under way when a second is spent is carried out, so that more"
-        " than 10,000 RU may be.",
+        "Likes come evenly, a commit takes 10 ms (assumption), each shard has a physical partition of 10,000 RU/s of"
+        " its own, eight seconds. The first column of results is the highest rate at which nothing is refused. The change"
+        " feed's reads and readers of the post are left out. What is under way when a second is spent is carried out,"
+        " so that more than 10,000 RU may be.",
         "",
         *table(head, rows),
     ]
