@@ -187,9 +187,9 @@ def _simulated(basis: Basis) -> Section:
         f"### The same for {VIRAL_LIKES:,} likes a second (simulated: bench/capacity/hot_post.py)",
         "",
         "Likes come evenly, a commit takes 10 ms (assumption), each shard has a physical partition of 10,000 RU/s of"
-        " its own, eight seconds. The first column of results is the highest rate at which nothing is refused. The change"
-        " feed's reads and readers of the post are left out. What is under way when a second is spent is carried out,"
-        " so that more than 10,000 RU may be.",
+        " its own, eight seconds. The first column of results is the highest rate at which nothing is refused. The"
+        " change feed's reads and readers of the post are left out. What is under way when a second is spent is carried"
+        " out, so that more than 10,000 RU may be.",
         "",
         *table(head, rows),
     ]
