@@ -26,6 +26,7 @@ throttled request is answered 429 while its client still listens.
 
 Comments and likes that share a batch (shared/transactions/post_commits.py) wait for a task that is none of theirs. It
 has a deadline of its own, `COMMIT_DEADLINE_S`, and waits for a throttled database as long as the last of them would.
+So do those who share a reading of the front page (shared/data/front_page.py), which ends after `REQUEST_DEADLINE_S`.
 
 Reactions to the change feed have no client and no deadline of their own. The SDK waits for a throttled database as
 above, for one operation up to `THROTTLE_WAIT_S`; then the batch is thrown back to the host, which delivers it again
