@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
 Result = TypeVar("Result")
 
+# Operations of a transactional batch: https://learn.microsoft.com/azure/cosmos-db/nosql/transactional-batch
+BATCH_LIMIT = 100
 # A query costs as much as about three point reads of small items.
 _READS_WORTH_A_QUERY = 4
 

@@ -14,7 +14,7 @@ from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.logs import log
 from shared.models.base import Item
 
-CONCURRENCY = 16
+CONCURRENCY = 32
 
 T = TypeVar("T")
 

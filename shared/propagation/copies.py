@@ -2,27 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
+from shared.propagation.together import Together
 from shared.retries import COPY_ATTEMPTS
 
 # What of a copy can change after its creation: within the ten operations of one patch.
 _CHANGING = ("userUsername", "nameVersion", "title", "content", "commentCount", "likeCount", "version")
 
 
+def looking_together(posts: Container) -> Together[str, Item | None]:
+    """Reads posts: those that are asked for at the same time by one query, where that is cheaper."""
+
+    async def read(ids: Sequence[str]) -> list[Item | None]:
+        found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
+        return [found.get(post_id) for post_id in ids]
+
+    return Together(read, most=BATCH_LIMIT)
+
+
+def creating_together(container: Container, partition_key: str) -> Together[Item, bool]:
+    """Creates copies in one logical partition: those that come at the same time in one batch. The answer is False for
+    one that is there already, as it is."""
+
+    async def create(copies: Sequence[Item]) -> list[bool]:
+        missing = list(copies)
+        while missing:
+            try:
+                await container.batch(partition_key, [("create", (copy,)) for copy in missing])
+                break
+            except BatchRefused as refused:
+                if not isinstance(refused.reason, ItemExists):
+                    raise
+                del missing[refused.index]
+        return [any(copy is one for one in missing) for copy in copies]
+
+    return Together(create, most=BATCH_LIMIT)
+
+
 @dataclass(frozen=True)
 class Copies:
-    """One place of copies: its container, the property that is its partition key, and the trigger of its creations."""
+    """One place of copies: its container, the property that is its partition key, and the trigger of its creations.
+
+    In a batch of changes `looks` are shared with the other place, and `creations` go together where all copies are in
+    one logical partition."""
 
     container: Container
     posts: Container
     partition_key: str
     trigger: str | None = None
+    looks: Together[str, Item | None] | None = None
+    creations: Together[Item, bool] | None = None
 
     async def put(self, post: Item, *, present: bool = True) -> None:
         """Make the copy show `post`, unless it shows a later state: one write, or two where there was no copy.
@@ -60,6 +96,8 @@ class Copies:
 
     async def _create(self, copy: Item) -> bool:
         """False when there is a copy already."""
+        if self.creations is not None:
+            return await self.creations(copy)
         try:
             await self.container.create(copy, post_trigger=self.trigger)
         except ItemExists:
@@ -67,7 +105,8 @@ class Copies:
         return True
 
     async def _check_against(self, copy: Item) -> None:
-        post = await self.posts.read(copy["postId"], copy["postId"])
+        post_id = copy["postId"]
+        post = await (self.looks(post_id) if self.looks else self.posts.read(post_id, post_id))
         if post is None or post["type"] != Post.TYPE:
             await self.remove(copy)
         elif version_of(post) > copy["version"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing
+from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing
 from shared.data.feed import FEED_LENGTH
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
@@ -15,7 +15,6 @@ from shared.propagation.copies import Copies
 
 # A run of the trigger cuts thousands of items, a batch a hundred: a feed that needs more is not of our making.
 _MOST_CUTS = 1_000
-MOST_TOGETHER = 100
 
 _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
@@ -117,14 +116,14 @@ async def trim(feed: Container, posts: Container, copies: Copies, state: FeedSta
     so the last one sees what all have done.
     """
     for _ in range(_MOST_CUTS):
-        surplus = state.surplus[:MOST_TOGETHER]
+        surplus = state.surplus[:BATCH_LIMIT]
         if not surplus:
             return
         with suppress(BatchRefused):  # another process has deleted one of them
             await feed.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
-        state = await FeedState.read(feed, surplus=MOST_TOGETHER)
+        state = await FeedState.read(feed, surplus=BATCH_LIMIT)
         if state.is_short and await refill(feed, posts, copies):
-            state = await FeedState.read(feed, surplus=MOST_TOGETHER)
+            state = await FeedState.read(feed, surplus=BATCH_LIMIT)
     raise DatabaseUnavailable("the feed was found too long again and again")
 
 

@@ -11,28 +11,28 @@ What is written to `posts` here comes back as a change once more, then with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from shared.containers import POSTS
-from shared.cosmos import BatchRefused, Container
+from shared.cosmos import BATCH_LIMIT, BatchRefused, Container
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
-from shared.propagation.batches import Kept, Reaction
-from shared.propagation.copies import Copies
-from shared.propagation.feed import MOST_TOGETHER, FeedState, cut, refill, trim
+from shared.propagation.batches import Kept, Reaction, for_each
+from shared.propagation.copies import Copies, creating_together, looking_together
+from shared.propagation.feed import FeedState, cut, refill, trim
 from shared.propagation.usernames import CurrentUsers, is_outdated
 from shared.transactions.choice import BATCHES, Transactions
 
 REACTION = Reaction(source="on_posts_changed", container=POSTS, partition_key="postId")
 
-# Comments and likes of a deleted post: seconds until they expire, and how many one transaction marks.
+# Comments and likes of a deleted post: seconds until they expire.
 _EXPIRY_S = 1
-_BATCH = 100
 
 _CONTRIBUTIONS = (
     "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl) OFFSET 0 LIMIT @limit"
@@ -96,12 +96,22 @@ def _name_version(item: Item) -> int:
 
 @dataclass
 class _Batch:
-    """One folded batch: the users of its items are read once, the feed is looked at once."""
+    """One folded batch: the users of its items are read once, the feed is looked at once, and what its posts need at
+    the same time is asked for together."""
 
     reaction: PostsReaction
     current_users: CurrentUsers
     feed_state: FeedState = field(default_factory=lambda: FeedState([]))
     has_filled_feed: bool = False
+    user_copies: Copies = field(init=False)
+    feed_copies: Copies = field(init=False)
+
+    def __post_init__(self) -> None:
+        reaction, looks = self.reaction, looking_together(self.reaction.posts)
+        has_trigger = reaction.transactions.feed_trigger is not None  # which runs with a creation of one item
+        creations = None if has_trigger else creating_together(reaction.feed, Post.TYPE)
+        self.user_copies = replace(reaction.user_copies, looks=looks)
+        self.feed_copies = replace(reaction.feed_copies, looks=looks, creations=creations)
 
     async def handle(self, changes: list[Item]) -> list[Kept]:
         failures = self.reaction.failures
@@ -121,7 +131,7 @@ class _Batch:
         if reaction.transactions.feed_trigger is None:
             if self.has_filled_feed and not self.feed_state.surplus:
                 # There was room, but others may have taken it at the same time: whoever looks last sees them all.
-                self.feed_state = await FeedState.read(reaction.feed, surplus=MOST_TOGETHER)
+                self.feed_state = await FeedState.read(reaction.feed, surplus=BATCH_LIMIT)
             await trim(reaction.feed, reaction.posts, reaction.feed_copies, self.feed_state)
         elif self.feed_state.is_too_long:
             await cut(reaction.feed, reaction.transactions.feed_trigger)
@@ -143,16 +153,26 @@ class _Batch:
 
     async def _copy(self, post: Item) -> None:
         copy = short_form(post)
-        await self.reaction.user_copies.put(post, present=version_of(post) > 1)
+        puts = [partial(self.user_copies.put, post, present=version_of(post) > 1)]
         if self.feed_state.admits(copy):
-            present = self.feed_state.has(copy)
-            self.has_filled_feed = self.has_filled_feed or not present
-            await self.reaction.feed_copies.put(post, present=present)
-            self.feed_state.add(copy)
+            puts.append(partial(self._put_in_feed, post, copy))
+        await for_each(puts, _await)
+
+    async def _put_in_feed(self, post: Item, copy: Item) -> None:
+        present = self.feed_state.has(copy)
+        self.has_filled_feed = self.has_filled_feed or not present
+        # Known of before it is there, so that the batch's other posts are admitted to what is left of the feed.
+        self.feed_state.add(copy)
+        try:
+            await self.feed_copies.put(post, present=present)
+        except BaseException:
+            if not present:
+                self.feed_state.discard(copy)
+            raise
 
     async def _take_out(self, post: Item) -> None:
-        await self.reaction.user_copies.remove(post)
-        await self.reaction.feed_copies.remove(post)
+        await self.user_copies.remove(post)
+        await self.feed_copies.remove(post)
         self.feed_state.discard(post)
         await expire_contributions(self.reaction.posts, post["postId"])
 
@@ -161,9 +181,15 @@ class _Batch:
             self.has_filled_feed = True
 
 
+async def _await(put: Callable[[], Awaitable[None]]) -> None:
+    await put()
+
+
 async def expire_contributions(posts: Container, post_id: str) -> None:
     """Let the comments and likes of a deleted post expire: a query and a transaction for each hundred of them."""
-    while ids := await posts.query(_CONTRIBUTIONS, {"limit": _BATCH}, partition_key=post_id, page_size=_BATCH):
+    while ids := await posts.query(
+        _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
+    ):
         expire = [{"op": "set", "path": "/ttl", "value": _EXPIRY_S}]
         with suppress(BatchRefused):  # one of them expired since the query
             await posts.batch(post_id, [("patch", (item_id, expire)) for item_id in ids])

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shared.cosmos import BatchRefused, Container, Operation
+from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, Operation
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post
 from shared.propagation.usernames import OUTDATED, outdated_parameters
 from shared.retries import RENAMING_REFUSALS
 
-_MOST_TOGETHER = 100
 _MOST_BATCHES = 10_000
 
 _IN_POST = f"SELECT c.id, c.type FROM c WHERE {OUTDATED} OFFSET 0 LIMIT @limit"  # noqa: S608 - a constant of ours
@@ -47,13 +46,13 @@ class RenameBatches:
             await self.in_post(posts, post_id, user)
 
     async def _outdated(self, posts: Container, post_id: str, user: Item) -> list[Item]:
-        parameters = outdated_parameters(user) | {"limit": _MOST_TOGETHER}
-        return await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=_MOST_TOGETHER)
+        parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
+        return await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=BATCH_LIMIT)
 
 
 def _hundreds(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), _MOST_TOGETHER):
-        yield items[start : start + _MOST_TOGETHER]
+    for start in range(0, len(items), BATCH_LIMIT):
+        yield items[start : start + BATCH_LIMIT]
 
 
 def _renaming(item: Item, user: Item) -> Operation:

@@ -62,7 +62,7 @@ def _holding_in_the_middle(gateway: Gateway) -> Iterator[list[Held]]:
     with (
         gateway.holding(named("batch posts"), after=POSTS // 2) as renames,
         gateway.holding(named("create users"), after=POSTS // 2, applied=True) as copies,
-        gateway.holding(named("create feed"), after=3) as entries,
+        gateway.holding(named("batch feed")) as entries,
     ):
         yield [renames, copies, entries]
 

@@ -79,7 +79,7 @@ async def test_a_post_and_a_like_cause_the_operations_they_must_and_then_nothing
         "create posts": 1,
         "query feed": 2,
         "create users": 1,
-        "create feed": 1,
+        "batch feed": 1,
         "read posts": 2,
     }
     assert _counted(for_the_like) == {
