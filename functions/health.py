@@ -35,8 +35,8 @@ def _propagation() -> Propagation:
 )
 async def get_health(_call: Call[None]) -> func.HttpResponse:
     """200 when the database, every container and every script that is used is there; 503 naming what is not. How far
-    the copies of names and posts lag behind is said, too, and is no reason for a 503. An answer is up to a second
-    old."""
+    the copies of names and posts lag behind is said, too, and is no reason for a 503. The checks are up to a second
+    old, the lag up to five."""
     checks = await _readiness().checks()
     health = Health(checks=checks, propagation=await _propagation().lags())
     return func.HttpResponse(
