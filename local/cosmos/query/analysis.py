@@ -200,6 +200,18 @@ def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
         case syntax.Property():
             if path := reader.path(node):
                 yield Predicate(path, "=", (True,), False, reader.test(node))
+        case syntax.Logical(operator="OR"):
+            yield from _alternatives(node, reader)
+
+
+def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
+    """Paths of which every alternative names the values, as where an SDK reads many items by id and partition key. An
+    index of the service unites what each alternative finds, hence the whole condition as the test."""
+    paths = (reader.path(part) for part in syntax.walk(node.operands[0]))
+    for path in dict.fromkeys(path for path in paths if path):
+        values = _pinned(node, reader, path)
+        if values is not None:
+            yield Predicate(path, "IN", tuple(values), False, reader.test(node))
 
 
 def _comparison(

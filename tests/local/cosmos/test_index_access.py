@@ -44,6 +44,7 @@ conditions = st.one_of(
     st.tuples(paths, st.just("IN"), st.lists(values, min_size=1, max_size=3)),
     st.tuples(paths, st.just("STARTSWITH"), st.sampled_from(["", "a", "a\0", LONG, "😀"]).map(lambda value: [value])),
     st.tuples(paths, st.just("OR"), st.tuples(values, values).map(list)),
+    st.tuples(paths, st.just("EITHER"), st.tuples(values, values, values).map(list)),
 )
 orders = st.lists(st.tuples(paths, st.booleans()), max_size=3, unique_by=lambda each: each[0])
 
@@ -103,6 +104,8 @@ def _condition(path: str, operator: str, operands: list[str]) -> str:
         return f"STARTSWITH(c.{path}, {operands[0]})"
     if operator == "OR":
         return f"(c.{path} = {operands[0]} OR c.{path} > {operands[1]})"
+    if operator == "EITHER":
+        return f"((c.{path} = {operands[0]} AND c.a = {operands[1]}) OR c.{path} = {operands[2]})"
     return f"c.{path} {operator} {operands[0]}"
 
 

@@ -63,6 +63,7 @@ async def _looked_at(container: ContainerProxy, query: str) -> tuple[list[int], 
         ("SELECT * FROM c ORDER BY c.n DESC OFFSET 1 LIMIT 2", [COUNT - 2, COUNT - 3]),
         (FEW, [0, 1, 2]),
         ("SELECT * FROM c WHERE c.kind = 'rare' AND c.n > 7", [8, 9]),
+        ("SELECT * FROM c WHERE (c.n = 2 AND c.id = '2') OR (c.n = 7 AND c.id = '7')", [2, 7]),
     ],
 )
 async def test_a_query_looks_at_little_more_than_it_returns(

@@ -31,6 +31,13 @@ def predicates(condition: str, source: str = "c") -> list[tuple[Any, ...]]:
         ("IS_DEFINED(c.a)", [(("a",), "IS_DEFINED")]),
         ("c.a", [(("a",), "=", True)]),
         ("c.a = 1 OR c.b = 2", []),
+        ("c.a = 1 OR c.a > 2", []),
+        ("c.a = 1 OR c.a IN (2, 3)", [(("a",), "IN", 1, 2, 3)]),
+        (
+            "(c.a = 1 AND c.b = 2) OR (c.b = 4 AND c.a = 3)",
+            [(("a",), "IN", 1, 3), (("b",), "IN", 2, 4)],
+        ),
+        ("(c.a = 1 AND c.b = 2) OR (c.a = 3 AND c.d = 4)", [(("a",), "IN", 1, 3)]),
         ("c.a = c.b", []),
         ("LOWER(c.a) = 'x'", []),
         ("c.arr[0] = 1", []),
