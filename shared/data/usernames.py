@@ -17,7 +17,7 @@ What a crash leaves, and what mends it:
 
 Release and takeover must not hit a user who is just then taking a former name back. Both go by the reservation's etag
 and its `nameVersion`: taking a name back replaces the reservation with a higher version, so that the release of the
-lower one finds another etag or another version and leaves it alone.
+lower one finds another etag, looks again, finds another version and leaves it alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
-from shared.errors import UsernameTaken
+from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.retries import RESERVE_ATTEMPTS
 
@@ -38,6 +38,8 @@ TYPE = "username"
 UNCONFIRMED_TTL_S = 3600
 # Longer than any request may take, so that a reservation in the middle of its protocol is not taken away.
 ABANDONED_AFTER_S = 60
+# On a reservation that was missing when it was to be confirmed.
+_MADE_AGAIN = "madeAgain"
 
 
 def normalised(username: str) -> str:
@@ -122,7 +124,8 @@ async def give_back(users: Container, reservation: Reservation) -> None:
 
 
 async def confirm(users: Container, user: Item) -> None:
-    """Make the reservation of the user's name last: one point read, and one write unless that is done already.
+    """Make the reservation of the user's name last: one point read, and one write unless that is done already. Where
+    there is no reservation, or another's, the present user is read, too.
 
     Raises UsernameTaken when someone else holds the name: no request can bring that about within its deadline, so it is
     for a person to look at.
@@ -130,29 +133,53 @@ async def confirm(users: Container, user: Item) -> None:
     wanted = reservation_item(user["username"], user["id"], user.get("nameVersion", 0), confirmed=True)
     held = await users.read(wanted["id"], wanted["id"])
     if held is None:
-        await _create_or_confirm(users, wanted, user)
+        await _reserve_again(users, user, wanted)
     elif held["ownerId"] != user["id"]:
-        raise UsernameTaken(user["username"])
+        if await _has_name(users, wanted):
+            raise UsernameTaken(user["username"])
     elif "ttl" in held and held["nameVersion"] <= wanted["nameVersion"]:
-        with suppress(ConditionFailed, ItemMissing):  # the user is taking the name once more: that change comes, too
+        await _make_last(users, held, wanted)
+
+
+async def _reserve_again(users: Container, user: Item, wanted: Item) -> None:
+    """The reservation has expired, or the change was delivered so late that the user has another name and the
+    reservation was released. Nobody would release it a second time, so it stays unconfirmed until the user has been
+    read, whoever does that; after a crash it expires."""
+    unconfirmed = reservation_item(wanted["username"], wanted["ownerId"], wanted["nameVersion"], confirmed=False)
+    try:
+        reserved = await users.create(unconfirmed | {_MADE_AGAIN: True})
+    except ItemExists:
+        await confirm(users, user)
+    else:
+        await _make_last(users, reserved, wanted)
+
+
+async def _make_last(users: Container, held: Item, wanted: Item) -> None:
+    with suppress(ConditionFailed, ItemMissing):  # the user is taking the name once more: that change comes, too
+        if _MADE_AGAIN in held and not await _has_name(users, wanted):
+            await users.delete(held["id"], held["id"], etag=held["_etag"])
+        else:
             await users.replace(wanted, etag=held["_etag"])
 
 
-async def _create_or_confirm(users: Container, wanted: Item, user: Item) -> None:
-    try:
-        await users.create(wanted)
-    except ItemExists:
-        await confirm(users, user)
+async def _has_name(users: Container, wanted: Item) -> bool:
+    owner = await users.read(wanted["ownerId"], wanted["ownerId"])
+    return owner is not None and reservation_id(owner["username"]) == wanted["id"]
 
 
 async def release(users: Container, username: str, user: Item) -> None:
     """Delete the reservation of a name that the user had before: one point read and one write, or the read alone where
-    the name is not his any more or is his again."""
+    the name is not his any more or is his again. Raises DatabaseUnavailable when the reservation is written each time
+    between the two."""
     key = reservation_id(username)
     if key == reservation_id(user["username"]):
         return
-    held = await users.read(key, key)
-    if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= user.get("nameVersion", 0):
-        return
-    with suppress(ConditionFailed, ItemMissing):
-        await users.delete(key, key, etag=held["_etag"])
+    for _ in range(RESERVE_ATTEMPTS):
+        held = await users.read(key, key)
+        if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= user.get("nameVersion", 0):
+            return
+        with suppress(ConditionFailed):  # taken over, taken back, or confirmed by a delivery that came late: look again
+            with suppress(ItemMissing):
+                await users.delete(key, key, etag=held["_etag"])
+            return
+    raise DatabaseUnavailable(f"the reservation {key} was written each time it was to be released")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -234,3 +236,127 @@ async def test_a_settled_rename_does_not_change_the_entity_tag_of_the_user(blog:
 
     assert settled["_etag"] != renamed["_etag"]
     assert User.entity_tag(settled) == User.entity_tag(renamed) != User.entity_tag(user)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Containers in which something else happens once, at a certain point."""
+
+    after: Callable[[], Awaitable[object]]
+
+    def read(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
+        """After the first read of the item, before its result is used."""
+        self._follow(monkeypatch, "read", lambda arguments: arguments[0] == item_id)
+
+    def create(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
+        """After the item is created."""
+        self._follow(monkeypatch, "create", lambda arguments: arguments[0]["id"] == item_id)
+
+    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, is_meant: Callable[[Any], bool]) -> None:
+        operation = getattr(Container, name)
+
+        async def follow(container: Container, *arguments: Any, **options: Any) -> Any:
+            result = await operation(container, *arguments, **options)
+            if is_meant(arguments):
+                monkeypatch.setattr(Container, name, operation)
+                await self.after()
+            return result
+
+        monkeypatch.setattr(Container, name, follow)
+
+
+async def _settle(blog: Blog, user: Item) -> None:
+    await blog.users_reaction.on_changed([user])
+
+
+async def _present(blog: Blog, user: Item) -> Item:
+    return await get_user(blog.users, user["id"])
+
+
+async def _reservation(blog: Blog, username: str) -> Item | None:
+    key = usernames.reservation_id(username)
+    return await blog.users.read(key, key)
+
+
+async def test_a_delivery_from_before_a_rename_does_not_reserve_the_released_name_again(blog: Blog) -> None:
+    first = await _register(blog, unique("bob"))
+    await _rename(blog, first, unique("rob"))
+    await _settle(blog, await _present(blog, first))
+
+    await _settle(blog, first)
+
+    assert await _reservation(blog, first["username"]) is None
+
+
+async def test_a_delivery_from_before_a_rename_is_no_failure_when_others_have_the_name_since(blog: Blog) -> None:
+    first = await _register(blog, unique("bob"))
+    await _rename(blog, first, unique("rob"))
+    await _settle(blog, await _present(blog, first))
+    heir = await _register(blog, first["username"])
+
+    await _settle(blog, first)
+
+    assert await blog.all_items(blog.failures) == []
+    assert (await _reservation(blog, first["username"]) or {})["ownerId"] == heir["id"]
+
+
+async def test_a_rename_settled_while_a_missing_reservation_is_made_again_leaves_none(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await _register(blog, unique("bob"))
+    key = usernames.reservation_id(first["username"])
+    await blog.users.delete(key, key)
+
+    async def rename_and_settle() -> None:
+        await _rename(blog, first, unique("rob"))
+        await _settle(blog, await _present(blog, first))
+
+    Meeting(rename_and_settle).create(monkeypatch, key)
+    await _settle(blog, first)
+
+    assert await _reservation(blog, first["username"]) is None
+
+
+class Killed(BaseException):
+    """As a crash: nothing is done after it."""
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_expires(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    """And the same change once more confirms it, unless the user has another name by now."""
+    first = await _register(blog, unique("bob"))
+    key = usernames.reservation_id(first["username"])
+    if is_late:
+        await _rename(blog, first, unique("rob"))
+        await _settle(blog, await _present(blog, first))
+    else:
+        await blog.users.delete(key, key)
+
+    async def die() -> None:
+        raise Killed
+
+    Meeting(die).create(monkeypatch, key)
+    with pytest.raises(Killed):
+        await _settle(blog, first)
+    left = await _reservation(blog, first["username"]) or {}
+    await _settle(blog, first)
+    after = await _reservation(blog, first["username"])
+
+    assert left["ttl"] == usernames.UNCONFIRMED_TTL_S
+    assert (after is None) == is_late
+    assert after is None or "ttl" not in after
+
+
+async def test_a_name_confirmed_by_a_late_delivery_while_it_is_released_is_released(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await _register(blog, unique("bob"))
+    await _rename(blog, first, unique("rob"))
+
+    Meeting(lambda: usernames.confirm(blog.users, first)).read(monkeypatch, usernames.reservation_id(first["username"]))
+    await _settle(blog, await _present(blog, first))
+
+    assert await _reservation(blog, first["username"]) is None
+    assert "formerUsernames" not in await _present(blog, first)
