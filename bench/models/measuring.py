@@ -13,7 +13,8 @@ from bench.models.plan import ArticlePlan
 from bench.models.requests import Exhibits, Writers, reads, writes
 from bench.timing import Action, in_turn
 
-# How often a request is observed; a charge hardly varies.
+# How often a request is observed. A charge hardly varies; but where the machine is busy a page may end before its time,
+# and the next one is charged by itself.
 _OBSERVED: Final = 5
 _WARM_UP: Final = 2
 _BLOCK: Final = 2
@@ -21,7 +22,7 @@ _BLOCK: Final = 2
 
 @dataclass(frozen=True)
 class Cost:
-    """One request on one model: means of the observed ones, quantiles of the timed ones. `rounds` were timed; without
+    """One request on one model: medians of the observed ones, quantiles of the timed ones. `rounds` were timed; without
     any the times are 0. `partitions` are physical."""
 
     charge_ru: float
@@ -72,10 +73,10 @@ async def _measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int
         for model, observations in seen.items():
             timed = times.get(model)
             costs[name][model] = Cost(
-                statistics.fmean(one.request_units for one in observations),
-                statistics.fmean(one.calls for one in observations),
-                statistics.fmean(len(one.partitions) for one in observations),
-                statistics.fmean(one.items_read for one in observations),
+                statistics.median(one.request_units for one in observations),
+                statistics.median(one.calls for one in observations),
+                statistics.median(len(one.partitions) for one in observations),
+                statistics.median(one.items_read for one in observations),
                 *((timed.p50_ms, timed.p95_ms, timed.rounds) if timed else ()),
             )
     return costs

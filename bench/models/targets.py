@@ -17,8 +17,9 @@ from bench.report import Finding
 _LOWER: Final = {"C2": 15, "C3": 20, "C4": 20}
 _REASONS: Final = {
     "C1": "; it reserves the name, which V3 gives to two users",
-    "C3": "; 1 RU of it reads the author, whose name V3 is given",
-    "C4": "; 1 RU of it reads the liker, whose name V3 is given",
+    "Q3": "; each copy has the versions of post and name, by which late changes are refused",
+    "Q5": "; each like has the version of the name, and an id that refuses a second one",
+    "Q6": "; as Q3",
 }
 _COPIES_LOWER: Final = 25
 _FLAT: Final = 1.2
@@ -47,6 +48,9 @@ def _charges(costs: Costs) -> Iterator[Finding]:
         met = round(ours, 2) <= round(theirs * (1 - lower / 100), 2)
         change = (ours / theirs - 1) * 100
         detail = f"{ours:.2f} RU, V3 {theirs:.2f}" + ("" if met else _REASONS.get(name, ""))
+        known = costs.get(f"{name} again")
+        if known is not None:
+            detail += f"; {known['this'].charge_ru:.2f} where it need not read the user, whose name V3 is given"
         yield Finding(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, detail)
 
 
