@@ -111,7 +111,7 @@ def _fan_outs(found: Sequence[FanOut]) -> Iterator[Finding]:
         yield Finding(
             f"{ours.what} a second, answers delayed by 10 ms, P = {partitions}",
             f"at least {_FASTER}× one after another",
-            f"{ratio:.1f}×",
+            f"{ratio:.2f}×",
             ratio >= _FASTER,
             f"{ours.per_second:,.0f}/s against {theirs.per_second:,.0f}/s",
         )
