@@ -61,6 +61,7 @@ async def _run(options: Options, command: str) -> Results:
             found = await measure(options, Path(directory))
         circumstances = [*machine(), f"load average before {load:.1f}"]
         setattr(results, name, found(conditions(command, started, circumstances)))
+        publish(results, options.write)  # after each part: a whole run takes most of an hour
     return results
 
 
@@ -79,7 +80,7 @@ def _without_key(arguments: Sequence[str]) -> list[str]:
 
 
 def _parse(arguments: Sequence[str]) -> Options:
-    parser = argparse.ArgumentParser(prog="python -m bench.models", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.models", description=__doc__, allow_abbrev=False)
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part only; may be repeated")
     parser.add_argument("--users", type=int, default=100, help="of the ten requests; the article's ratio of the rest")
     parser.add_argument("--seed", type=int, default=1)
