@@ -46,11 +46,11 @@ def pictures(results: Results) -> Iterator[tuple[str, Drawing]]:
     if results.sizes:
         stages = results.sizes.stages
         numbers = ", ".join(str(stage.partitions) for stage in stages)
-        subtitle = f"modelled (service-2026); P = {numbers} physical partitions, the article's ratio; log axes"
+        subtitle = f"modelled (service-2026); P = {numbers} physical partitions, the article's ratio; times of the emulator; log axes"
         yield "growth", growth(stages, READS, "users", "The same request on more and more data", subtitle)
     if results.partitions:
         stages = results.partitions.stages
-        subtitle = f"modelled (service-2026); {stages[0].users:,} users; log axes"
+        subtitle = f"modelled (service-2026); {stages[0].users:,} users; times of the emulator; log axes"
         title = "The same request and data on more and more physical partitions"
         yield "partitions", growth(stages, READS, "partitions", title, subtitle)
     if results.posts:

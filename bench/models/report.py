@@ -158,8 +158,8 @@ def _stages(part: Stages, title: str, picture: str) -> Iterator[str]:
     yield ""
     yield (
         "The charges of V1 and V2 grow with P in Q3 and Q6, which ask every partition. Their times there are the"
-        " emulator's: it goes through the items where the service has an index for a wildcard policy, so they say that"
-        " these requests reach all data, and not how long the service would take."
+        " emulator's, which goes through all posts where the service has an index of every path: they show that these"
+        " requests reach all data, and not how long the service would take."
     )
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
     yield f"| | {' | '.join(f'{stage.users:,} users, P = {stage.partitions}' for stage in part.stages)} |"
