@@ -46,7 +46,8 @@ def pictures(results: Results) -> Iterator[tuple[str, Drawing]]:
     if results.sizes:
         stages = results.sizes.stages
         numbers = ", ".join(str(stage.partitions) for stage in stages)
-        subtitle = f"modelled (service-2026); P = {numbers} physical partitions, the article's ratio; times of the emulator; log axes"
+        partitions = f"P = {numbers} physical partitions, the article's ratio"
+        subtitle = f"modelled (service-2026); {partitions}; times of the emulator; log axes"
         yield "growth", growth(stages, READS, "users", "The same request on more and more data", subtitle)
     if results.partitions:
         stages = results.partitions.stages
