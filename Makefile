@@ -1,7 +1,7 @@
 # make run   sets everything up and serves the blog at http://localhost:7071
 # make test  sets everything up and runs every test
 # make fuzz  attacks the local stack with hostile input for some minutes (FUZZ_SECONDS for each of its tests)
-# make chaos  kills hosts and database under load, 20 seeds one after the other (CHAOS_SEED, CHAOS_SEEDS)
+# make chaos  kills hosts and database under load, 20 seeds one after the other, then large items (CHAOS_SEED, CHAOS_SEEDS)
 # make schemathesis  sends 10,000 requests made from the API's description (REQUESTS), some minutes
 # make audit  looks for known weaknesses in the dependencies (needs the network) and in the code
 # make test-javascript  runs the suite of the JavaScript SDK alone, where there is node
@@ -60,6 +60,7 @@ chaos: CHAOS_SEED ?= 1
 chaos: CHAOS_SEEDS ?= 20
 chaos: setup
 	$(BIN)/python -m tests.chaos --seed $(CHAOS_SEED) --seeds $(CHAOS_SEEDS)
+	$(BIN)/python -m tests.chaos.scenarios
 
 schemathesis: export REQUESTS ?= 10000
 schemathesis: setup .venv-audit/.installed

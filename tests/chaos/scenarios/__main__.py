@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from tests.chaos.scenarios import liked_post, renamed_user
 
 def main() -> None:
     """Each says what it saw; the first that fails ends it, and its logs stay."""
+    logging.getLogger("azure").setLevel(logging.ERROR)  # it warns of each time that the database is away
     for play in (renamed_user.play, liked_post.play):
         directory = Path(tempfile.mkdtemp(prefix="chaos-scenario-"))
         sys.stdout.write(asyncio.run(play(directory)) + "\n")

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aiohttp import ClientSession, TCPConnector
 
@@ -24,6 +25,7 @@ from tests.chaos.sender import Sender
 _CLOCKS_S = (-2.0, 3.0)
 _KILLED_EVERY_S = (1.0, 6.0)
 _SETTLED_WITHIN_S = 300.0
+_POLL_S = 0.5
 
 
 @dataclass
@@ -40,6 +42,13 @@ class Stage:
         """Wait until nothing is on its way. Raises AssertionError with what is wrong after five minutes."""
         findings = await verify_within(self.blog, _SETTLED_WITHIN_S)
         assert not findings, "\n".join(map(str, findings[:20]))
+
+    async def caught_up(self) -> None:
+        """Wait until the functions have seen every change, by what the app says of itself. Raises TimeoutError after
+        five minutes."""
+        async with asyncio.timeout(_SETTLED_WITHIN_S):
+            while not _has_no_lag(await self.reader.get("/health")):  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(_POLL_S)
 
     @asynccontextmanager
     async def under_kills(self, number: int, seed: int) -> AsyncIterator[None]:
@@ -58,6 +67,11 @@ class Stage:
         finally:
             killing.cancel()
             await asyncio.gather(killing, return_exceptions=True)
+
+
+def _has_no_lag(health: dict[str, Any]) -> bool:
+    propagation = health.get("propagation", {})
+    return bool(propagation) and all(function["lagChanges"] == 0 for function in propagation.values())
 
 
 @asynccontextmanager
@@ -81,6 +95,7 @@ async def stage(directory: Path, users: Iterable[Item], posts: Iterable[Item]) -
 
                 blog = await open_blog(client, database.settings.database)
                 on = Stage(blog, hosts, record, Reader(sender("reader")), sender)
+                await on.caught_up()
                 await on.settled()
                 yield on
         assert not record.divergences, "\n".join(record.divergences)
