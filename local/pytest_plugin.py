@@ -17,24 +17,19 @@ event loop in one thread, which is why synchronous tests and tests on any event 
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from local.cosmos import CosmosEmulator, EmulatorSettings
 from local.cosmos.faults import Faults
+from local.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from azure.cosmos import CosmosClient
     from azure.cosmos.aio import CosmosClient as AioCosmosClient
-
-_START_OR_STOP_S: Final = 30.0
-
-T = TypeVar("T")
 
 
 class CosmosAccount:
@@ -84,27 +79,9 @@ class CosmosAccount:
         return CosmosClient(self.endpoint, self.key, **options)
 
 
-class _LoopThread:
-    """An event loop in a thread of its own, for the length of a `with` block."""
-
-    def __enter__(self) -> _LoopThread:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="cosmos-emulators", daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_START_OR_STOP_S)
-
-
 @pytest.fixture(scope="session")
-def _cosmos_thread() -> Iterator[_LoopThread]:
-    with _LoopThread() as thread:
+def _cosmos_thread() -> Iterator[LoopThread]:
+    with LoopThread() as thread:
         yield thread
 
 
@@ -116,7 +93,7 @@ def cosmos_settings() -> EmulatorSettings:
 
 
 @pytest.fixture
-def cosmos(_cosmos_thread: _LoopThread, cosmos_settings: EmulatorSettings) -> Iterator[CosmosAccount]:
+def cosmos(_cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings) -> Iterator[CosmosAccount]:
     """An account for this test alone: empty at the start, gone at the end."""
     emulator = _cosmos_thread.run(CosmosEmulator(cosmos_settings).__aenter__())
     try:

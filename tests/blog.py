@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import uuid
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
 from local.cosmos import CosmosEmulator, EmulatorSettings
 from local.cosmos.faults import Faults
+from local.loop_thread import LoopThread
 from management.provision import provision
 from shared.cosmos import Container, connect
 from shared.models.base import Item
@@ -27,31 +25,23 @@ STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
 # The scripts of the benchmark: what the article's do, and nothing else.
 NAIVE = Path(__file__).parent.parent / "bench" / "models" / "stored_procedures"
 
-T = TypeVar("T")
-
 
 class EmulatorThread:
     """An emulator with a thread and an event loop of its own, so that tests on any loop can share it."""
 
     def __init__(self, settings: EmulatorSettings) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="emulator", daemon=True)
+        self._thread = LoopThread()
         self._emulator = CosmosEmulator(settings)
         self.settings = settings
 
     def __enter__(self) -> EmulatorThread:
-        self._thread.start()
-        self._run(self._emulator.__aenter__())
+        self._thread.__enter__()
+        self._thread.run(self._emulator.__aenter__())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._run(self._emulator.__aexit__(None, None, None))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+        self._thread.run(self._emulator.__aexit__(None, None, None))
+        self._thread.__exit__()
 
     @property
     def endpoint(self) -> str:
