@@ -40,7 +40,6 @@ class Mending:
             return
         added: dict[str, Any] = {
             "type": User.TYPE,
-            "nameVersion": 1,
             "creationDate": iso_utc(datetime.fromtimestamp(user["_ts"], UTC)),
         }
         operations = [

@@ -38,7 +38,7 @@ from shared.transactions.contribution_procedures import ContributionProcedures
 
 _DATABASE: Final = "hot"
 _DATE: Final = "2026-01-01T00:00:00.000Z"
-_AUTHOR: Final = {"userId": "00000000-0000-4000-8000-000000000000", "username": "the_author", "nameVersion": 1}
+_AUTHOR: Final = {"userId": "00000000-0000-4000-8000-000000000000", "username": "the_author"}
 _TEXT: Final = ("word " * 296).strip()
 _AT_ONCE: Final = 256
 _FEW_AT_ONCE: Final = 4

@@ -101,14 +101,13 @@ def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
     """Posts of `author` with the comments and the like of `user`, as every model can have them."""
     for number in range(count):
         post = f"post-{number:06}"
-        of_user = {"postId": post, "userId": user.id, "userUsername": user.username, "nameVersion": 1}
+        of_user = {"postId": post, "userId": user.id, "userUsername": user.username}
         yield {
             "id": post,
             "type": "post",
             "postId": post,
             "userId": author.id,
             "userUsername": author.username,
-            "nameVersion": 1,
             "title": "A title",
             "content": _CONTENT,
             "commentCount": COMMENTS_OF_USER,
@@ -119,7 +118,7 @@ def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
         for comment in range(COMMENTS_OF_USER):
             item = {"id": f"{post}-{comment}", "type": "comment", **of_user, "content": _CONTENT}
             yield item | {"creationDate": _DATE}
-        yield {"id": f"like-{user.id}", "type": "like", **of_user, "creationDate": _DATE}
+        yield {"id": user.id, "type": "like", **of_user, "creationDate": _DATE}
 
 
 async def _check_names(model: Model, name: str) -> None:

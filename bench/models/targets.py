@@ -15,12 +15,7 @@ from bench.models.results import Results
 from bench.report import Finding
 
 _LOWER: Final = {"C2": 15, "C3": 20, "C4": 20}
-_REASONS: Final = {
-    "C1": "; it reserves the name, which V3 gives to two users",
-    "Q3": "; each copy has the versions of post and name, by which late changes are refused",
-    "Q5": "; each like has the version of the name, and an id that refuses a second one",
-    "Q6": "; as Q3",
-}
+_REASONS: Final = {"C1": "; it reserves the name, which V3 gives to two users"}
 _COPIES_LOWER: Final = 25
 _FLAT: Final = 1.2
 _FASTER: Final = 5

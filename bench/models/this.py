@@ -35,7 +35,7 @@ from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
-from shared.models.user import NewUser, UserChanges
+from shared.models.user import NewUser, UserChanges, name_version
 from shared.propagation.posts import PostsReaction
 from shared.propagation.users import UsersReaction
 from shared.settings import Settings
@@ -69,7 +69,7 @@ class This(Model):
         newest: Newest[Item] = Newest(FEED_LENGTH)
         for index in range(plan.users):
             author = plan.user(index)
-            yield USERS, reservation_item(author["username"], author["id"], author["nameVersion"], confirmed=True)
+            yield USERS, reservation_item(author["username"], author["id"], name_version(author), confirmed=True)
             yield USERS, author
             for post in plan.posts(index, author):
                 copy = short_form(post)

@@ -32,6 +32,7 @@ from shared.data.feed import FEED_LENGTH
 from shared.data.usernames import reservation_id, reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
+from shared.models.user import name_version
 from shared.propagation.batches import for_each
 from shared.propagation.copies import Copies
 from shared.propagation.feed import FeedState, trim
@@ -120,9 +121,9 @@ class _Seeding:
         if (
             present is not None
         ):  # from an earlier run; he may have been renamed since, which is the users feed's to carry
-            return str(present["username"]) if present["nameVersion"] == user["nameVersion"] else planned
+            return str(present["username"]) if name_version(present) == 0 else planned
         for name in (planned, f"{planned}-{user['id'][:8]}"):
-            if await self._reserve(reservation_item(name, user["id"], user["nameVersion"], confirmed=True)):
+            if await self._reserve(reservation_item(name, user["id"], 0, confirmed=True)):
                 return name
         raise ManagementError(f"The username {name!r} is taken; choose another --seed.")
 

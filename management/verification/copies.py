@@ -13,10 +13,8 @@ from shared.models.post import Post, short_form
 FIELDS = (
     "id",
     "type",
-    "postId",
     "userId",
     "userUsername",
-    "nameVersion",
     "title",
     "content",
     "commentCount",

@@ -13,6 +13,7 @@ from cachetools import TTLCache
 
 from shared.cosmos import Container
 from shared.models.base import Item
+from shared.models.user import name_version
 
 KEPT_S = 10.0
 _MOST = 10_000
@@ -29,5 +30,5 @@ def remember(users: Container, user: Item) -> None:
     """Keep the user, unless a later name of his is kept."""
     key = (users, user["id"])
     known = _kept.get(key)
-    if known is None or known.get("nameVersion", 0) <= user.get("nameVersion", 0):
+    if known is None or name_version(known) <= name_version(user):
         _kept[key] = user

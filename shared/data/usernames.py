@@ -31,6 +31,7 @@ from typing import Any
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
+from shared.models.user import name_version
 from shared.retries import RESERVE_ATTEMPTS
 
 TYPE = "username"
@@ -107,7 +108,7 @@ async def _is_abandoned(users: Container, held: Item) -> bool:
     if owner is not None:
         if reservation_id(owner["username"]) == held["id"]:
             return False
-        if owner.get("nameVersion", 0) > held["nameVersion"]:
+        if name_version(owner) > held["nameVersion"]:
             return True
     unconfirmed = "ttl" in held
     return unconfirmed and time.time() - held["_ts"] >= ABANDONED_AFTER_S
@@ -130,7 +131,7 @@ async def confirm(users: Container, user: Item) -> None:
     Raises UsernameTaken when someone else holds the name: no request can bring that about within its deadline, so it is
     for a person to look at.
     """
-    wanted = reservation_item(user["username"], user["id"], user.get("nameVersion", 0), confirmed=True)
+    wanted = reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
     held = await users.read(wanted["id"], wanted["id"])
     if held is None:
         await _reserve_again(users, user, wanted)
@@ -176,7 +177,7 @@ async def release(users: Container, username: str, user: Item) -> None:
         return
     for _ in range(RESERVE_ATTEMPTS):
         held = await users.read(key, key)
-        if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= user.get("nameVersion", 0):
+        if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= name_version(user):
             return
         with suppress(ConditionFailed):  # taken over, taken back, or confirmed by a delivery that came late: look again
             with suppress(ItemMissing):

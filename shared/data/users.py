@@ -24,7 +24,7 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
     key the idempotency key could be, so it counts together with the name.
     """
     user_id = new_id("user", key=idempotency_key, owner=usernames.normalised(new.username))
-    reservation = await usernames.reserve(users, new.username, user_id, name_version=1)
+    reservation = await usernames.reserve(users, new.username, user_id, name_version=0)
     try:
         user = await users.create(user_item(user_id, new.username, now()))
     except ItemExists:
@@ -47,7 +47,7 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
     command = new_id("user", key=idempotency_key, owner=user_id)
     item = user_item(user_id, new.username, now()) | {"commandId": command}
     try:
-        reservation = await usernames.reserve(users, new.username, user_id, name_version=1)
+        reservation = await usernames.reserve(users, new.username, user_id, name_version=0)
     except UsernameTaken:
         # By others since, it may be: the user of a repeated registration may have another name by now.
         registered = await users.read(user_id, user_id)

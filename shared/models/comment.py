@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from shared.models.base import Item, RequestModel, Resource
 from shared.models.fields import CommentContent, CreationDate, UserId
+from shared.models.user import signature
 
 
 class NewComment(RequestModel):
@@ -35,9 +36,7 @@ def comment_item(comment_id: str, post_id: str, author: Item, new: NewComment, c
         "id": comment_id,
         "type": Comment.TYPE,
         "postId": post_id,
-        "userId": author["userId"],
-        "userUsername": author["username"],
-        "nameVersion": author.get("nameVersion", 0),
+        **signature(author),
         "content": new.content,
         "creationDate": creation_date,
     }

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from shared.models.base import Item, RequestModel, Resource
 from shared.models.fields import CreationDate, UserId
+from shared.models.user import signature
 
 
 class NewLike(RequestModel):
@@ -28,8 +29,8 @@ class Like(Resource):
 
 
 def like_id(user_id: str) -> str:
-    """One id per user and post: the logical partition itself refuses a second like."""
-    return f"like-{user_id}"
+    """Its user's: the logical partition of the post itself refuses a second like of his."""
+    return user_id
 
 
 def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
@@ -38,8 +39,6 @@ def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
         "id": like_id(liker["userId"]),
         "type": Like.TYPE,
         "postId": post_id,
-        "userId": liker["userId"],
-        "userUsername": liker["username"],
-        "nameVersion": liker.get("nameVersion", 0),
+        **signature(liker),
         "creationDate": creation_date,
     }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from shared.models.base import Item, RequestModel, Resource
 from shared.models.fields import CreationDate, PostContent, Title, UserId, iso_utc, parse_moment
+from shared.models.user import signature
 
 SUMMARY_LENGTH = 200
 # A deleted post keeps its item for a while under this type, so that the change feed can show the deletion.
@@ -46,6 +48,11 @@ class Post(Resource):
     like_count: int = 0
     creation_date: CreationDate
 
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Takes a copy, too, which does not say a second time that its id is the post's."""
+        return super().from_item({"postId": item.get("id"), **item})
+
 
 def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> Item:
     """The item of a new post by `author`, a user's item. `version` grows with every write of the post, so that a copy
@@ -54,9 +61,7 @@ def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> I
         "id": post_id,
         "type": Post.TYPE,
         "postId": post_id,
-        "userId": author["userId"],
-        "userUsername": author["username"],
-        "nameVersion": author.get("nameVersion", 0),
+        **signature(author),
         "title": new.title,
         "content": new.content,
         "commentCount": 0,
@@ -67,15 +72,15 @@ def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> I
 
 
 def short_form(post: Item) -> Item:
-    """The copy of a post that `users` and `feed` hold: the same post with a summary for its content, and its date in
-    the one format in which dates sort. Raises KeyError, TypeError, ValueError for an item that is not a post."""
+    """The copy of a post that `users` and `feed` hold: what a list shows of it, with a summary for its content and its
+    date in the one format in which dates sort, and its `version`. Lists are charged by the bytes they read, so it has
+    no `postId`, which is its id, and no `nameVersion`, for a rename is a new version of the post. Raises KeyError,
+    TypeError, ValueError for an item that is not a post."""
     return {
         "id": post["id"],
         "type": Post.TYPE,
-        "postId": post["postId"],
         "userId": post["userId"],
         "userUsername": post.get("userUsername", ""),
-        "nameVersion": post.get("nameVersion", 0),
         "title": post["title"],
         "content": summary(post["content"]),
         "commentCount": post.get("commentCount") or 0,

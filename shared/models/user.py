@@ -36,20 +36,32 @@ class User(Resource):
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
         """The number of the name, the only thing of a user that changes: the item's own etag changes once more when a
         rename has been settled, and whoever holds it would be told of a change that he cannot see."""
-        return f'"{item.get("nameVersion", 0)}"'
+        return f'"{name_version(item)}"'
 
 
 def user_item(user_id: str, username: str, creation_date: str) -> Item:
-    """The item of a new user. `nameVersion` counts the names the user has had: each copy of a name carries the number
-    of its name, so that a copy is only ever replaced by a later one."""
+    """The item of a new user. It has no `nameVersion`, the number of renames, before the first."""
     return {
         "id": user_id,
         "type": User.TYPE,
         "userId": user_id,
         "username": username,
-        "nameVersion": 1,
         "creationDate": creation_date,
     }
+
+
+def name_version(user: Mapping[str, Any]) -> int:
+    """How often the user was renamed."""
+    number: int = user.get("nameVersion", 0)
+    return number
+
+
+def signature(user: Item) -> Item:
+    """What of a user a post, a comment or a like carries. The number of renames says how late the name is, so that it
+    is only ever replaced by a later one; most users never have one, and what is not stored is not read again with every
+    item."""
+    signed = {"userId": user["userId"], "userUsername": user["username"]}
+    return signed if "nameVersion" not in user else signed | {"nameVersion": user["nameVersion"]}
 
 
 def renamed(user: Item, username: str) -> Item:
@@ -58,6 +70,6 @@ def renamed(user: Item, username: str) -> Item:
     former = [*user.get("formerUsernames", []), user["username"]]
     return user | {
         "username": username,
-        "nameVersion": user.get("nameVersion", 0) + 1,
+        "nameVersion": name_version(user) + 1,
         "formerUsernames": former,
     }

@@ -14,7 +14,7 @@ from shared.propagation.together import Together
 from shared.retries import COPY_ATTEMPTS
 
 # What of a copy can change after its creation: within the ten operations of one patch.
-_CHANGING = ("userUsername", "nameVersion", "title", "content", "commentCount", "likeCount", "version")
+_CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version")
 
 
 def looking_together(posts: Container) -> Together[str, Item | None]:
@@ -105,7 +105,7 @@ class Copies:
         return True
 
     async def _check_against(self, copy: Item) -> None:
-        post_id = copy["postId"]
+        post_id = copy["id"]
         post = await (self.looks(post_id) if self.looks else self.posts.read(post_id, post_id))
         if post is None or post["type"] != Post.TYPE:
             await self.remove(copy)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from shared.cosmos import Container
 from shared.models.base import Item
 from shared.models.fields import is_item_id
+from shared.models.user import name_version
 from shared.propagation.batches import for_each
 
 _PAGE_SIZE = 1000
@@ -37,7 +38,7 @@ class Renames(Protocol):
 
 def outdated_parameters(user: Item) -> dict[str, Any]:
     """The parameters of `OUTDATED`."""
-    return {"userId": user["id"], "username": user["username"], "nameVersion": user.get("nameVersion", 0)}
+    return {"userId": user["id"], "username": user["username"], "nameVersion": name_version(user)}
 
 
 async def carry_to_items(posts: Container, user: Item, renames: Renames) -> None:
@@ -81,5 +82,5 @@ class CurrentUsers:
 def is_outdated(item: Item, user: Item) -> bool:
     """Whether the item has a name that the user had before his present one."""
     version: Any = item.get("nameVersion")
-    later = version is not None and version > user.get("nameVersion", 0)
+    later = version is not None and version > name_version(user)
     return not later and item.get("userUsername") != user["username"]

@@ -10,6 +10,7 @@ from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, Operation
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post
+from shared.models.user import name_version
 from shared.propagation.usernames import OUTDATED, outdated_parameters
 from shared.retries import RENAMING_REFUSALS
 
@@ -57,7 +58,7 @@ def _hundreds(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 def _renaming(item: Item, user: Item) -> Operation:
     """The patch of one item, of which only `id` and `type` need to be known."""
-    version = user.get("nameVersion", 0)
+    version = name_version(user)
     patch: list[dict[str, Any]] = [
         {"op": "set", "path": "/userUsername", "value": user["username"]},
         {"op": "set", "path": "/nameVersion", "value": version},

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shared.cosmos import Container
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
+from shared.models.user import name_version
 
 _MOST_CALLS = 10_000
 
@@ -20,9 +21,7 @@ class RenameProcedure:
     async def in_post(self, posts: Container, post_id: str, user: Item) -> None:
         """One stored procedure, or more."""
         for _ in range(_MOST_CALLS):
-            answer = await posts.execute(
-                "updateUsernames", post_id, user["id"], user["username"], user.get("nameVersion", 0)
-            )
+            answer = await posts.execute("updateUsernames", post_id, user["id"], user["username"], name_version(user))
             if not answer["more"]:
                 return
             if not answer["updated"]:

@@ -27,7 +27,7 @@ class Poison:
     def __init__(self, blog: Blog, record: Record, author_id: str, author: str, generator: random.Random) -> None:
         self._blog = blog
         self._record = record
-        self._author = {"userId": author_id, "userUsername": author, "nameVersion": 1}
+        self._author = {"userId": author_id, "userUsername": author}
         self._random = generator
         self._users: dict[str, Item] = {}
         self._posts: dict[str, Item] = {}
@@ -87,7 +87,6 @@ class Poison:
             "type": "user",
             "userId": user_id,
             "username": f"mended-{len(self._users)}",
-            "nameVersion": 1,
             "creationDate": iso_utc(datetime.now(UTC)),
         }
 

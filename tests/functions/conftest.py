@@ -41,9 +41,10 @@ def quiet_app(app: RunningApp, gateway: Gateway, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 async def quiet_api(quiet_app: RunningApp) -> AsyncIterator[Api]:
-    """Its process is warm: the first request to a container asks for the container's properties, too."""
+    """Its process is warm: the first request to a container asks for the container's properties, too, and the first
+    query that has a session token for its partitions."""
     async with ClientSession() as session:
         api = Api(session, quiet_app.url, quiet_app.openapi)
-        for path in ("/api/users/unknown", "/api/posts/unknown", "/api/feed"):
+        for path in ("/api/users/unknown/posts", "/api/posts/unknown/comments", "/api/feed") * 2:
             await api.send("GET", path)
         yield api

@@ -130,6 +130,7 @@ async def a_reservation_that_is_not_confirmed(blog: Blog) -> str:
 
 
 async def a_reservation_of_a_former_name(blog: Blog) -> str:
+    await blog.users.patch(AUTHOR["id"], AUTHOR["id"], set_operations(nameVersion=1))
     return str((await blog.users.create(reservation_item("former", AUTHOR["id"], 0, confirmed=True)))["id"])
 
 
@@ -166,8 +167,8 @@ async def a_post_in_the_partition_of_another(blog: Blog) -> str:
     return str((await blog.posts.create(a_post(AUTHOR) | {"postId": POST["id"]}))["id"])
 
 
-async def a_user_from_before_names_had_versions(blog: Blog) -> str:
-    await blog.users.patch(AUTHOR["id"], AUTHOR["id"], [{"op": "remove", "path": "/nameVersion"}])
+async def a_user_without_a_date(blog: Blog) -> str:
+    await blog.users.patch(AUTHOR["id"], AUTHOR["id"], [{"op": "remove", "path": "/creationDate"}])
     return str(AUTHOR["id"])
 
 
@@ -205,7 +206,7 @@ BREAKAGES: list[tuple[Breakage, set[Kind]]] = [
     (a_deleted_post_that_stays_for_ever, {Kind.LEFTOVER}),
     (a_post_without_a_title, {Kind.MALFORMED}),
     (a_post_in_the_partition_of_another, {Kind.MALFORMED}),
-    (a_user_from_before_names_had_versions, {Kind.MALFORMED}),
+    (a_user_without_a_date, {Kind.MALFORMED}),
     (an_item_of_an_unknown_type, {Kind.MALFORMED}),
 ]
 

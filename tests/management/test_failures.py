@@ -191,7 +191,7 @@ async def test_two_replays_at_once_replay_everything_between_them(blog: Blog, ma
 
 
 async def test_failures_of_users_go_through_the_reaction_to_users(blog: Blog, managed: ManagedBlog) -> None:
-    poison = await blog.users.create({"id": "u", "userId": "u", "type": "user", "nameVersion": 1})
+    poison = await blog.users.create({"id": "u", "userId": "u", "type": "user"})
     await blog.users_reaction.on_changed([poison])
     await _poison(blog)
     [failure] = await _listed(managed, "on_users_changed")

@@ -122,7 +122,7 @@ async def test_a_script_that_is_stopped_says_so_and_calling_again_ends_the_work(
 async def test_an_item_without_a_name_gets_one(blog: Blog) -> None:
     author = a_user()
     v1 = a_post(author)
-    del v1["userUsername"], v1["nameVersion"]
+    del v1["userUsername"]
     post = await blog.posts.create(v1)
 
     await blog.posts.execute("updateUsernames", post["id"], author["id"], author["username"], 1)

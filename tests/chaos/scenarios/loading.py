@@ -16,7 +16,7 @@ from shared.containers import POSTS, USERS
 from shared.data.usernames import reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
-from shared.models.user import user_item
+from shared.models.user import name_version, user_item
 from tests.chaos.database import Database
 from tests.items import moment
 
@@ -32,7 +32,7 @@ def of_users(users: Iterable[Item]) -> Iterable[Item]:
     """What `users` holds of users: they and the reservations of their names."""
     for user in users:
         yield user
-        yield reservation_item(user["username"], user["id"], user["nameVersion"], confirmed=True)
+        yield reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
 
 
 def copies(posts: Iterable[Item]) -> Iterable[Item]:

@@ -1,0 +1,45 @@
+"""What items keep, and what they leave out: every byte of a list's items is paid with each reading of the list."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.models.base import Item
+from shared.models.post import Post, short_form
+from shared.models.user import User, name_version, renamed
+from tests.items import a_comment, a_like, a_post, a_user
+
+
+def test_a_copy_is_shown_like_its_post_but_for_the_summary() -> None:
+    post = a_post(a_user(), content="Short enough.")
+
+    assert Post.from_item(short_form(post)) == Post.from_item(post)
+
+
+def test_a_copy_keeps_no_more_than_a_list_shows_and_the_version() -> None:
+    shown = {field.alias for field in Post.model_fields.values()}
+
+    assert set(short_form(a_post(a_user()))) == shown - {"postId"} | {"version"}
+
+
+def _items_by(user: Item) -> list[Item]:
+    post = a_post(user)
+    return [post, a_comment(post, user), a_like(post, user)]
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2])
+def test_what_a_user_writes_has_the_number_of_renames_once_there_was_one(renames: int) -> None:
+    user = a_user()
+    for number in range(renames):
+        user = renamed(user, f"name-{number}")
+
+    assert {item.get("nameVersion") for item in _items_by(user)} == {renames or None}
+    assert {item["userUsername"] for item in _items_by(user)} == {user["username"]}
+    assert name_version(user) == renames
+    assert User.entity_tag(user) == f'"{renames}"'
+
+
+def test_two_likes_of_one_user_and_post_have_one_id() -> None:
+    post, liker, other = a_post(a_user()), a_user(), a_user()
+
+    assert a_like(post, liker)["id"] == a_like(post, liker)["id"] != a_like(post, other)["id"]
