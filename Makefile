@@ -19,7 +19,7 @@ run: setup
 
 setup: $(STAMP)
 
-$(STAMP): requirements.txt requirements-dev.txt
+$(STAMP): requirements.txt requirements-dev.txt packages/cosmos-emulator/pyproject.toml packages/functions-host/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
@@ -28,9 +28,11 @@ $(STAMP): requirements.txt requirements-dev.txt
 
 test: setup
 	$(BIN)/python -m pytest -n 2
+	cd packages/cosmos-emulator && ../../$(BIN)/python -m pytest -n 2
+	cd packages/functions-host && ../../$(BIN)/python -m pytest -n 2
 
 test-javascript: setup
-	$(BIN)/python -m pytest tests/local/cosmos/javascript
+	cd packages/cosmos-emulator && ../../$(BIN)/python -m pytest tests/javascript
 
 test-runtime: setup
 	REQUIRE_AZURE_FUNCTIONS_RUNTIME=1 $(BIN)/python -m pytest tests/test_azure_functions_runtime.py

@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-LOOKED_AT = ("function_app.py", "functions", "shared", "local", "manage.py", "management", "bench")
+LOOKED_AT = (
+    "function_app.py",
+    "functions",
+    "shared",
+    "local",
+    "packages/cosmos-emulator/src",
+    "packages/functions-host/src",
+    "manage.py",
+    "management",
+    "bench",
+)
 
 
 def main(bandit: str) -> int:

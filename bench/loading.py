@@ -56,7 +56,7 @@ async def import_items(data_dir: Path, database: str, container: str, file: Path
     where = ["--data-dir", str(data_dir), "--database", database, "--container", container]
     started = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "local.cosmos", "import", *where, str(file)), cwd=REPOSITORY, stdout=sys.stderr
+        *(sys.executable, "-m", "cosmos_emulator", "import", *where, str(file)), cwd=REPOSITORY, stdout=sys.stderr
     )
     if status := await process.wait():
         raise BenchmarkError(f"the import into {database}/{container} ended with status {status}")

@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from local.cosmos import CosmosEmulator, EmulatorSettings
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+
 from management.account import Blog, open_blog, signed_in
 from management.provision import provision
 from shared.charges import metered

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from azure.cosmos.aio import CosmosClient
+from cosmos_emulator.settings import WELL_KNOWN_KEY
 
 from bench.timing import BenchmarkError
-from local.cosmos.settings import WELL_KNOWN_KEY
 from shared.settings import Settings
 
 REPOSITORY: Final = Path(__file__).parent.parent
@@ -48,7 +48,7 @@ class Server:
 async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server]:
     """This project's emulator, durable in `data_dir` or, without one, in memory."""
     where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
-    async with _server([sys.executable, "-m", "local.cosmos", "--port", "0", *where, *options], {}) as server:
+    async with _server([sys.executable, "-m", "cosmos_emulator", "--port", "0", *where, *options], {}) as server:
         yield server
 
 
@@ -69,7 +69,7 @@ async def functions_host(settings: Settings, state_dir: Path, *, profile: Path |
         "BLOG_DATABASE": settings.database,
     }
     profiling = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
-    command = [sys.executable, *profiling, "-m", "local.functions_host", "--port", "0", "--state-dir", str(state_dir)]
+    command = [sys.executable, *profiling, "-m", "functions_host", "--port", "0", "--state-dir", str(state_dir)]
     async with _server(command, environment, log=state_dir / "host.log") as server:
         yield server
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from local.cosmos import WELL_KNOWN_KEY
+from cosmos_emulator import WELL_KNOWN_KEY
 
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 15.0
@@ -94,7 +94,7 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
     data = ["--data-dir", str(settings.data_dir)] if settings.data_dir else ["--memory"]
     return Service(
         name="the emulator",
-        command=["local.cosmos", "--port", str(settings.cosmos_port), *data],
+        command=["cosmos_emulator", "--port", str(settings.cosmos_port), *data],
         environment=settings.environment,
         ready_url=f"{settings.cosmos_url}/",
         say=say,
@@ -104,7 +104,7 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 def _host(settings: StackSettings, say: Say) -> Service:
     return Service(
         name="the Functions host",
-        command=["local.functions_host", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
+        command=["functions_host", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
         environment=settings.environment,
         ready_url=f"{settings.url}/admin/host/status",
         say=say,

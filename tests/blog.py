@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator.faults import Faults
+from cosmos_emulator.loop_thread import LoopThread
 
-from local.cosmos import CosmosEmulator, EmulatorSettings
-from local.cosmos.faults import Faults
-from local.loop_thread import LoopThread
 from management.provision import provision
 from shared.cosmos import Container, connect
 from shared.models.base import Item

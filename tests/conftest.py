@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 import hypothesis
 import pytest
 from aiohttp import ClientSession
+from cosmos_emulator import EmulatorSettings
 
-from local.cosmos import EmulatorSettings
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog

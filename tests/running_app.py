@@ -72,7 +72,7 @@ def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) 
     at the end unless it was killed."""
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "local.functions_host", "--port", "0"],
+            [sys.executable, "-m", "functions_host", "--port", "0"],
             cwd=REPOSITORY,
             env={**os.environ, **environment_of(settings), **_switched_off(disabled)},
             stderr=stderr,

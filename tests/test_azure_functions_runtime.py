@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from functions_host import FunctionsHost, HostSettings
 
-from local.functions_host import FunctionsHost, HostSettings
 from shared.cosmos import connect
 from shared.settings import Settings
 from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python

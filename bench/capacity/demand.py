@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from math import ceil, exp
 from typing import Final
 
+from cosmos_emulator.charges import PROFILES
+
 from bench.capacity.charges import Charges
 from bench.capacity.load import (
     COMMENT,
@@ -22,7 +24,6 @@ from bench.capacity.load import (
 from bench.capacity.measuring import LIKE_IN_FEED, Measured
 from bench.capacity.pace import Pace
 from bench.capacity.published import INSTANCE_GB, LEAST_RU, LEAST_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
-from local.cosmos.charges import PROFILES
 from shared.data.feed import FEED_LENGTH
 
 # functions/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval, max_items_per_invocation.

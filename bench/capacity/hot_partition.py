@@ -19,10 +19,10 @@ from itertools import count, cycle
 from typing import Any, Final
 
 from azure.cosmos.aio import CosmosClient
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.capacity.charges import ContainerMeter
 from bench.capacity.published import PARTITION_RU
-from local.cosmos import CosmosEmulator, EmulatorSettings
 from management.provision import provision
 from shared.containers import POSTS
 from shared.cosmos import Container

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from azure.cosmos.aio import CosmosClient
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.indexing import IndexingPolicy
+from functions_host.cosmos_trigger.lease import FeedRange, Lease
 
 from bench.capacity.charges import Charges, ContainerMeter
 from bench.capacity.load import COMMENT, CREATE_POST, CREATE_USER, EDIT_POST, LIKE
 from bench.capacity.reactions import Aftermath, BatchCost
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, rows
-from local.cosmos import CosmosEmulator, EmulatorSettings
-from local.cosmos.charges import ChargeModel
-from local.cosmos.indexing import IndexingPolicy
-from local.functions_host.cosmos_trigger.lease import FeedRange, Lease
 from management.account import Blog, open_blog
 from management.provision import provision
 from shared.data.posts import edit_post

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from azure.cosmos.aio import ContainerProxy
+from functions_host.cosmos_trigger.change_feed import FeedReader
+from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.capacity.charges import Charges
-from local.functions_host.cosmos_trigger.change_feed import FeedReader
-from local.functions_host.cosmos_trigger.partitions import read_partitions
 from management.account import Blog
 from shared.models.base import Item
 from shared.propagation.posts import PostsReaction

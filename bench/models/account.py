@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from azure.cosmos.aio import CosmosClient
+from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.models.interface import Model
 from bench.models.loading import database_of, send_model
@@ -15,7 +16,6 @@ from bench.models.plan import ArticlePlan
 from bench.models.stage import stage
 from bench.models.this import This, ThisByProcedures
 from bench.timing import BenchmarkError
-from local.functions_host.cosmos_trigger.partitions import read_partitions
 from shared.containers import POSTS
 from shared.settings import Settings
 

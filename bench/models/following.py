@@ -13,10 +13,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from functions_host.cosmos_trigger.change_feed import FeedReader
+from functions_host.cosmos_trigger.partitions import read_partitions
+
 from bench.models.interface import ChangeFeed, Model
 from bench.timing import BenchmarkError
-from local.functions_host.cosmos_trigger.change_feed import FeedReader
-from local.functions_host.cosmos_trigger.partitions import read_partitions
 
 PAGE_SIZE: Final = 100
 _MOST_ROUNDS: Final = 50

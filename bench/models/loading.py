@@ -12,14 +12,14 @@ from typing import Final
 
 import orjson
 from azure.cosmos.aio import CosmosClient
+from cosmos_emulator.container_definition import completed
+from cosmos_emulator.importing import import_items
+from cosmos_emulator.store.account import Account, Container
 
 from bench.loading import send_batches
 from bench.models.interface import ContainerPlan, Model
 from bench.models.plan import ArticlePlan
 from bench.timing import BenchmarkError
-from local.cosmos.container_definition import completed
-from local.cosmos.importing import import_items
-from local.cosmos.store.account import Account, Container
 from shared.containers import POSTS
 from shared.models.base import Item
 from shared.settings import Settings

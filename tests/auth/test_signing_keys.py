@@ -20,7 +20,7 @@ from tests.auth.conftest import trusting
 from tests.auth.issuer import AUDIENCE, Issuer, bearer, jwk, rsa_key
 from tests.blog import EmulatorThread
 from tests.items import unique
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
 A_MOMENT_S = 0.001

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from azure.cosmos.aio import CosmosClient
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.models.__main__ import main
 from bench.models.account import measure_account
@@ -25,7 +26,6 @@ from bench.models.stage import stage
 from bench.models.this import This
 from bench.models.v3 import V3
 from bench.timing import BenchmarkError
-from local.cosmos import CosmosEmulator, EmulatorSettings
 from management.account import Blog as ManagedBlog
 from management.seeding.plan import Span
 from management.verify import verify

@@ -7,7 +7,8 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
-from local.cosmos import WELL_KNOWN_KEY
+from cosmos_emulator import WELL_KNOWN_KEY
+
 from shared.settings import Settings
 from tests.chaos.ports import free_port
 
@@ -19,7 +20,7 @@ class Database:
     """An emulator on a port and a directory of its own."""
 
     def __init__(self, directory: Path, *options: str) -> None:
-        """`options` are those of `python -m local.cosmos`, beside port and directory."""
+        """`options` are those of `python -m cosmos_emulator`, beside port and directory."""
         self._port = free_port()
         self.data = directory / "data"
         self._log = directory / "database.log"
@@ -40,7 +41,7 @@ class Database:
         """Returns when it answers. Raises RuntimeError when it does not."""
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "local.cosmos", "--port", str(self._port), "--data-dir", str(self.data)),
+                *(sys.executable, "-m", "cosmos_emulator", "--port", str(self._port), "--data-dir", str(self.data)),
                 *self._options,
                 cwd=_REPOSITORY,
                 stdout=PIPE,

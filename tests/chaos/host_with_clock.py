@@ -7,8 +7,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import time_machine
-
-from local.functions_host.__main__ import main
+from functions_host.__main__ import main
 
 if __name__ == "__main__":
     now = datetime.now(UTC) + timedelta(seconds=float(sys.argv[1]))

@@ -38,7 +38,7 @@ class Host:
 
     async def start(self) -> None:
         """Does not wait until it listens: requests are sent again by themselves."""
-        module = ("local.functions_host",)
+        module = ("functions_host",)
         if self._clock_s:
             module = ("tests.chaos.host_with_clock", str(self._clock_s))
         with self.log.open("ab") as log:

@@ -14,7 +14,7 @@ from tests.api import Answer, Api, Json
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Held, named
 from tests.items import a_comment, a_like, a_post, unique
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 from tests.running_app import running_app
 
 POSTS = 12

@@ -11,7 +11,7 @@ from tests.blog import Blog
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Operation, named
 from tests.items import a_post, a_user
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 from tests.running_app import RunningApp
 
 _RETRY_SOON = {"x-ms-retry-after-ms": "5", "x-ms-substatus": "3200"}

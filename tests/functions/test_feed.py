@@ -13,7 +13,7 @@ from tests.api import Api
 from tests.blog import Blog
 from tests.functions.test_posts import PROPERTIES
 from tests.items import a_post
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 
 
 async def test_new_posts_come_first_in_short_form(api: Api) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
+from cosmos_emulator import EmulatorSettings
 
-from local.cosmos import EmulatorSettings
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import unique
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
 
 MANAGEMENT_KEY = base64.b64encode(b"what the deployment signs with").decode()

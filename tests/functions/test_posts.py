@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.api import Answer, Api, Json
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 
 PROPERTIES = {
     *(

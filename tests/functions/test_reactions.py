@@ -14,7 +14,7 @@ from aiohttp import ClientSession
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 
 # Looks at the change feed of one container that show that nothing is under way: two for each of its four leases.

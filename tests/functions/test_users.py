@@ -9,7 +9,7 @@ import pytest
 
 from tests.api import Api
 from tests.items import unique
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 
 PROPERTIES = {"id", "type", "userId", "username", "creationDate"}
 

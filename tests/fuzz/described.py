@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from local.cosmos import EmulatorSettings
+from cosmos_emulator import EmulatorSettings
+
 from shared.settings import AuthSettings, Settings
 from tests.auth.conftest import trusting
 from tests.auth.issuer import Issuer, bearer

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from local.cosmos import headers as h
-from local.cosmos.routes import ROUTES
+from cosmos_emulator import headers as h
+from cosmos_emulator.routes import ROUTES
+
 from tests.fuzz import hostile_json
 from tests.fuzz.hostile_sql import query
 from tests.fuzz.http_bytes import Header, HttpRequest

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from local.cosmos.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS
-from local.cosmos.query.lexer import KEYWORDS
+from cosmos_emulator.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS
+from cosmos_emulator.query.lexer import KEYWORDS
+
 from tests.fuzz.hostile_json import changed_text, words
 
 FIELDS: Final = ["id", "n", "s", "b", "tags", "o", "z", "pk", "text", "deep"]

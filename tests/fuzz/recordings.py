@@ -15,9 +15,9 @@ from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosHttpResponseError
+from cosmos_emulator import WELL_KNOWN_KEY
+from cosmos_emulator import headers as h
 
-from local.cosmos import WELL_KNOWN_KEY
-from local.cosmos import headers as h
 from tests.fuzz import hostile_json
 from tests.fuzz.hostile_requests import TEMPLATES, hostile_header, path, token
 from tests.fuzz.http_bytes import HttpRequest

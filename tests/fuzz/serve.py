@@ -9,8 +9,8 @@ import asyncio
 import json
 import sys
 
-from local.cosmos.__main__ import serve
-from local.cosmos.settings import EmulatorSettings
+from cosmos_emulator.__main__ import serve
+from cosmos_emulator.settings import EmulatorSettings
 
 if __name__ == "__main__":
     asyncio.run(serve(EmulatorSettings(**json.loads(sys.argv[1]))))

@@ -14,9 +14,17 @@ from types import FrameType
 from typing import Any, Final
 
 import orjson
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.query import (
+    Json,
+    JsonOrUndefined,
+    compile_query,
+    filter_predicates,
+    parse,
+    pinned_values,
+    query_plan,
+)
 
-from local.cosmos.errors import CosmosError
-from local.cosmos.query import Json, JsonOrUndefined, compile_query, filter_predicates, parse, pinned_values, query_plan
 from tests.fuzz import hostile_json
 from tests.fuzz.hostile_items import ITEMS
 from tests.fuzz.hostile_requests import token

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientConnectionError, ClientSession
 
-from tests.local.functions_host.running import REPOSITORY, eventually, write_app
+from tests.polling import eventually
+
+REPOSITORY = Path(__file__).parents[2]
 
 APP = "@app.route(route='hello')\ndef hello(req): return 'hello'\n"
 # Answers from a file that is there once the app's own preparation has run.
@@ -21,6 +23,15 @@ PREPARED_APP = (
     "from pathlib import Path\n@app.route(route='hello')\ndef hello(req): return Path('prepared').read_text()\n"
 )
 PREPARATION = "import sys\nfrom pathlib import Path\nPath('prepared').write_text(' '.join(sys.argv[1:]))\n"
+
+
+def write_app(directory: Path, source: str, **files: str) -> Path:
+    """An app directory: `function_app.py` creates `app` and then runs `source`; other files are named by stem."""
+    header = "import azure.functions as func\napp = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)\n"
+    (directory / "function_app.py").write_text(header + source)
+    for stem, text in files.items():
+        (directory / f"{stem}.py").write_text(text)
+    return directory
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,7 @@ async def test_an_app_that_cannot_be_loaded_ends_the_start(tmp_path: Path) -> No
 async def test_a_held_host_loads_its_app_and_ends_with_its_input(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, APP + "print('loaded', flush=True)\n")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "local.functions_host", "--port", "0", "--hold", "--app-dir", str(app_dir)),
+        *(sys.executable, "-m", "functions_host", "--port", "0", "--hold", "--app-dir", str(app_dir)),
         cwd=REPOSITORY,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

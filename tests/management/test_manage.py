@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cosmos_emulator import WELL_KNOWN_KEY
 from typer.testing import CliRunner, Result
 
-from local.cosmos import WELL_KNOWN_KEY
 from manage import app
 from shared.models.base import Item
 from tests.blog import Blog

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cosmos_emulator import EmulatorSettings
 
-from local.cosmos import EmulatorSettings
 from shared.containers import POSTS, USERS
 from shared.cosmos import Container
 from shared.data.posts import create_post, delete_post
@@ -24,7 +24,7 @@ from shared.propagation.lag import KEPT_S, Propagation
 from shared.propagation.leases import KeyRange, Position, UnreadableLeasesError, positions
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
-from tests.local.functions_host.running import eventually
+from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 
 UP_TO_DATE = Lag(state="known", lag_seconds=0, lag_changes=0)

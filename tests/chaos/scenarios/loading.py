@@ -54,7 +54,16 @@ async def _import(database: Database, file: Path, container: str, items: Iterabl
     with file.open("w", encoding="utf-8") as lines:
         lines.writelines(json.dumps(item) + "\n" for item in items)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "local.cosmos", "import", "--data-dir", str(database.data), "--container", container),
+        *(
+            sys.executable,
+            "-m",
+            "cosmos_emulator",
+            "import",
+            "--data-dir",
+            str(database.data),
+            "--container",
+            container,
+        ),
         *("--database", database.settings.database, str(file)),
         cwd=_REPOSITORY,
         stdout=PIPE,

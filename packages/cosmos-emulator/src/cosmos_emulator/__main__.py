@@ -1,0 +1,130 @@
+"""`python -m cosmos_emulator`: serves one emulator until Ctrl-C or SIGTERM; `… import` fills a container and ends."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import gc
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from cosmos_emulator import importing_command
+from cosmos_emulator.emulator import CosmosEmulator
+from cosmos_emulator.faults import FaultRule, Faults, parse_rule
+from cosmos_emulator.latency import Latency
+from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
+
+DEFAULT_PORT = 8081
+DEFAULT_DATA_DIR = Path(".data/cosmos")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serves until a signal; 1 when it cannot listen."""
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["import"]:
+        return importing_command.main(given[1:])
+    settings = parse_arguments(given)
+    try:
+        asyncio.run(serve(settings))
+    except OSError as error:
+        sys.stderr.write(f"The emulator cannot start: {error}\n")
+        return 1
+    return 0
+
+
+async def serve(settings: EmulatorSettings) -> None:
+    """Prints one line when it is ready and returns after Ctrl-C or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels the task instead
+            loop.add_signal_handler(number, stop.set)
+    async with CosmosEmulator(settings) as emulator:
+        where = settings.data_dir or "in memory"
+        tls = f", certificate: {emulator.certificate}" if emulator.certificate else ""
+        sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where}{tls})\n")
+        sys.stdout.flush()
+        gc.freeze()  # what the start has made stays: collections need not walk it while requests wait
+        await stop.wait()
+
+
+def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
+    """The settings of a command line; a wrong one ends the program with its usage."""
+    parser = argparse.ArgumentParser(prog="python -m cosmos_emulator", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR, help="where the data are kept")
+    where.add_argument("--memory", action="store_true", help="keep nothing after the end")
+    parser.add_argument("--partitions", type=int, default=4, help="physical partitions of a new container")
+    parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64")
+    parser.add_argument(
+        "--profile", choices=["service-2026", "article-2019"], default="service-2026", help="modelled charges"
+    )
+    parser.add_argument("--script-queries-see-own-writes", action="store_true")
+    parser.add_argument("--script-operations", type=int, help="collection calls before a script is not accepted")
+    parser.add_argument("--require-order-index", action="store_true", help="refuse ORDER BY without an index")
+    parser.add_argument("--no-signature-check", action="store_true", help="take any key")
+    _add_switches(parser)
+    given = parser.parse_args(arguments)
+    if given.partitions < 1:
+        parser.error("--partitions must be at least 1")
+    return EmulatorSettings(
+        host=given.host,
+        port=given.port,
+        data_dir=None if given.memory else given.data_dir,
+        partitions=given.partitions,
+        key=given.key,
+        charge_profile=given.profile,
+        check_signatures=not given.no_signature_check,
+        script_queries_see_own_writes=given.script_queries_see_own_writes,
+        script_operations=given.script_operations,
+        require_order_index=given.require_order_index,
+        tls=given.tls,
+        management_key=given.management_key,
+        faults=Faults(*given.fault),
+        latency=given.latency,
+        throttle=given.throttle,
+        rbac=given.rbac,
+    )
+
+
+def _add_switches(parser: argparse.ArgumentParser) -> None:
+    """What makes the emulator as slow, scarce, strict or unreliable as the service may be."""
+    parser.add_argument(
+        "--fault",
+        type=_rule,
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="such as '429 operation=create times=3'; may be given several times, README.md has the words",
+    )
+    parser.add_argument("--latency", type=_latency, help="hold back every answer: 10ms or 10ms±5ms")
+    parser.add_argument("--throttle", action="store_true", help="429 when a container's RU/s are spent")
+    parser.add_argument("--rbac", action="store_true", help="refuse management, as for an identity of Entra ID")
+    parser.add_argument(
+        "--management-key", metavar="KEY", help="another key, base64, that may manage in spite of --rbac"
+    )
+    parser.add_argument("--tls", action="store_true", help="serve https with a certificate of its own making")
+
+
+def _rule(text: str) -> FaultRule:
+    try:
+        return parse_rule(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _latency(text: str) -> Latency:
+    try:
+        return Latency.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The definition of a container: what its body may say, and the body parsed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.hashing import Undefined
+from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.names import checked_name
+from cosmos_emulator.partition_keys import PartitionKeyDefinition, parse_path, value_at
+
+MAX_TTL_S: Final = 2147483647
+_MAX_UNIQUE_KEYS: Final = 10
+_MAX_UNIQUE_KEY_PATHS: Final = 16
+_UNSUPPORTED: Final = {
+    "analyticalStorageTtl": "analytical store",
+    "changeFeedPolicy": "change feed of all versions and deletes",
+    "clientEncryptionPolicy": "client-side encryption",
+    "computedProperties": "computed properties",
+    "fullTextPolicy": "full-text search",
+    "vectorEmbeddingPolicy": "vector search",
+}
+_DEFAULTS: Final[JsonObject] = {
+    "uniqueKeyPolicy": {"uniqueKeys": []},
+    "conflictResolutionPolicy": {
+        "mode": "LastWriterWins",
+        "conflictResolutionPath": "/_ts",
+        "conflictResolutionProcedure": "",
+    },
+    "geospatialConfig": {"type": "Geography"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerDefinition:
+    """A container's body, parsed. `unique_keys` are the paths of each unique key as property names."""
+
+    partition_key: PartitionKeyDefinition
+    indexing: IndexingPolicy
+    default_ttl_s: int | None
+    unique_keys: tuple[tuple[tuple[str, ...], ...], ...]
+
+    @classmethod
+    def parse(cls, body: JsonObject) -> ContainerDefinition:
+        """Parses a body that `completed` has filled; 400 for what the service would refuse."""
+        return cls(
+            PartitionKeyDefinition.parse(body.get("partitionKey")),
+            _indexing(body),
+            checked_ttl(body["defaultTtl"], "defaultTtl") if "defaultTtl" in body else None,
+            _unique_keys(body["uniqueKeyPolicy"]),
+        )
+
+    def unique_values(self, document: JsonObject) -> list[str]:
+        """The document's value for each unique key, as canonical JSON; a missing value counts as null."""
+        return [
+            json_text.dump([_null_if_missing(value_at(document, path)) for path in paths]).decode()
+            for paths in self.unique_keys
+        ]
+
+
+def completed(body: JsonObject) -> JsonObject:
+    """The body as the service echoes it: with the defaults for what the client left out.
+
+    400 when it asks for what is not supported. A partition key without a version gets 2, although the service takes
+    1 then: every client reads the definition back before it hashes.
+    """
+    checked_name(body.get("id"))
+    for name, feature in _UNSUPPORTED.items():
+        if body.get(name):
+            raise CosmosError(400, f"The property '{name}' is not supported by this emulator: it has no {feature}.")
+    filled: JsonObject = {name: value for name, value in body.items() if value is not None}
+    for name, default in _DEFAULTS.items():
+        filled.setdefault(name, default)
+    key = filled.get("partitionKey")
+    if isinstance(key, dict):
+        filled["partitionKey"] = {"kind": "Hash", "version": 2, **key}
+    PartitionKeyDefinition.parse(key)
+    filled["indexingPolicy"] = dict(_indexing(filled).document)
+    return filled
+
+
+def checked_ttl(value: Json, name: str) -> int:
+    """Seconds to live, or -1 for "never by itself"; 400 for 0, null and everything else (azure-cosmos test_ttl.py)."""
+    valid = isinstance(value, int) and not isinstance(value, bool) and (value == -1 or 1 <= value <= MAX_TTL_S)
+    if not valid or not isinstance(value, int):
+        raise CosmosError(
+            400,
+            f"The input {name} {json_text.dump(value).decode()!r} is invalid. Ensure to provide a nonzero positive "
+            f"integer up to {MAX_TTL_S} or -1.",
+        )
+    return value
+
+
+def _indexing(body: JsonObject) -> IndexingPolicy:
+    policy, key = body.get("indexingPolicy"), body["partitionKey"]
+    if policy is not None and not isinstance(policy, dict):
+        raise CosmosError(400, "The indexing policy must be an object.")
+    paths = key["paths"] if isinstance(key, dict) else []
+    return IndexingPolicy.parse(policy, [str(path) for path in paths] if isinstance(paths, list) else [])
+
+
+def _unique_keys(policy: Json) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    keys = policy.get("uniqueKeys", []) if isinstance(policy, dict) else None
+    if not isinstance(keys, list) or len(keys) > _MAX_UNIQUE_KEYS:
+        raise CosmosError(400, f"The unique key policy must have at most {_MAX_UNIQUE_KEYS} uniqueKeys.")
+    return tuple(_unique_key_paths(key) for key in keys)
+
+
+def _unique_key_paths(key: Json) -> tuple[tuple[str, ...], ...]:
+    paths = key.get("paths") if isinstance(key, dict) else None
+    if not isinstance(paths, list) or not 0 < len(paths) <= _MAX_UNIQUE_KEY_PATHS:
+        raise CosmosError(400, f"A unique key must have 1 to {_MAX_UNIQUE_KEY_PATHS} paths.")
+    return tuple(parse_path(path) for path in paths)
+
+
+def _null_if_missing(value: Json | Undefined) -> Json:
+    return None if isinstance(value, Undefined) else value

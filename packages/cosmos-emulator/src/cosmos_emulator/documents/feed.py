@@ -1,0 +1,23 @@
+"""Read feed: documents in the order of insertion, page by page."""
+
+from __future__ import annotations
+
+from cosmos_emulator.paging import ItemPosition, PageLimits, Steps, item_chunks
+from cosmos_emulator.slices import Slice
+from cosmos_emulator.store.items import StoredItem
+
+
+def feed_page(
+    slices: list[Slice], start: ItemPosition | None, limits: PageLimits
+) -> Steps[tuple[list[StoredItem], ItemPosition | None]]:
+    """A page of items behind `start` in the order of insertion, and where it ended, None at the end of all."""
+    page: list[StoredItem] = []
+    position: ItemPosition | None = None
+    for one, chunk in item_chunks(slices, start):
+        for item in chunk:
+            if not limits.admit(len(item.body)):
+                return page, position
+            page.append(item)
+            position = ItemPosition.behind(one, item)
+        yield
+    return page, None

@@ -1,0 +1,160 @@
+"""The six operations of a patch on a document (partial-document-update); all errors are 400."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import Json, JsonObject, normalised
+
+MAX_OPERATIONS: Final = 10
+
+
+def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
+    """A copy of the document after all operations, in order."""
+    result = copy.deepcopy(document)
+    for operation in operations:
+        name = operation.get("op") if isinstance(operation, dict) else None
+        if not (isinstance(operation, dict) and isinstance(name, str) and name in _OPERATIONS):
+            raise _refused("the operation must be one of " + ", ".join(_OPERATIONS))
+        _OPERATIONS[name](result, operation)
+    return result
+
+
+def touched_paths(operation: Json) -> list[tuple[str, ...]]:
+    """The paths that an operation changes: `path`, and `from` for a move."""
+    if not isinstance(operation, dict):
+        return []
+    return [tuple(_steps(operation[name])) for name in ("path", "from") if name in operation]
+
+
+def _add(document: JsonObject, operation: JsonObject) -> None:
+    _put(document, _steps(operation.get("path")), _value(operation), insert=True)
+
+
+def _set(document: JsonObject, operation: JsonObject) -> None:
+    _put(document, _steps(operation.get("path")), _value(operation), insert=False)
+
+
+def _replace(document: JsonObject, operation: JsonObject) -> None:
+    steps = _steps(operation.get("path"))
+    _taken(document, steps)
+    _put(document, steps, _value(operation), insert=False)
+
+
+def _remove(document: JsonObject, operation: JsonObject) -> None:
+    steps = _steps(operation.get("path"))
+    _taken(document, steps)
+    _drop(document, steps)
+
+
+def _increment(document: JsonObject, operation: JsonObject) -> None:
+    steps, value = _steps(operation.get("path")), _value(operation)
+    present = _get(document, steps)
+    if not _is_number(value):
+        raise _refused("the value of an incr must be a number")
+    if present is not _ABSENT and not _is_number(present):
+        raise _refused(f"{operation.get('path')!r} is not a number")
+    total = value if present is _ABSENT else present + value  # type: ignore[operator]  # numbers, checked above
+    _put(document, steps, normalised(total), insert=False)
+
+
+def _move(document: JsonObject, operation: JsonObject) -> None:
+    source, target = _steps(operation.get("from")), _steps(operation.get("path"))
+    if target[: len(source)] == source and target != source:
+        raise _refused("an object cannot be moved into itself")
+    value = _taken(document, source)
+    _drop(document, source)
+    _put(document, target, value, insert=True)
+
+
+_OPERATIONS: Final[dict[str, Callable[[JsonObject, JsonObject], None]]] = {
+    "add": _add,
+    "set": _set,
+    "replace": _replace,
+    "remove": _remove,
+    "incr": _increment,
+    "move": _move,
+}
+_ABSENT: Final = object()
+
+
+def _put(document: JsonObject, steps: list[str], value: Json, *, insert: bool) -> None:
+    parent, name = _parent(document, steps), steps[-1]
+    if isinstance(parent, dict):
+        parent[name] = value
+        return
+    index = len(parent) if name == "-" else _index(name)
+    if index > len(parent):
+        raise _refused(f"the index {index} is beyond the end of the array")
+    if insert or index == len(parent):
+        parent.insert(index, value)
+    else:
+        parent[index] = value
+
+
+def _drop(document: JsonObject, steps: list[str]) -> None:
+    parent = _parent(document, steps)
+    if isinstance(parent, dict):
+        del parent[steps[-1]]
+    else:
+        del parent[_index(steps[-1])]
+
+
+def _taken(document: JsonObject, steps: list[str]) -> Json:
+    """The value that must be there."""
+    value = _get(document, steps)
+    if value is _ABSENT:
+        raise _refused(f"the path '/{'/'.join(steps)}' does not exist")
+    return value  # type: ignore[return-value]  # not the sentinel, so JSON
+
+
+def _get(document: JsonObject, steps: list[str]) -> Json | object:
+    parent = _parent(document, steps)
+    if isinstance(parent, dict):
+        return parent.get(steps[-1], _ABSENT)
+    index = _index(steps[-1])
+    return parent[index] if index < len(parent) else _ABSENT
+
+
+def _parent(document: JsonObject, steps: list[str]) -> dict[str, Json] | list[Json]:
+    value: Json = document
+    for step in steps[:-1]:
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            raise _refused(f"the parent of '/{'/'.join(steps)}' does not exist")
+    if not isinstance(value, dict | list):
+        raise _refused(f"the parent of '/{'/'.join(steps)}' is no object or array")
+    return value
+
+
+def _steps(path: Json | object) -> list[str]:
+    """The steps of a JSON pointer (RFC 6901)."""
+    if not isinstance(path, str) or not path.startswith("/") or path == "/":
+        raise _refused(f"the path {path!r} must start with '/' and name a property")
+    return [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
+
+
+def _index(step: str) -> int:
+    if not step.isdecimal():
+        raise _refused(f"{step!r} is no index of an array")
+    return int(step)
+
+
+def _value(operation: JsonObject) -> Json:
+    if "value" not in operation:
+        raise _refused("the operation has no value")
+    return copy.deepcopy(operation["value"])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refused(reason: str) -> CosmosError:
+    return CosmosError(400, f"The patch is invalid: {reason}.")

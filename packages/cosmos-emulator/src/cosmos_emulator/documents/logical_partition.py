@@ -1,0 +1,167 @@
+"""The items of one logical partition inside a transaction: what every document operation works on.
+
+Single requests, batches and scripts call the same operations (local/cosmos/operations) with one of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator import json_text, rids
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.container_definition import checked_ttl
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.links import Link
+from cosmos_emulator.names import checked_item_id
+from cosmos_emulator.partition_keys import KEY_MISMATCH, PartitionKey
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.items import ItemTransaction, ItemView, StoredItem
+from cosmos_emulator.store.partition import Partition
+
+MAX_ITEM_BYTES: Final = 2 * 1024 * 1024
+SYSTEM_PROPERTIES: Final = ("_rid", "_self", "_etag", "_attachments", "_ts", "_lsn")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReference:
+    """An item by its id, or by the number of its rid when the link is made of rids."""
+
+    id: str = ""
+    number: int | None = None
+
+    @classmethod
+    def of_link(cls, link: Link) -> ItemReference:
+        """The item that a link names; a rid of something else, or of another container, names none (number -1)."""
+        _, container, *_, item = link.ids
+        if not link.by_rid:
+            return cls(item)
+        number = rids.child_number(item, rids.DOCUMENT) if rids.is_within(item, container) else None
+        return cls(number=-1 if number is None else number)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What an operation did: its status, the item as it is stored (None once deleted) and the modelled charge."""
+
+    status: int
+    item: StoredItem | None
+    charge_ru: float
+
+
+class LogicalPartition:
+    """One key value of a container, in a transaction of its physical partition."""
+
+    def __init__(
+        self,
+        container: Container,
+        partition: Partition,
+        key: PartitionKey,
+        items: ItemTransaction,
+        charges: ChargeModel,
+        now_s: int,
+    ) -> None:
+        self.container = container
+        self.partition = partition
+        self.key = key
+        self.items = items
+        self.charges = charges
+        self._now_s = now_s
+
+    def find(self, reference: ItemReference) -> StoredItem:
+        """The item; 404 when it is not in this logical partition."""
+        return find_item(self.items, self.key, reference)
+
+    def add(self, document: JsonObject) -> tuple[StoredItem, JsonObject]:
+        """Stores a new document; 400 when it is not valid here, 409 when its id or a unique value is taken."""
+        self._check_key(document)
+        item, stored = self.stamped(document, self.items.last_number + 1)
+        self.items.insert(item, stored, self.container.definition.unique_values(stored))
+        return item, stored
+
+    def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
+        """Stores a document in the place of `old`, whose rid it keeps; 400 and 409 as for `add`."""
+        self._check_key(document)
+        item, stored = self.stamped(document, old.number)
+        self.items.update(old, item, stored, self.container.definition.unique_values(stored))
+        return item, stored
+
+    def remove(self, item: StoredItem) -> None:
+        """Deletes an item."""
+        self.items.delete(item)
+
+    def stamped(self, document: JsonObject, number: int) -> tuple[StoredItem, JsonObject]:
+        """The item and the document as they are to be stored, with system properties; 400 and 413 when not valid.
+
+        The caller knows that the document has the key of this partition.
+        """
+        own = {name: value for name, value in document.items() if name not in SYSTEM_PROPERTIES}
+        item_id = checked_item_id(own.get("id"))
+        ttl = checked_ttl(own["ttl"], "ttl") if "ttl" in own else None
+        rid = rids.child_rid(self.container.rid, rids.DOCUMENT, number)
+        etag = self._next_etag()
+        stored: JsonObject = {
+            **own,
+            "_rid": rid,
+            "_self": f"{self.container.self_link}docs/{rid}/",
+            "_etag": etag,
+            "_attachments": "attachments/",
+            "_ts": self._now_s,
+        }
+        body = json_text.dump(stored)
+        if len(body) > MAX_ITEM_BYTES:
+            raise CosmosError(413, "Request size is too large: an item may have 2 MB.")
+        item = StoredItem(
+            number,
+            self.key.epk,
+            self.key.text,
+            item_id,
+            body,
+            etag,
+            self._now_s,
+            self.items.lsn,
+            ttl,
+            self._expiry(ttl),
+        )
+        return item, stored
+
+    def _check_key(self, document: JsonObject) -> None:
+        if self.container.definition.partition_key.of_document(document).text != self.key.text:
+            raise CosmosError(
+                400,
+                "PartitionKey extracted from document doesn't match the one specified in the header. "
+                "Learn more: https://aka.ms/CosmosDB/sql/errors/wrong-pk-value",
+                sub_status=KEY_MISMATCH,
+            )
+
+    def _expiry(self, ttl_s: int | None) -> int | None:
+        default_s = self.container.definition.default_ttl_s
+        if default_s is None:
+            return None  # an item's own ttl counts only where the container has TTL switched on
+        lifetime_s = default_s if ttl_s is None else ttl_s
+        return None if lifetime_s == -1 else self._now_s + lifetime_s
+
+    def _next_etag(self) -> str:
+        # Unique in the container: transaction, partition, place in the transaction; the time sets restarts apart.
+        items = self.items
+        items.etags += 1
+        return (
+            f'"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32:04x}-{self.partition.index:04x}-{items.etags:04x}-'
+            f'{self._now_s:08x}0000"'
+        )
+
+
+def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> StoredItem:
+    """The item in a logical partition; 404 when it is not there."""
+    number = reference.number
+    found = items.get(key, reference.id) if number is None else items.get_by_number(key, number)
+    if found is None:
+        raise CosmosError(404, "Entity with the specified id does not exist in the system.")
+    return found
+
+
+def check_if_match(item: StoredItem, if_match: str | None) -> None:
+    """412 unless the condition names the item's etag, with or without its quotes, or is `*` or absent."""
+    if if_match and if_match != "*" and if_match.strip('"') != item.etag.strip('"'):
+        raise CosmosError(412, "One of the specified pre-condition is not met.")

@@ -1,0 +1,18 @@
+"""Upsert: create, or replace the document with the same id."""
+
+from __future__ import annotations
+
+from cosmos_emulator.documents.create import create
+from cosmos_emulator.documents.logical_partition import ItemResult, LogicalPartition, check_if_match
+from cosmos_emulator.documents.replace import overwrite
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.names import checked_item_id
+
+
+def upsert(partition: LogicalPartition, document: JsonObject, if_match: str | None = None) -> ItemResult:
+    """201 when created, 200 when replaced; the condition counts only against an item that is there."""
+    old = partition.items.get(partition.key, checked_item_id(document.get("id")))
+    if old is None:
+        return create(partition, document)
+    check_if_match(old, if_match)
+    return overwrite(partition, old, document)

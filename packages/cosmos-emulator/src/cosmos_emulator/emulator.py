@@ -1,0 +1,120 @@
+"""The emulator: its data, its server, and what it does in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from aiohttp import web
+
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.faults import Faults
+from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.server import CosmosServer, new_request
+from cosmos_emulator.settings import EmulatorSettings
+from cosmos_emulator.store.account import Account
+from cosmos_emulator.store.directories import temporary_directory
+from cosmos_emulator.store.partition import Partition
+
+_LOG: Final = logging.getLogger(__name__)
+_WORKERS: Final = 8
+_SHUTDOWN_S: Final = 6.0  # a script under way may take 5
+
+
+class CosmosEmulator:
+    """An embedded Cosmos DB, between `async with` and its end.
+
+    `endpoint` and `key` are what a client takes; `settings` may be changed meanwhile where they allow it. With TLS
+    `certificate` is the file that clients have to trust.
+    """
+
+    def __init__(self, settings: EmulatorSettings | None = None) -> None:
+        self.settings = settings if settings is not None else EmulatorSettings()
+        self.endpoint = ""
+        self.certificate: Path | None = None
+        self._stack = AsyncExitStack()
+
+    @property
+    def key(self) -> str:
+        """The account key, base64."""
+        return self.settings.key
+
+    @property
+    def faults(self) -> Faults:
+        """What strikes requests, to be added to at any time."""
+        return self.settings.faults
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            directory = self._data_directory(stack)
+            account = self._open_account(stack, directory)
+            workers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-script"))
+            gateway = Gateway(self.settings, account, ChargeModel(self.settings.charge_profile), workers)
+            self.endpoint = await self._listen(stack, CosmosServer(gateway), directory)
+            purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
+            stack.push_async_callback(_cancelled, purge)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    def _data_directory(self, stack: AsyncExitStack) -> Path:
+        directory = self.settings.data_dir
+        return directory if directory is not None else stack.enter_context(temporary_directory())
+
+    def _open_account(self, stack: AsyncExitStack, directory: Path) -> Account:
+        account = Account(directory, self.settings.clock, durable=self.settings.data_dir is not None)
+        stack.push_async_callback(account.close)
+        return account
+
+    async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
+        runner = web.ServerRunner(
+            web.Server(server.answer, request_factory=new_request, access_log=None), shutdown_timeout=_SHUTDOWN_S
+        )
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        stack.callback(server.close)
+        tls = self._tls(directory) if self.settings.tls else None
+        site = web.TCPSite(runner, self.settings.host, self.settings.port, ssl_context=tls)
+        await site.start()
+        port = runner.addresses[0][1]
+        return f"{'https' if tls else 'http'}://{self.settings.host}:{port}/"
+
+    def _tls(self, directory: Path) -> ssl.SSLContext:
+        # Here, because most emulators need neither the module nor the time that its imports take.
+        from cosmos_emulator.tls import server_context
+
+        self.certificate = directory / "certificate.pem"
+        return server_context(self.settings.host, self.certificate)
+
+    async def _purge(self, account: Account) -> None:
+        """Frees the space of expired items now and then; nobody can see them meanwhile."""
+        while True:
+            await asyncio.sleep(self.settings.purge_interval_s)
+            for container in account.containers:
+                for partition in container.partitions:
+                    await _purge(partition)
+
+
+async def _purge(partition: Partition) -> None:
+    if not partition.is_open:
+        return
+    try:
+        await partition.purge_expired()
+    except sqlite3.Error:
+        _LOG.exception("expired items of partition %s could not be purged; they stay invisible", partition.id)
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

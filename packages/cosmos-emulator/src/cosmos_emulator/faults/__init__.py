@@ -1,0 +1,6 @@
+"""Faults on demand: rules that make requests fail, hang or lose their connection, for tests of any app."""
+
+from cosmos_emulator.faults.faults import Fault, Faults
+from cosmos_emulator.faults.rule import FaultRule, parse_rule
+
+__all__ = ["Fault", "FaultRule", "Faults", "parse_rule"]

@@ -1,0 +1,91 @@
+"""`/_emulator/faults`: the faults of a running emulator, for tests in another process or language.
+
+    GET     the faults with their counts        {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
+    POST    one more                            {"fault": 429, "operation": "create", "times": 2}
+    PUT     these in place of all there are     [{…}, {…}]
+    DELETE  all, or with /{id} that one
+
+Requests are not signed, so they are taken from this machine alone, and not from a page of another site in its browser.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.faults.faults import Faults
+from cosmos_emulator.faults.rule import FaultRule, parse_rule
+from cosmos_emulator.json_text import Json
+from cosmos_emulator.wire import Answer
+
+_PATH: Final = "/_emulator/faults"
+
+
+def is_administration(raw_path: str) -> bool:
+    """Whether a request is for the emulator itself and not for the database that it emulates."""
+    return raw_path.startswith("/_emulator")
+
+
+def administer(
+    faults: Faults, method: str, raw_path: str, headers: Mapping[str, str], peer: str | None, body: bytes
+) -> Answer:
+    """The faults after the change; 403 for another machine or site, 400 for a rule that is none."""
+    _check_caller(headers, peer)
+    path, _, number = raw_path.partition("?")[0].rstrip("/").removeprefix(_PATH).partition("/")
+    if path or not raw_path.startswith(_PATH):
+        raise CosmosError(404, f"The emulator is administered at {_PATH}.")
+    if number:
+        return _one(faults, method, number)
+    match method:
+        case "GET":
+            pass
+        case "POST":
+            return Answer(201, json_text.dump(faults.add(_rule(json_text.parse(body))).as_json()))
+        case "PUT":
+            _replace(faults, json_text.parse(body))
+        case "DELETE":
+            faults.clear()
+        case _:
+            raise CosmosError(405, f"The method {method} is not allowed on {_PATH}.")
+    return Answer(200, json_text.dump({"faults": [fault.as_json() for fault in faults]}))
+
+
+def _one(faults: Faults, method: str, number: str) -> Answer:
+    found = next((fault for fault in faults if str(fault.number) == number), None)
+    if found is None:
+        raise CosmosError(404, f"There is no fault {number}.")
+    if method not in ("GET", "DELETE"):
+        raise CosmosError(405, f"The method {method} is not allowed on a fault.")
+    if method == "DELETE":
+        faults.remove(found)
+    return Answer(200, json_text.dump(found.as_json()))
+
+
+def _replace(faults: Faults, value: Json) -> None:
+    if not isinstance(value, list):
+        raise CosmosError(400, "A JSON array of faults is expected.")
+    rules = [_rule(one) for one in value]
+    faults.clear()
+    for rule in rules:
+        faults.add(rule)
+
+
+def _rule(value: Json) -> FaultRule:
+    if not isinstance(value, dict):
+        raise CosmosError(400, "A fault is a JSON object.")
+    try:
+        return parse_rule(value)
+    except ValueError as error:
+        raise CosmosError(400, f"The fault cannot be used: {error}.") from error
+
+
+def _check_caller(headers: Mapping[str, str], peer: str | None) -> None:
+    if peer is None or not ipaddress.ip_address(peer.partition("%")[0]).is_loopback:
+        raise CosmosError(403, "The emulator is administered from its own machine only.")
+    origin = headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != headers.get("Host"):
+        raise CosmosError(403, "The emulator is not administered from pages of other sites.")

@@ -1,0 +1,99 @@
+"""The faults of an emulator, and how often each has struck."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cosmos_emulator.faults.rule import FaultRule, Target, When, parse_rule
+from cosmos_emulator.json_text import JsonObject
+
+
+class Fault:
+    """A rule at work.
+
+    `matched` counts the requests that its selectors fitted, `struck` those that it struck, `hanging` those that hang
+    by it at the moment.
+    """
+
+    def __init__(self, number: int, rule: FaultRule) -> None:
+        self.number = number
+        self.rule = rule
+        self.matched = 0
+        self.struck = 0
+        self.hanging = 0
+        self._random = random.Random(rule.seed)  # noqa: S311 - repeatable, not secret
+
+    def strikes(self, target: Target, when: When) -> bool:
+        """Whether this request is struck now; counts it."""
+        rule = self.rule
+        if rule.when != when or self.is_spent or not rule.matches(target):
+            return False
+        self.matched += 1
+        struck = self.matched > rule.skip and (rule.probability >= 1 or self._random.random() < rule.probability)
+        self.struck += struck
+        return struck
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it has struck as often as it may."""
+        return self.rule.times is not None and self.struck >= self.rule.times
+
+    def as_json(self) -> JsonObject:
+        """The rule, its number and its counts."""
+        counts: JsonObject = {"matched": self.matched, "struck": self.struck, "hanging": self.hanging}
+        return {"id": self.number, **self.rule.as_json(), **counts}
+
+
+class Faults:
+    """Rules in the order in which they were added; the first that strikes a request is the only one.
+
+    They may be added and removed from any thread; requests are struck on the emulator's event loop.
+    """
+
+    def __init__(self, *rules: FaultRule | str) -> None:
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._faults: tuple[Fault, ...] = ()
+        for rule in rules:
+            self.add(rule)
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(self._faults)
+
+    def __bool__(self) -> bool:
+        return bool(self._faults)
+
+    def add(self, rule: FaultRule | str) -> Fault:
+        """Begins to strike; ValueError for a text that is no rule."""
+        parsed = parse_rule(rule) if isinstance(rule, str) else rule
+        with self._lock:
+            fault = Fault(next(self._numbers), parsed)
+            self._faults = (*self._faults, fault)
+        return fault
+
+    def remove(self, fault: Fault) -> None:
+        """Ends a fault, also for the requests that hang by it; their connections are closed."""
+        with self._lock:
+            self._faults = tuple(one for one in self._faults if one is not fault)
+
+    def clear(self) -> None:
+        """Ends all of them."""
+        with self._lock:
+            self._faults = ()
+
+    @contextmanager
+    def during(self, rule: FaultRule | str) -> Iterator[Fault]:
+        """A fault that ends with the block."""
+        fault = self.add(rule)
+        try:
+            yield fault
+        finally:
+            self.remove(fault)
+
+    def striking(self, target: Target, when: When) -> Fault | None:
+        """The fault that strikes a request at this point, if any."""
+        return next((fault for fault in self._faults if fault.strikes(target, when)), None)

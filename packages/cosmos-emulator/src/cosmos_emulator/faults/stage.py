@@ -1,0 +1,93 @@
+"""Where faults strike: around an operation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.faults.faults import Fault, Faults
+from cosmos_emulator.faults.rule import DEFAULT_SUB_STATUS, Target
+from cosmos_emulator.wire import Answer, Request
+
+_POLL_S: Final = 0.02
+
+
+class ConnectionDropped(Exception):
+    """The client shall get no answer: its connection is closed."""
+
+
+async def with_faults(
+    faults: Faults, request: Request, name: str, work: Callable[[], Awaitable[Answer]], is_connected: Callable[[], bool]
+) -> Answer:
+    """The answer of `work`, unless a fault comes before or after it: CosmosError or ConnectionDropped.
+
+    `name` is the operation's; `is_connected` tells whether somebody still waits for the answer.
+    """
+    target = _target(request, name)
+    fault = faults.striking(target, "before")
+    if fault is not None:
+        await _strike(fault, faults, is_connected)
+    answer = await work()
+    fault = faults.striking(target, "after")
+    if fault is not None:
+        await _strike(fault, faults, is_connected)
+    return answer
+
+
+async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
+    """Raises in any case."""
+    rule = fault.rule
+    if rule.effect == "hang":
+        await _hang(fault, faults, is_connected)
+    if isinstance(rule.effect, str):
+        raise ConnectionDropped
+    raise CosmosError(
+        rule.effect,
+        f"Fault {fault.number} of the emulator strikes, {rule.when} the operation.",
+        sub_status=DEFAULT_SUB_STATUS[rule.effect] if rule.sub_status is None else rule.sub_status,
+        retry_after_ms=rule.retry_after_ms,
+    )
+
+
+async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
+    """Returns when the client is gone, the fault is removed, or its time is over."""
+    loop = asyncio.get_running_loop()
+    end = None if fault.rule.hang_ms is None else loop.time() + fault.rule.hang_ms / 1000
+    fault.hanging += 1
+    try:
+        # Polled: a transport tells nobody when it closes, and rules are removed from any thread.
+        while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
+    finally:
+        fault.hanging -= 1
+
+
+def _target(request: Request, name: str) -> Target:
+    link, resources = request.link, request.gateway.account.resources
+
+    def named(kind: str) -> str | None:
+        if kind not in link.kinds[: len(link.ids)]:
+            return None
+        text = link.ids[link.kinds.index(kind)]
+        found = resources.find_rid(kind, text) if link.by_rid else None
+        return found.id if found is not None else text
+
+    return Target(name, named("dbs"), named("colls"), _scripts(request, named("sprocs")), _partition_key(request))
+
+
+def _scripts(request: Request, procedure: str | None) -> frozenset[str]:
+    triggers = (request.headers.get(name, "") for name in (h.PRE_TRIGGER, h.POST_TRIGGER))
+    names = [name.strip() for named in triggers for name in named.split(",")]
+    return frozenset(name for name in (procedure, *names) if name)
+
+
+def _partition_key(request: Request) -> str | None:
+    text = request.headers.get(h.PARTITION_KEY)
+    try:
+        return None if text is None else json_text.dump(json_text.parse(text)).decode()
+    except CosmosError:
+        return text  # the operation refuses it

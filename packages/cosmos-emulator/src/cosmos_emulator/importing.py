@@ -1,0 +1,76 @@
+"""Importing many items at once, with everything that a create gives them: rids, etags, LSNs, TTL, unique keys, indexes.
+
+One transaction per physical partition takes thousands of items; each has an LSN of its own all the same, so that the
+change feed may cut its pages between any two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.documents.logical_partition import LogicalPartition
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.items import Clock, ItemTransaction, StoredItem
+from cosmos_emulator.store.partition import Partition
+
+_AT_ONCE: Final = 20_000  # items read before they are written, partition by partition
+_CHARGES: Final = ChargeModel("service-2026")  # of no consequence: an import is not charged
+
+_Row = tuple[StoredItem, JsonObject, list[str]]
+
+
+async def import_items(container: Container, lines: Iterable[bytes], clock: Clock) -> int:
+    """Creates an item for each line of JSON; empty lines are skipped. Returns how many there are now.
+
+    400 for a line that is no valid item and 409 for an id or unique value that is taken: the lines before it may have
+    been imported, its own thousands are not.
+    """
+    count = 0
+    remaining = (line for line in lines if line.strip())
+    while batch := list(islice(remaining, _AT_ONCE)):
+        for partition, documents in _by_partition(container, batch, count + 1):
+            async with partition.transaction() as items:
+                await asyncio.to_thread(_insert, container, partition, items, documents, int(clock()))
+        count += len(batch)
+    return count
+
+
+def _by_partition(
+    container: Container, batch: list[bytes], first: int
+) -> list[tuple[Partition, list[tuple[PartitionKey, JsonObject]]]]:
+    found: dict[Partition, list[tuple[PartitionKey, JsonObject]]] = {}
+    keys = container.definition.partition_key
+    for number, line in enumerate(batch, start=first):
+        try:
+            document = json_text.parse_object(line)
+            key = keys.of_document(document)
+        except CosmosError as error:
+            raise CosmosError(error.status, f"Line {number}: {error.message}") from error
+        found.setdefault(container.partition_of(key), []).append((key, document))
+    return list(found.items())
+
+
+def _insert(
+    container: Container,
+    partition: Partition,
+    items: ItemTransaction,
+    documents: list[tuple[PartitionKey, JsonObject]],
+    now_s: int,
+) -> None:
+    rows: list[_Row] = []
+    unique_values = container.definition.unique_values
+    for number, (key, document) in enumerate(documents, start=items.last_number + 1):
+        target = LogicalPartition(container, partition, key, items, _CHARGES, now_s)
+        item, stored = target.stamped(document, number)
+        rows.append((item, stored, unique_values(stored)))
+        items.lsn += 1
+    items.lsn -= 1  # the last one given
+    items.insert_many(rows)

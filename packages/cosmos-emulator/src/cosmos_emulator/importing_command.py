@@ -1,0 +1,69 @@
+"""`python -m cosmos_emulator import`: fills a container of a data directory that no emulator has open."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from cosmos_emulator.container_definition import completed
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.importing import import_items
+from cosmos_emulator.json_text import parse_object
+from cosmos_emulator.store.account import Account, Container
+
+
+def main(arguments: list[str]) -> int:
+    """Imports and says how many; 1 when the file or the data directory cannot be used as told."""
+    given = _parse(arguments)
+    try:
+        count, seconds = asyncio.run(_import(given))
+    except (CosmosError, OSError) as error:
+        sys.stderr.write(f"Nothing more was imported: {error}\n")
+        return 1
+    sys.stdout.write(f"{count} items in {seconds:.1f} s ({count / max(seconds, 0.001):.0f} a second)\n")
+    return 0
+
+
+async def _import(given: argparse.Namespace) -> tuple[int, float]:
+    account = Account(given.data_dir, time.time, durable=True)
+    try:
+        container = _container(account, given)
+        started = time.perf_counter()
+        with given.file.open("rb") as lines:
+            count = await import_items(container, lines, time.time)
+        return count, time.perf_counter() - started
+    finally:
+        await account.close()
+
+
+def _container(account: Account, given: argparse.Namespace) -> Container:
+    """The container that is named, made when it is not there and a definition or a partition key was given."""
+    database = account.resources.find("dbs", "", given.database) or account.add_database({"id": given.database})
+    found = account.resources.find("colls", database.rid, given.container)
+    if found is not None:
+        return account.container(found.rid)
+    if given.definition is not None:
+        body = parse_object(given.definition.read_bytes())
+    elif given.partition_key is not None:
+        body = {"partitionKey": {"paths": [given.partition_key]}}
+    else:
+        raise CosmosError(404, f"There is no container {given.container!r}; give --partition-key or --definition.")
+    return account.add_container(database, completed({**body, "id": given.container}), given.partitions)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m cosmos_emulator import", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, required=True, help="of an emulator that does not run now")
+    parser.add_argument("--database", required=True)
+    parser.add_argument("--container", required=True)
+    made = parser.add_mutually_exclusive_group()
+    made.add_argument("--partition-key", metavar="PATH", help="of a container that is not there yet, such as /userId")
+    made.add_argument(
+        "--definition", type=Path, metavar="FILE", help="its whole body as JSON, indexing policy included"
+    )
+    parser.add_argument("--partitions", type=int, default=4, help="its physical partitions")
+    parser.add_argument("file", type=Path, help="one JSON object on each line")
+    return parser.parse_args(arguments)

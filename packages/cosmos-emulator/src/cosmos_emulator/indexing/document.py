@@ -1,0 +1,148 @@
+"""The policy document: what the service fills in, what it refuses, and the composite indexes in it.
+
+Spatial, vector and full-text indexes are carried along: they change the price of a query, never its answer,
+and the emulator prices none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, NoReturn, TypeAlias
+
+from cosmos_emulator.indexing.paths import Json, Path, Step, parse_path, parse_wildcard_path, refuse, refuse_path
+
+IndexingMode = Literal["consistent", "none"]
+
+ROOT = "/*"
+ETAG = '/"_etag"/?'
+
+# learn.microsoft.com/azure/cosmos-db/concepts-limits
+MAX_COMPOSITE_PATHS = 8
+MAX_PATHS = 1500
+
+
+class OrderedPath(NamedTuple):
+    """A path of a composite index, with its direction."""
+
+    path: Path
+    descending: bool
+
+
+CompositeIndex: TypeAlias = tuple[OrderedPath, ...]
+
+
+def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
+    """The indexing mode; lazy indexing is refused, as for new containers of the service."""
+    given = document.get("indexingMode", "consistent")
+    mode = given.lower() if isinstance(given, str) else given
+    if mode == "none":
+        return "none"
+    if mode != "consistent":
+        refuse(f"The indexing mode '{given}' is not supported. Choose between 'consistent' and 'none'.")
+    if document.get("automatic", True) is not True:
+        refuse("'automatic' must be true in mode 'consistent': indexing by directive is not supported.")
+    return "consistent"
+
+
+def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[str, Json]:
+    """The policy as the service answers it.
+
+    With no path at all everything is included; `_etag` is excluded unless it is named; `/` is written `/*`;
+    the `indexes` that older clients put on an included path are dropped (azure-sdk-for-python,
+    sdk/cosmos/azure-cosmos/tests/test_crud_container.py).
+    """
+    included, excluded = path_entries(document, "includedPaths"), path_entries(document, "excludedPaths")
+    if mode == "consistent":
+        if not included and not excluded:
+            included = [{"path": ROOT}]
+        if not any(parse_path(entry["path"])[0] == ("_etag",) for entry in (*included, *excluded)):
+            excluded = [*excluded, {"path": ETAG}]
+    completed: dict[str, Json] = {
+        "indexingMode": mode,
+        "automatic": document.get("automatic", mode == "consistent"),
+        "includedPaths": [*included],
+        "excludedPaths": [*excluded],
+    }
+    return {**document, **completed}
+
+
+def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
+    """The entries of `includedPaths` or `excludedPaths`, with paths that are text."""
+    entries = document.get(key)
+    if entries is None:
+        return []
+    if not isinstance(entries, list):
+        refuse(f"One of the specified inputs is invalid: '{key}' must be an array.")
+    return [_path_entry(entry, key) for entry in entries]
+
+
+def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]:
+    """The patterns of a completed document, (steps, wildcard) → included.
+
+    A path that stands in it twice, or in both sets, is refused; so is a policy silent about the root. The
+    excluded `_etag` may have been filled in, so it does not count towards the limit.
+    """
+    patterns: dict[tuple[Path, str], bool] = {}
+    for key, included in (("includedPaths", True), ("excludedPaths", False)):
+        for entry in path_entries(document, key):
+            pattern = parse_wildcard_path(entry["path"])
+            if pattern in patterns:
+                _refuse_duplicate(entry["path"], key)
+            patterns[pattern] = included
+    if len(patterns.keys() - {(("_etag",), "?")}) > MAX_PATHS:
+        refuse(f"An indexing policy can have at most {MAX_PATHS} included and excluded paths.")
+    if document["indexingMode"] == "consistent" and ((), "*") not in patterns:
+        refuse(
+            'The special mandatory indexing path "/" is not provided in any of the path type sets. '
+            "Please provide this path in one of the sets."
+        )
+    return patterns
+
+
+def parse_composite_indexes(document: Mapping[str, Json]) -> tuple[CompositeIndex, ...]:
+    """Words of the refusals: github.com/vercel/cosmosdb-server, src/handler/create-collection.ts."""
+    indexes = document.get("compositeIndexes")
+    if indexes is None:
+        return ()
+    if not isinstance(indexes, list):
+        refuse("One of the specified inputs is invalid: 'compositeIndexes' must be an array of arrays.")
+    return tuple(_composite_index(index, position) for position, index in enumerate(indexes))
+
+
+def _composite_index(index: Json, position: int) -> CompositeIndex:
+    place = f"indexingPolicy.additionalIndexes.composite[{position}]"
+    if not isinstance(index, list):
+        refuse(f"One of the specified inputs is invalid: '{place}' must be an array.")
+    if len(index) < 2:
+        refuse(f"The composite index at '{place}' must have at least 2 paths.")
+    if len(index) > MAX_COMPOSITE_PATHS:
+        refuse(f"The composite index at '{place}' must have at most {MAX_COMPOSITE_PATHS} paths.")
+    directions: dict[Path, bool] = {}
+    for offset, entry in enumerate(index):
+        text, part = _ordered_path(_path_entry(entry, place))
+        if part.path in directions:
+            _refuse_duplicate(text, f"{place}[{offset}]")
+        directions[part.path] = part.descending
+    return tuple(OrderedPath(path, descending) for path, descending in directions.items())
+
+
+def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:
+    """One part of a composite index, with or without the implied `/?`, beside its text."""
+    text, order = entry["path"], entry.get("order", "ascending")
+    steps, wildcard = parse_path(text)
+    if not steps or wildcard == "*" or Step.ELEMENT in steps:
+        refuse_path(text, len(str(text)))
+    if order not in ("ascending", "descending"):
+        refuse(f"The composite order '{order}' is invalid. Choose between 'ascending' and 'descending'.")
+    return text, OrderedPath(steps, order == "descending")
+
+
+def _path_entry(entry: Json, place: str) -> dict[str, Json]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+        refuse(f"One of the specified inputs is invalid: '{place}' takes objects with a 'path'.")
+    kept = {name: value for name, value in entry.items() if name != "indexes"}
+    return {**kept, "path": ROOT} if entry["path"] == "/" else kept
+
+
+def _refuse_duplicate(text: Json, place: str) -> NoReturn:
+    refuse(f"The following path '{text}' was specified more than once in '{place}'. Remove the duplicated field.")

@@ -1,0 +1,86 @@
+"""Paths into an item, and how an indexing policy writes them.
+
+A label stands bare when it has only letters, digits and `_`, else in double quotes; `[]` steps into the
+elements of an array; a path closes with `/?` (the scalar there) or `/*` (that scalar and everything below).
+The path of a composite index leads to a scalar without saying so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import NoReturn, TypeAlias
+
+from cosmos_emulator.errors import CosmosError
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+Item: TypeAlias = Mapping[str, Json]
+
+
+class Step(Enum):
+    """The step that no property name can be: into the elements of an array, whatever their position."""
+
+    ELEMENT = "[]"
+
+
+Path: TypeAlias = tuple[str | Step, ...]
+
+SEGMENT = re.compile(
+    r'/(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<element>\[\])|(?P<label>\w+)|(?P<wildcard>[?*]))', re.DOTALL
+)
+
+
+def parse_wildcard_path(text: Json) -> tuple[Path, str]:
+    """The steps of an included or excluded path and its closing `?` or `*`."""
+    steps, wildcard = parse_path(text)
+    if not wildcard:
+        refuse_path(text, len(str(text)))
+    if wildcard == "?" and not steps:
+        # Words: azure-cosmos-dotnet-v3, EmulatorTests/GatewayTests.cs, TestCreateIndexingPaths1.
+        refuse(f"The indexing path '{text}' is invalid. Please ensure that the path has at least one label.")
+    return steps, wildcard
+
+
+def parse_path(text: Json) -> tuple[Path, str]:
+    """The steps of a path and its closing wildcard, which is empty when there is none."""
+    if not isinstance(text, str):
+        refuse(f"One of the specified inputs is invalid: a path must be a string, not {text!r}.")
+    steps: list[str | Step] = []
+    wildcard = ""
+    position = 0
+    while position < len(text):
+        segment = SEGMENT.match(text, position)
+        if segment is None or wildcard:
+            refuse_path(text, position)
+        wildcard = segment["wildcard"] or ""
+        if not wildcard:
+            steps.append(_step(text, segment))
+        position = segment.end()
+    return tuple(steps), wildcard
+
+
+def _step(text: str, segment: re.Match[str]) -> str | Step:
+    if segment["element"]:
+        return Step.ELEMENT
+    if segment["label"]:
+        return segment["label"]
+    try:
+        return str(json.loads(f'"{segment["quoted"]}"'))
+    except ValueError:
+        refuse_path(text, segment.start())
+
+
+def refuse_path(text: Json, position: int) -> NoReturn:
+    """Words: github.com/jnhaffey/IdentityServer4.Contrib.CosmosDB issue 4, recorded in 2018."""
+    refuse(
+        f"The indexing path '{text}' could not be accepted, failed near position '{position}'. "
+        "Please ensure that the path is a valid path. "
+        "Common errors include invalid characters or absence of quotes around labels."
+    )
+
+
+def refuse(message: str) -> NoReturn:
+    """Every fault in a policy is a 400."""
+    raise CosmosError(400, message)

@@ -1,0 +1,109 @@
+"""The index terms of one item, and how many of them a replace changes.
+
+They are counted in units of 4/21 RU, the grid of recorded write charges (see
+`local/cosmos/charges/tables.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from cosmos_emulator.indexing.paths import Item, Json, Path, Step
+from cosmos_emulator.indexing.patterns import PatternNode, child_of, leaf_indexed, subtree_indexed
+
+ID_PATH: Path = ("id",)
+SYSTEM_PROPERTIES = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTerms:
+    """What the index holds of one item.
+
+    `leaves` has the values under each indexed path: scalars, and `{}` or `[]` where a container is empty; the
+    elements of an array share one path. `containers` counts the non-empty objects and arrays, the item itself
+    aside, that hold an indexed leaf. `key_units` is 1 when the partition key is not `/id`. `timestamp` is
+    `_ts`, which is indexed but free on create and delete.
+    """
+
+    leaves: Mapping[Path, list[Json]]
+    containers: int
+    key_units: int
+    timestamp: Json
+
+    @property
+    def units(self) -> int:
+        """The index part of a create or delete: one unit for each leaf's path and one for its value."""
+        return 2 * sum(map(len, self.leaves.values())) + self.containers + self.key_units
+
+
+def collect_terms(item: Item, root: PatternNode, key_units: int) -> IndexTerms:
+    """Walk an item along the trie. `id` always counts; the other system properties never do."""
+    walk = _Walk()
+    inherited = subtree_indexed(root, False)
+    for name, value in item.items():
+        if name == "id":
+            walk.leaves[ID_PATH] = [value]
+        elif name not in SYSTEM_PROPERTIES:
+            walk.visit(value, (name,), root.children.get(name), inherited)
+    return IndexTerms(walk.leaves, walk.containers, key_units, item.get("_ts"))
+
+
+def changed_units(old: IndexTerms, new: IndexTerms) -> int:
+    """The index part of a replace, `_ts` aside.
+
+    Two for each leaf whose value changed, two for each leaf added or removed, and the difference in
+    containers.
+    """
+    units = abs(old.containers - new.containers)
+    for path, values in old.leaves.items():
+        units += 2 * _differing(values, new.leaves.get(path, []))
+    for path, values in new.leaves.items():
+        if path not in old.leaves:
+            units += 2 * len(values)
+    return units
+
+
+class _Walk:
+    """The descent into one item's properties."""
+
+    def __init__(self) -> None:
+        self.leaves: dict[Path, list[Json]] = {}
+        self.containers = 0
+
+    def visit(self, value: Json, path: Path, node: PatternNode | None, inherited: bool) -> bool:
+        """Collect the indexed leaves at and below a value; say whether there is any."""
+        inherited = subtree_indexed(node, inherited)
+        if node is None and not inherited:
+            return False
+        if isinstance(value, dict) and value:
+            found = [self.visit(child, (*path, name), child_of(node, name), inherited) for name, child in value.items()]
+        elif isinstance(value, list) and value:
+            elements, below = (*path, Step.ELEMENT), child_of(node, Step.ELEMENT)
+            found = [self.visit(child, elements, below, inherited) for child in value]
+        else:
+            return self._visit_leaf(value, path, leaf_indexed(node, inherited))
+        holds_leaf = any(found)
+        self.containers += holds_leaf
+        return holds_leaf
+
+    def _visit_leaf(self, value: Json, path: Path, indexed: bool) -> bool:
+        if indexed:
+            self.leaves.setdefault(path, []).append(value)
+        return indexed
+
+
+def _differing(old: list[Json], new: list[Json]) -> int:
+    """How many leaves under one path differ; array elements count whatever their position."""
+    if len(old) == len(new) == 1:
+        return int(_value_term(old[0]) != _value_term(new[0]))
+    before, after = Counter(map(_value_term, old)), Counter(map(_value_term, new))
+    return max((before - after).total(), (after - before).total())
+
+
+def _value_term(value: Json) -> Hashable:
+    """A value as the index tells it from others: true is not 1, an empty object is not an empty array."""
+    if isinstance(value, bool | dict | list):
+        return type(value), bool(value)
+    return value

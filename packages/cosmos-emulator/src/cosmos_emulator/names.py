@@ -1,0 +1,38 @@
+"""What resources may be called (concepts-limits; azure-cosmos _base.py refuses more before sending)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import Json
+
+_MAX_ITEM_ID_BYTES: Final = 1023
+_MAX_NAME_CHARACTERS: Final = 255
+_FORBIDDEN: Final = frozenset("/\\")
+_FORBIDDEN_IN_NAMES: Final = frozenset("/\\?#")
+
+
+def checked_item_id(value: Json) -> str:
+    """The id of an item: 1 to 1023 bytes, without `/` and `\\`; 400 otherwise."""
+    if not isinstance(value, str):
+        raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
+    if not value or len(value.encode()) > _MAX_ITEM_ID_BYTES:
+        raise CosmosError(400, f"The id of an item must have 1 to {_MAX_ITEM_ID_BYTES} bytes.")
+    if not _FORBIDDEN.isdisjoint(value):
+        raise CosmosError(400, f"Id {value!r} contains illegal characters: '/' and '\\' are not allowed.")
+    return value
+
+
+def checked_name(value: Json) -> str:
+    """The name of a database, container or script: 1 to 255 characters; 400 otherwise."""
+    if not isinstance(value, str):
+        raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
+    if not 0 < len(value) <= _MAX_NAME_CHARACTERS or value.endswith(" "):
+        raise CosmosError(400, f"A name must have 1 to {_MAX_NAME_CHARACTERS} characters and not end with a space.")
+    if not _FORBIDDEN_IN_NAMES.isdisjoint(value) or not value.isprintable():
+        raise CosmosError(
+            400,
+            f"The resource name {value!r} contains characters that are not allowed: '/\\?#' or control characters.",
+        )
+    return value

@@ -1,0 +1,26 @@
+"""POST /dbs/{db}/colls."""
+
+from __future__ import annotations
+
+from cosmos_emulator.container_definition import completed
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
+from cosmos_emulator.wire import Answer, Request, resource_answer
+
+
+async def handle(request: Request) -> Answer:
+    """201 with the defaults filled in; 400 for a definition that is not valid, 409 when the name is taken.
+
+    Without throughput in the headers it shares the database's, or gets the service's smallest.
+    """
+    account, database = request.gateway.account, request.database
+    body = request.json_object()
+    if body.get("partitionKey") is None:
+        raise CosmosError(400, "The partition key definition of a container must be given.")
+    content = offer_content(request.headers)
+    container = account.add_container(database, completed(body), request.gateway.settings.partitions)
+    if content is None and account.offer_of(database) is None:
+        content = DEFAULT_CONTENT
+    if content is not None:
+        account.add_offer(container.resource, content)
+    return resource_answer(201, container.resource)

@@ -1,0 +1,19 @@
+"""POST /dbs."""
+
+from __future__ import annotations
+
+from cosmos_emulator.names import checked_name
+from cosmos_emulator.throughput import offer_content
+from cosmos_emulator.wire import Answer, Request, resource_answer
+
+
+async def handle(request: Request) -> Answer:
+    """201; 409 when the name is taken. A database has throughput of its own only when the headers give it some."""
+    body = request.json_object()
+    checked_name(body.get("id"))
+    content = offer_content(request.headers)
+    account = request.gateway.account
+    database = account.add_database(body)
+    if content is not None:
+        account.add_offer(database, content)
+    return resource_answer(201, database)

@@ -1,0 +1,14 @@
+"""DELETE /dbs/{db}/colls/{coll}."""
+
+from __future__ import annotations
+
+from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """204; its items, scripts and throughput go with it. 412 when it has changed."""
+    container = request.container
+    check_if_match(request, container.resource)
+    await request.gateway.account.remove_container(container)
+    return Answer(204, charge_ru=1.0)

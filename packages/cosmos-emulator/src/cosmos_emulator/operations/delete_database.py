@@ -1,0 +1,14 @@
+"""DELETE /dbs/{db}."""
+
+from __future__ import annotations
+
+from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """204; its containers go with it. 412 when it has changed."""
+    database = request.database
+    check_if_match(request, database)
+    await request.gateway.account.remove_database(database)
+    return Answer(204, charge_ru=1.0)

@@ -1,0 +1,15 @@
+"""DELETE …/sprocs/{id}, …/triggers/{id}, …/udfs/{id}."""
+
+from __future__ import annotations
+
+from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.resource_feeds import owner_rid
+from cosmos_emulator.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """204; 404 without the script, 412 when it has changed."""
+    script = request.resource(request.link.kinds[-1], owner_rid(request))
+    check_if_match(request, script)
+    request.gateway.account.resources.remove(script)
+    return Answer(204, charge_ru=4.95)

@@ -1,0 +1,196 @@
+"""POST …/docs with `x-ms-cosmos-is-batch-request`: several operations in one request.
+
+Atomic (a transactional batch): one logical partition, all or nothing. Otherwise (bulk of the JavaScript SDK): each
+operation names its own partition key and stands for itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.documents.create import create
+from cosmos_emulator.documents.delete import delete
+from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from cosmos_emulator.documents.patch import Patch, patch
+from cosmos_emulator.documents.read import read
+from cosmos_emulator.documents.replace import replace
+from cosmos_emulator.documents.upsert import upsert
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.item_request import logical_partition
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.wire import Answer, Request, partition_headers
+
+MAX_OPERATIONS: Final = 100
+_FAILED_DEPENDENCY: Final = 424
+_NEED_AN_ID: Final = ("Read", "Replace", "Delete", "Patch")
+_NEED_A_BODY: Final = ("Create", "Upsert", "Replace")
+
+
+class BatchFailed(Exception):
+    """Undoes a transactional batch: the operation at `index` failed with `error`."""
+
+    def __init__(self, index: int, error: CosmosError) -> None:
+        super().__init__(str(error))
+        self.index = index
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOperation:
+    """One entry of the request. `partition_key` is the JSON text of its own key, in bulk only."""
+
+    kind: str
+    id: str
+    resource: Json
+    if_match: str | None
+    if_none_match: str | None
+    partition_key: str | None
+
+    @classmethod
+    def parse(cls, entry: Json) -> BatchOperation:
+        """400 for an entry without what its kind needs."""
+        if not isinstance(entry, dict):
+            raise CosmosError(400, "An operation of a batch must be an object.")
+        kind, item_id, resource = entry.get("operationType"), entry.get("id", ""), entry.get("resourceBody")
+        if kind not in (*_NEED_AN_ID, "Create", "Upsert") or not isinstance(kind, str):
+            raise CosmosError(400, f"The operationType {kind!r} is not supported in a batch.")
+        if not isinstance(item_id, str) or (kind in _NEED_AN_ID and not item_id):
+            raise CosmosError(400, f"The operation {kind} of a batch needs an id.")
+        if kind in _NEED_A_BODY and not isinstance(resource, dict):
+            raise CosmosError(400, f"The operation {kind} of a batch needs a resourceBody.")
+        return cls(
+            kind,
+            item_id,
+            resource,
+            _optional_text(entry, "ifMatch"),
+            _optional_text(entry, "ifNoneMatch"),
+            _optional_text(entry, "partitionKey"),
+        )
+
+    def apply(self, partition: LogicalPartition) -> ItemResult:
+        """Runs the same function as the single request would."""
+        reference = ItemReference(self.id)
+        document = self.resource if isinstance(self.resource, dict) else {}
+        match self.kind:
+            case "Create":
+                return create(partition, document)
+            case "Upsert":
+                return upsert(partition, document, self.if_match)
+            case "Replace":
+                return replace(partition, reference, document, self.if_match)
+            case "Patch":
+                return patch(partition, reference, Patch.parse(self.resource), self.if_match)
+            case "Delete":
+                return delete(partition, reference, self.if_match)
+        return read(partition.items, partition.key, reference, partition.charges, self.if_none_match)
+
+
+async def handle(request: Request) -> Answer:
+    """200 when all succeeded, 207 when one did not; 400 for no operations and for more than 100."""
+    entries = json_text.parse(request.body)
+    if not isinstance(entries, list) or not entries:
+        raise CosmosError(400, "Batch request has no operations.")
+    if len(entries) > MAX_OPERATIONS:
+        raise CosmosError(400, "Batch request has more operations than what is supported.")
+    operations = [BatchOperation.parse(entry) for entry in entries]
+    if request.headers.get(h.BATCH_ATOMIC, "").lower() == "false":
+        return await _bulk(request, operations)
+    return await _atomic(request, operations)
+
+
+async def _atomic(request: Request, operations: list[BatchOperation]) -> Answer:
+    container = request.container
+    key = request.partition_key(container)
+    partition = container.partition_of(key)
+    try:
+        async with partition.transaction() as items:
+            target = logical_partition(request, container, partition, key, items)
+            results = [_applied(index, operation, target) for index, operation in enumerate(operations)]
+    except BatchFailed as failure:
+        charge_ru = request.gateway.charges.refusal(failure.error.status)
+        entries = [_refused(_FAILED_DEPENDENCY, 0.0) for _ in operations]
+        entries[failure.index] = _failed(failure.error, charge_ru)
+        return _answer(207, entries, charge_ru, partition_headers(container, partition))
+    entries = [_succeeded(request, *one) for one in zip(operations, results, strict=True)]
+    charge_ru = sum(result.charge_ru for result in results)
+    return _answer(200, entries, charge_ru, partition_headers(container, partition))
+
+
+def _applied(index: int, operation: BatchOperation, target: LogicalPartition) -> ItemResult:
+    try:
+        return operation.apply(target)
+    except CosmosError as error:
+        raise BatchFailed(index, error) from error
+
+
+async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
+    container = request.container
+    entries: list[JsonObject] = []
+    charges_ru = 0.0
+    go_on = request.headers.get(h.BATCH_CONTINUE_ON_ERROR, "true").lower() != "false"
+    for operation in operations:
+        try:
+            if entries and not go_on and int(str(entries[-1]["statusCode"])) >= 400:
+                entries.append(_refused(_FAILED_DEPENDENCY, 0.0))
+                continue
+            result = await _alone(request, container, operation)
+            entries.append(_succeeded(request, operation, result))
+            charges_ru += result.charge_ru
+        except CosmosError as error:
+            charge_ru = request.gateway.charges.refusal(error.status)
+            entries.append(_failed(error, charge_ru))
+            charges_ru += charge_ru
+    failed = any(int(str(entry["statusCode"])) >= 400 for entry in entries)
+    headers = partition_headers(container, container.partitions[0])
+    return _answer(207 if failed else 200, entries, charges_ru, headers)
+
+
+async def _alone(request: Request, container: Container, operation: BatchOperation) -> ItemResult:
+    key = _own_key(request, container, operation)
+    partition = container.partition_of(key)
+    async with partition.transaction() as items:
+        return operation.apply(logical_partition(request, container, partition, key, items))
+
+
+def _own_key(request: Request, container: Container, operation: BatchOperation) -> PartitionKey:
+    if operation.partition_key is None:
+        return request.partition_key(container)
+    return container.definition.partition_key.of_header(operation.partition_key)
+
+
+def _answer(status: int, entries: list[JsonObject], charge_ru: float, headers: dict[str, str]) -> Answer:
+    return Answer(status, json_text.dump(entries), headers, charge_ru)
+
+
+def _succeeded(request: Request, operation: BatchOperation, result: ItemResult) -> JsonObject:
+    entry: JsonObject = {"statusCode": result.status, "requestCharge": result.charge_ru}
+    if result.item is not None:
+        entry["eTag"] = result.item.etag
+        wanted = operation.kind == "Read" or not h.wants_no_content(request.headers)
+        if wanted and result.status != 304:
+            entry["resourceBody"] = result.item.document()
+    return entry
+
+
+def _failed(error: CosmosError, charge_ru: float) -> JsonObject:
+    entry = _refused(error.status, charge_ru)
+    if error.sub_status:
+        entry["subStatusCode"] = error.sub_status
+    entry["message"] = error.message
+    return entry
+
+
+def _refused(status: int, charge_ru: float) -> JsonObject:
+    return {"statusCode": status, "requestCharge": charge_ru}
+
+
+def _optional_text(entry: JsonObject, name: str) -> str | None:
+    value = entry.get(name)
+    if value is not None and not isinstance(value, str):
+        raise CosmosError(400, f"The property {name} of a batch operation must be a text.")
+    return value

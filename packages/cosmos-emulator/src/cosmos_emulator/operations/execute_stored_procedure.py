@@ -1,0 +1,56 @@
+"""POST …/sprocs/{id}: run a stored procedure in one logical partition."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.item_request import logical_partition
+from cosmos_emulator.json_text import Json
+from cosmos_emulator.script_operations import PartitionOperations
+from cosmos_emulator.scripts import execute_stored_procedure
+from cosmos_emulator.wire import Answer, Request, partition_headers
+
+# What encodeURIComponent leaves alone beside letters and digits.
+_LITERAL = "-_.!~*'()"
+
+
+async def handle(request: Request) -> Answer:
+    """200 with what the procedure set; its writes are committed together or, when it throws (400), not at all."""
+    container = request.container
+    procedure = request.resource("sprocs", container.rid)
+    key = request.partition_key(container)
+    arguments = _arguments(request.body)
+    partition = container.partition_of(key)
+    logs = request.flag(h.ENABLE_SCRIPT_LOGGING)
+    gateway = request.gateway
+    async with partition.transaction() as items:
+        target = logical_partition(request, container, partition, key, items)
+        scripts = PartitionOperations(gateway, target)
+        result = await gateway.in_worker(
+            lambda: execute_stored_procedure(
+                procedure.id,
+                str(procedure.body["body"]),
+                arguments,
+                scripts,
+                gateway.script_limits,
+                capture_log=logs,
+            )
+        )
+    headers = partition_headers(container, partition)
+    if logs:
+        headers[h.SCRIPT_LOG] = quote(result.log, safe=_LITERAL)
+    charge_ru = gateway.charges.script(scripts.reads_ru, scripts.writes_ru)
+    return Answer(200, json_text.dump(result.body), headers, charge_ru)
+
+
+def _arguments(body: bytes) -> list[Json]:
+    """An empty body means no arguments; anything but an array is refused."""
+    if not body:
+        return []
+    arguments = json_text.parse(body)
+    if not isinstance(arguments, list):
+        raise CosmosError(400, "The arguments of a stored procedure must be a JSON array.")
+    return arguments

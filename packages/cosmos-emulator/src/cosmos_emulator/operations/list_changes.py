@@ -1,0 +1,116 @@
+"""GET …/docs with `A-IM: Incremental Feed`: the change feed in its latest-version mode.
+
+Rules: learn.microsoft.com/azure/cosmos-db/change-feed-modes; headers as in azure-cosmos _change_feed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from cosmos_emulator import headers as h
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.paging import MAX_PAGE_BYTES
+from cosmos_emulator.slices import Slice, slices_headers, slices_of
+from cosmos_emulator.store.items import StoredItem
+from cosmos_emulator.wire import Answer, Request, feed_answer
+
+_MODE: Final = "incremental feed"
+_NOW: Final = "*"
+_LSN_BITS: Final = 64
+_WINDOW: Final = 4000  # LSNs looked through at once
+
+
+async def handle(request: Request) -> Answer:
+    """A page of the latest versions in LSN order, or 304; the etag is where the next page starts."""
+    if request.headers[h.A_IM].lower() != _MODE:
+        raise CosmosError(
+            400, f"The change feed mode {request.headers[h.A_IM]!r} is not supported; use 'Incremental Feed'."
+        )
+    container = request.container
+    slices = slices_of(request, container)
+    after, since_s = _start(request, slices)
+    page = await _page(slices, after, since_s, request.page_size)
+    headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(after)}"'}
+    if not page:
+        return Answer(304, b"", headers, request.gateway.charges.refusal(304))
+    charge_ru = request.gateway.charges.change_feed([len(item.body) for item in page])
+    return feed_answer(container.rid, "Documents", [_with_lsn(item) for item in page], headers, charge_ru)
+
+
+async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
+    """The next changes of each slice in turn until the page is full; moves `after` along.
+
+    A slice without changes is left at its last LSN, so that a later page does not look at the same writes again.
+    """
+    page: list[StoredItem] = []
+    for index, one in enumerate(slices):
+        if len(page) >= limit:
+            break
+        latest = one.partition.lsn
+        changes: list[StoredItem] = []
+        while not changes and after[index] < latest:
+            until = min(after[index] + _WINDOW, latest)
+            found = one.items.changes(one.scope, after[index], until, since_s, limit - len(page))
+            changes = _within_page_size(found)
+            after[index] = changes[-1].lsn if changes else until
+            await asyncio.sleep(0)  # a long stretch may hold nothing of the scope
+        page.extend(changes)
+    return page
+
+
+def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
+    """The transactions that fit into 4 MB, at least one."""
+    size = 0
+    for index, item in enumerate(changes):
+        size += len(item.body)
+        if size > MAX_PAGE_BYTES and item.lsn > changes[0].lsn:
+            return [one for one in changes[:index] if one.lsn < item.lsn]
+    return changes
+
+
+def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
+    """The LSN after which each slice is read, and the seconds after which an item must have been written.
+
+    An etag wins over a start time (.NET SDK, GatewayTests.cs).
+    """
+    etag = request.headers.get(h.IF_NONE_MATCH)
+    if etag == _NOW:
+        return [one.partition.lsn for one in slices], -1
+    if etag is not None:
+        return _unpacked(etag.strip('"'), len(slices)), -1
+    since = request.headers.get(h.IF_MODIFIED_SINCE)
+    return [0] * len(slices), -1 if since is None else _seconds(since)
+
+
+def _packed(lsns: list[int]) -> str:
+    """LSNs of several ranges as one decimal number.
+
+    Only requests for a whole container have several. azure-cosmos takes a continuation of digits, and only such a
+    one, for the form that goes without ranges (_change_feed/change_feed_state.py).
+    """
+    packed = 0
+    for lsn in reversed(lsns):
+        packed = packed << _LSN_BITS | lsn
+    return str(packed)
+
+
+def _unpacked(etag: str, count: int) -> list[int]:
+    if not etag.isdecimal() or len(etag) > 20 * count:
+        raise CosmosError(400, f"The etag {etag!r} is no position in the change feed.")
+    packed, mask = int(etag), (1 << _LSN_BITS) - 1
+    return [packed >> _LSN_BITS * index & mask for index in range(count)]
+
+
+def _seconds(date: str) -> int:
+    try:
+        sent = parsedate_to_datetime(date)
+    except ValueError as error:
+        raise CosmosError(400, f"The header {h.IF_MODIFIED_SINCE} is no date: {date!r}.") from error
+    return int((sent if sent.tzinfo else sent.replace(tzinfo=UTC)).timestamp())
+
+
+def _with_lsn(item: StoredItem) -> bytes:
+    return b'%b,"_lsn":%d}' % (item.body[:-1], item.lsn)

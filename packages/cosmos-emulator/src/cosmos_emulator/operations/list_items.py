@@ -1,0 +1,29 @@
+"""GET …/docs: the read feed."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator.documents.feed import feed_page
+from cosmos_emulator.paging import (
+    ItemPosition,
+    PageLimits,
+    complete,
+    decode_continuation,
+    encode_continuation,
+)
+from cosmos_emulator.slices import slices_headers, slices_of
+from cosmos_emulator.wire import Answer, Request, feed_answer
+
+
+async def handle(request: Request) -> Answer:
+    """A page, with a continuation that later inserts do not shift; 400 for a continuation that is none of its own."""
+    container = request.container
+    slices = slices_of(request, container)
+    start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))
+    limits = PageLimits(request.page_size)
+    page, end = await complete(feed_page(slices, start, limits))
+    headers = slices_headers(container, slices)
+    if end is not None:
+        headers[h.CONTINUATION] = encode_continuation(end.as_json())
+    charge_ru = request.gateway.charges.feed([len(item.body) for item in page])
+    return feed_answer(container.rid, "Documents", [item.body for item in page], headers, charge_ru)

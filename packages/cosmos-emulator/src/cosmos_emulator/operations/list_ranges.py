@@ -1,0 +1,38 @@
+"""GET …/pkranges: the physical partitions and their ranges of effective partition keys."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.wire import Answer, Request, feed_answer, range_rid
+
+
+async def handle(request: Request) -> Answer:
+    """All ranges; 304 when the client has them: azure-cosmos asks until it sees that (_routing)."""
+    container = request.container
+    etag = container.resource.etag
+    headers = {h.ETAG: etag}
+    if h.A_IM in request.headers and request.headers.get(h.IF_NONE_MATCH, "").strip('"') == etag.strip('"'):
+        return Answer(304, b"", headers)
+    ranges = [json_text.dump(_described(container, one)) for one in container.partitions]
+    return feed_answer(container.rid, "PartitionKeyRanges", ranges, headers, charge_ru=0.0)
+
+
+def _described(container: Container, partition: Partition) -> JsonObject:
+    rid = range_rid(container, partition)
+    return {
+        "_rid": rid,
+        "id": partition.id,
+        "_etag": container.resource.etag,
+        "minInclusive": partition.range.start,
+        "maxExclusive": partition.range.end,
+        "ridPrefix": partition.index,
+        "_self": f"{container.self_link}pkranges/{rid}/",
+        "throughputFraction": 1 / len(container.partitions),
+        "status": "online",
+        "parents": [],
+        "_ts": container.resource.body["_ts"],
+    }

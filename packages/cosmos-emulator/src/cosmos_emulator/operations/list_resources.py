@@ -1,0 +1,13 @@
+"""GET on a feed of databases, containers, scripts or offers."""
+
+from __future__ import annotations
+
+from cosmos_emulator import json_text
+from cosmos_emulator.resource_feeds import feed_members
+from cosmos_emulator.wire import Answer, Request, feed_answer
+
+
+async def handle(request: Request) -> Answer:
+    """All of them on one page: there are few."""
+    owner, name, members = feed_members(request)
+    return feed_answer(owner, name, [json_text.dump(member.body) for member in members], {}, charge_ru=1.0)

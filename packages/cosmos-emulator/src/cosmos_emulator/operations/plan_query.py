@@ -1,0 +1,17 @@
+"""POST …/docs with `x-ms-cosmos-is-query-plan-request`: how the client is to run a query itself."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.query_text import parse_query_body
+from cosmos_emulator.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """The plan, without a feed around it; 400 when it needs a feature that the client does not list."""
+    definition = request.container.definition.partition_key
+    features = request.headers.get(h.SUPPORTED_QUERY_FEATURES, "")
+    supported = {feature.strip() for feature in features.split(",")}
+    plan = parse_query_body(request.body).plan(definition, supported)
+    return Answer(200, json_text.dump(plan))

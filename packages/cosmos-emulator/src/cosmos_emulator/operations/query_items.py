@@ -1,0 +1,138 @@
+"""POST …/docs of a query."""
+
+from __future__ import annotations
+
+import base64
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Final
+from urllib.parse import quote
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.paging import PageLimits, complete, complete_at_once
+from cosmos_emulator.query import UdfCaller
+from cosmos_emulator.query_page import QueryPage
+from cosmos_emulator.query_pages import PagedQuery
+from cosmos_emulator.query_routing import slices_of_query
+from cosmos_emulator.query_text import QueryText, parse_query_body
+from cosmos_emulator.slices import Slice, slices_headers
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.udfs import udf_caller
+from cosmos_emulator.wire import Answer, Request, feed_answer
+
+# The other names that clients look for (@azure/cosmos queryMetricsConstants.js); nothing of it is measured.
+_UNMEASURED: Final = (
+    "totalExecutionTimeInMs",
+    "queryCompileTimeInMs",
+    "queryLogicalPlanBuildTimeInMs",
+    "queryPhysicalPlanBuildTimeInMs",
+    "queryOptimizationTimeInMs",
+    "indexLookupTimeInMs",
+    "documentLoadTimeInMs",
+    "VMExecutionTimeInMs",
+    "writeOutputTimeInMs",
+    "systemFunctionExecuteTimeInMs",
+    "userFunctionExecuteTimeInMs",
+)
+
+
+async def handle(request: Request) -> Answer:
+    """A page of rows; 400 for a query that is wrong or that the client has to run range by range (1004)."""
+    container = request.container
+    text = parse_query_body(request.body)
+    slices = slices_of_query(request, container, text)
+    limits = PageLimits(request.page_size)
+    query = None if text.calls_udfs else _paged(request, container, text)
+    if query is None or query.reads_much(slices):
+        page = await request.gateway.in_worker(lambda: _page_in_worker(request, container, text, slices, limits))
+    else:
+        page = await complete(query.page(slices, request.headers.get(h.CONTINUATION), limits))
+    return feed_answer(
+        container.rid, "Documents", page.rows, _headers(request, container, slices, page), page.charge_ru
+    )
+
+
+def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCaller | None = None) -> PagedQuery:
+    gateway = request.gateway
+    return PagedQuery(
+        text,
+        container.definition.indexing,
+        gateway.charges,
+        udfs,
+        require_order_index=gateway.settings.require_order_index,
+    )
+
+
+def _page_in_worker(
+    request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
+) -> QueryPage:
+    """JavaScript, groups and aggregates may take seconds: all of it beside the event loop, on own connections."""
+    with ExitStack() as views:
+        own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
+        udfs = views.enter_context(udf_caller(request.gateway, container, text))
+        query = _paged(request, container, text, udfs)
+        return complete_at_once(query.page(own, request.headers.get(h.CONTINUATION), limits))
+
+
+def _headers(request: Request, container: Container, slices: list[Slice], page: QueryPage) -> dict[str, str]:
+    headers = slices_headers(container, slices)
+    if page.continuation is not None:
+        headers[h.CONTINUATION] = page.continuation
+    if request.flag(h.POPULATE_QUERY_METRICS):
+        headers[h.QUERY_METRICS] = _metrics(page)
+    if request.flag(h.POPULATE_INDEX_METRICS):
+        headers[h.INDEX_UTILIZATION] = _index_utilization(page)
+    elif request.flag(h.POPULATE_INDEX_METRICS_V2):
+        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(page)
+    return headers
+
+
+def _metrics(page: QueryPage) -> str:
+    counts = {
+        "retrievedDocumentCount": page.scanned,
+        "retrievedDocumentSize": page.load.size_bytes,
+        "outputDocumentCount": len(page.rows),
+        "outputDocumentSize": sum(map(len, page.rows)),
+        "indexHitDocumentCount": page.load.items,
+    }
+    times = (f"{name}=0.00" for name in _UNMEASURED)
+    return ";".join([*(f"{name}={count}" for name, count in counts.items()), *times])
+
+
+def _index_utilization(page: QueryPage) -> str:
+    """The conditions that an index serves, in the first form of the header: base64 (azure-cosmos _utils.py).
+
+    Nothing is suggested in either form, since nothing is measured.
+    """
+    single = [
+        {
+            "FilterExpression": "",
+            "IndexSpec": spec,
+            "FilterPreciseSet": True,
+            "IndexPreciseSet": True,
+            "IndexImpactScore": "High",
+        }
+        for spec in _served_indexes(page)
+    ]
+    metrics = {
+        "UtilizedSingleIndexes": single,
+        "PotentialSingleIndexes": [],
+        "UtilizedCompositeIndexes": [],
+        "PotentialCompositeIndexes": [],
+    }
+    return base64.b64encode(json_text.dump(metrics)).decode()
+
+
+def _index_utilization_v2(page: QueryPage) -> str:
+    """The same in the second form: percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
+    single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in _served_indexes(page)]
+    metrics = {
+        "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},
+        "PotentialIndexes": {"SingleIndexes": [], "CompositeIndexes": []},
+    }
+    return quote(json_text.dump(metrics))
+
+
+def _served_indexes(page: QueryPage) -> list[str]:
+    return ["/" + "/".join(one.path) + "/?" for one in page.load.served]

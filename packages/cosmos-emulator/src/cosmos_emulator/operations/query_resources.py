@@ -1,0 +1,15 @@
+"""POST of a query on a feed of databases, containers, scripts or offers."""
+
+from __future__ import annotations
+
+from cosmos_emulator.query_text import parse_query_body
+from cosmos_emulator.resource_feeds import feed_members
+from cosmos_emulator.wire import Answer, Request, feed_answer, values
+
+
+async def handle(request: Request) -> Answer:
+    """The rows on one page; azure-cosmos looks offers up by `resource` with it."""
+    owner, name, members = feed_members(request)
+    query = parse_query_body(request.body).compile()
+    rows = list(query.run([dict(member.body) for member in members]))
+    return feed_answer(owner, name, values(rows), {}, charge_ru=1.0)

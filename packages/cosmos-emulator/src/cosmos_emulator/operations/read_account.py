@@ -1,0 +1,55 @@
+"""GET /: the account document, which tells a client where to send everything else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.wire import Answer, Request
+
+_NAME: Final = "localhost"
+_REGION: Final = "Local"
+# JSON text inside the JSON document; .NET parses it for the limits of its own parser (AccountProperties.cs).
+_QUERY_ENGINE: Final = json_text.dump(
+    {
+        "allowNewKeywords": True,
+        "maxInExpressionItemsCount": 16000,
+        "maxJoinsPerSqlQuery": 10,
+        "maxLogicalAndPerSqlQuery": 2000,
+        "maxLogicalOrPerSqlQuery": 2000,
+        "maxQueryRequestTimeoutFraction": 0.9,
+        "maxSqlQueryInputLength": 524288,
+        "maxUdfRefPerSqlQuery": 10,
+        "queryMaxInMemorySortDocumentCount": -500,
+        "sqlAllowAggregateFunctions": True,
+        "sqlAllowGroupByClause": True,
+        "sqlAllowLike": True,
+        "sqlAllowNonFiniteNumbers": False,
+        "sqlAllowSubQuery": True,
+        "sqlAllowTop": True,
+    }
+).decode()
+
+
+async def handle(request: Request) -> Answer:
+    """The endpoint is the scheme and host that the caller used: it becomes the base of all its later calls."""
+    location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
+    document: JsonObject = {
+        "id": _NAME,
+        "_rid": _NAME,
+        "_self": "",
+        "_dbs": "//dbs/",
+        "media": "//media/",
+        "addresses": "//addresses/",
+        "writableLocations": [location],
+        "readableLocations": [location],
+        "enableMultipleWriteLocations": False,
+        "enablePerPartitionFailoverBehavior": False,
+        "userReplicationPolicy": {"asyncReplication": False, "minReplicaSetSize": 1, "maxReplicasetSize": 4},
+        "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
+        "systemReplicationPolicy": {"minReplicaSetSize": 1, "maxReplicasetSize": 4},
+        "readPolicy": {"primaryReadCoefficient": 1, "secondaryReadCoefficient": 1},
+        "queryEngineConfiguration": _QUERY_ENGINE,
+    }
+    return Answer(200, json_text.dump(document))

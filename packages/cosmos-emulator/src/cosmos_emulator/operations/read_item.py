@@ -1,0 +1,22 @@
+"""GET …/docs/{id}: a point read."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator.documents.read import read
+from cosmos_emulator.item_request import item_reference
+from cosmos_emulator.wire import Answer, Request, partition_headers
+
+
+async def handle(request: Request) -> Answer:
+    """Reads the item of the link."""
+    container = request.container
+    key = request.partition_key(container)
+    partition = container.partition_of(key)
+    reference, if_none_match = item_reference(request), request.headers.get(h.IF_NONE_MATCH)
+    result = read(partition.committed, key, reference, request.gateway.charges, if_none_match)
+    headers = partition_headers(container, partition)
+    if result.item is None or result.status == 304:
+        return Answer(result.status, b"", headers, result.charge_ru)
+    headers[h.ETAG] = result.item.etag
+    return Answer(result.status, result.item.body, headers, result.charge_ru)

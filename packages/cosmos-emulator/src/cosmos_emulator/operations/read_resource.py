@@ -1,0 +1,50 @@
+"""GET of one database, container, script or offer."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import Json
+from cosmos_emulator.resource_conditions import is_unchanged
+from cosmos_emulator.resource_feeds import owner_rid
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.resources import Resource
+from cosmos_emulator.wire import Answer, Request, resource_answer
+
+
+async def handle(request: Request) -> Answer:
+    """200, or 304 when the client has this version; 404 without it."""
+    kind = request.link.kinds[-1]
+    if kind == "dbs":
+        return _answer(request, request.database)
+    if kind == "colls":
+        return _container_answer(request)
+    return _answer(request, request.resource(kind, owner_rid(request)))
+
+
+def _answer(request: Request, resource: Resource) -> Answer:
+    answer = resource_answer(200, resource)
+    return Answer(304, b"", answer.headers, answer.charge_ru) if is_unchanged(request, resource) else answer
+
+
+def _container_answer(request: Request) -> Answer:
+    container = request.container
+    answer = _answer(request, container.resource)
+    # A changed policy takes effect at once: there is no index to rebuild in the background.
+    answer.headers[h.INDEX_PROGRESS] = "100"
+    if answer.body and request.flag(h.POPULATE_PARTITION_STATISTICS):
+        answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})
+    return answer
+
+
+def _statistics(container: Container) -> list[Json]:
+    """What each physical partition holds (.NET API reference, PartitionKeyRangeStatistics), without its large keys."""
+    return [
+        {
+            "id": one.id,
+            "sizeInKB": one.size_bytes // 1024,
+            "documentCount": one.committed.count_all(),
+            "partitionKeys": [],
+        }
+        for one in container.partitions
+    ]

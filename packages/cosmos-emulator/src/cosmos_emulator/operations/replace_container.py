@@ -1,0 +1,26 @@
+"""PUT /dbs/{db}/colls/{coll}: a new indexing policy or default time to live."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cosmos_emulator.container_definition import completed
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.wire import Answer, Request, resource_answer
+
+_FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
+
+
+async def handle(request: Request) -> Answer:
+    """200; 400 when the id, the partition key or the unique keys differ, 412 when it has changed."""
+    container = request.container
+    check_if_match(request, container.resource)
+    present = container.resource.body
+    given = request.json_object()
+    body = completed({**{name: present[name] for name in _FIXED}, **given})
+    for name in _FIXED:
+        if body[name] != present[name]:
+            raise CosmosError(400, f"The '{name}' of a container cannot be changed once it is created.")
+    await request.gateway.account.replace_container(container, body)
+    return resource_answer(200, container.resource)

@@ -1,0 +1,19 @@
+"""PUT …/docs/{id}: a new document in the place of an item."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator.documents.replace import replace
+from cosmos_emulator.item_request import item_reference, write_item
+from cosmos_emulator.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """Replaces the item of the link by the body."""
+    reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
+    return await write_item(
+        request,
+        "Replace",
+        request.json_object(),
+        lambda partition, document: replace(partition, reference, document, if_match),
+    )

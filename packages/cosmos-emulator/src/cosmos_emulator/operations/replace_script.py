@@ -1,0 +1,21 @@
+"""PUT …/sprocs/{id}, …/triggers/{id}, …/udfs/{id}."""
+
+from __future__ import annotations
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.operations.create_script import checked_script
+from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.resource_feeds import owner_rid
+from cosmos_emulator.wire import Answer, Request, resource_answer
+
+
+async def handle(request: Request) -> Answer:
+    """200; 404 without the script, 400 for an invalid body or another id, 412 when it has changed."""
+    kind = request.link.kinds[-1]
+    script = request.resource(kind, owner_rid(request))
+    check_if_match(request, script)
+    body = checked_script(kind, request.json_object())
+    if body["id"] != script.id:
+        raise CosmosError(400, "The id of a script cannot be changed.")
+    request.gateway.account.replace(script, body)
+    return resource_answer(200, script, charge_ru=9.9)

@@ -1,0 +1,19 @@
+"""POST …/docs with `x-ms-documentdb-is-upsert`: an item, new or in the place of the one with its id."""
+
+from __future__ import annotations
+
+from cosmos_emulator import headers as h
+from cosmos_emulator.documents.upsert import upsert
+from cosmos_emulator.item_request import write_item
+from cosmos_emulator.wire import Answer, Request
+
+
+async def handle(request: Request) -> Answer:
+    """Creates or replaces the item of the body."""
+    if_match = request.headers.get(h.IF_MATCH)
+    return await write_item(
+        request,
+        "Upsert",
+        request.json_object(),
+        lambda partition, document: upsert(partition, document, if_match),
+    )

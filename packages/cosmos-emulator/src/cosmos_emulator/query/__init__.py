@@ -1,0 +1,43 @@
+"""The SQL dialect of Azure Cosmos DB for NoSQL: parse, compile, run, analyse, plan.
+
+    query = parse("SELECT * FROM c WHERE c.type = @type ORDER BY c.creationDate DESC")
+    rows = compile_query(query, {"@type": "post"}).run(items)
+
+JSON values are plain Python; undefined is `UNDEFINED`. Every refusal is a CosmosError with status 400 whose
+message is the service's error document. The engine knows items only as dicts: no store, no HTTP.
+"""
+
+from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values
+from cosmos_emulator.query.compiled import CompiledQuery, OrderedItems, compile_condition, compile_query
+from cosmos_emulator.query.compiler.ordered import OrderPosition
+from cosmos_emulator.query.compiler.scope import Checkpoint, UdfCaller
+from cosmos_emulator.query.features import QueryFeatures, features_of
+from cosmos_emulator.query.parser import parse
+from cosmos_emulator.query.plan import EffectivePartitionKey, query_plan, query_ranges
+from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined
+
+__all__ = [
+    "UNDEFINED",
+    "Checkpoint",
+    "CompiledQuery",
+    "EffectivePartitionKey",
+    "Json",
+    "JsonOrUndefined",
+    "OrderPosition",
+    "OrderedItems",
+    "Predicate",
+    "Query",
+    "QueryFeatures",
+    "UdfCaller",
+    "Undefined",
+    "compile_condition",
+    "compile_query",
+    "features_of",
+    "filter_predicates",
+    "order_by_paths",
+    "parse",
+    "pinned_values",
+    "query_plan",
+    "query_ranges",
+]

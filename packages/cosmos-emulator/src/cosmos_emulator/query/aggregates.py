@@ -1,0 +1,136 @@
+"""The aggregate functions: each an accumulator that is fed one value per row.
+
+Recorded behaviour of the service (.NET SDK, AggregateQueryTests.AggregateMixedTypes_baseline): undefined
+values are skipped; one value that is not a number makes SUM and AVG undefined; one array or object makes
+MIN and MAX undefined; over nothing SUM and COUNT are 0, the others undefined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Protocol
+
+from cosmos_emulator.query.ordering import SortKey, sort_key
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Number, identity, is_number, number
+
+
+class Accumulator(Protocol):
+    def add(self, value: JsonOrUndefined) -> None: ...
+
+    def result(self) -> JsonOrUndefined: ...
+
+
+class Count:
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, value: JsonOrUndefined) -> None:
+        self._count += value is not UNDEFINED
+
+    def result(self) -> int:
+        return self._count
+
+
+class CountIf:
+    """Counts the values that are exactly true."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, value: JsonOrUndefined) -> None:
+        self._count += value is True
+
+    def result(self) -> int:
+        return self._count
+
+
+class Sum:
+    def __init__(self) -> None:
+        self._total: Number = 0
+        self._count = 0
+        self._numeric = True
+
+    def add(self, value: JsonOrUndefined) -> None:
+        if is_number(value):
+            self._total += value
+            self._count += 1
+        elif value is not UNDEFINED:
+            self._numeric = False
+
+    def result(self) -> JsonOrUndefined:
+        return number(self._total) if self._numeric else UNDEFINED
+
+
+class Average(Sum):
+    def result(self) -> JsonOrUndefined:
+        return number(self._total / self._count) if self._numeric and self._count else UNDEFINED
+
+
+class Minimum:
+    """The first value in the order of ORDER BY, over primitive values."""
+
+    def __init__(self) -> None:
+        self._best: JsonOrUndefined = UNDEFINED
+        self._key: SortKey | None = None
+        self._primitive = True
+
+    def add(self, value: JsonOrUndefined) -> None:
+        if value is UNDEFINED:
+            return
+        if type(value) is list or type(value) is dict:
+            self._primitive = False
+            return
+        key = sort_key(value)
+        if self._key is None or self._improves(key, self._key):
+            self._best, self._key = value, key
+
+    def _improves(self, candidate: SortKey, best: SortKey) -> bool:
+        return candidate < best
+
+    def result(self) -> JsonOrUndefined:
+        return self._best if self._primitive else UNDEFINED
+
+
+class Maximum(Minimum):
+    def _improves(self, candidate: SortKey, best: SortKey) -> bool:
+        return candidate > best
+
+
+class MakeList:
+    """All defined values, in the order of the rows."""
+
+    def __init__(self) -> None:
+        self._values: list[Json] = []
+
+    def add(self, value: JsonOrUndefined) -> None:
+        if value is not UNDEFINED:
+            self._values.append(value)
+
+    def result(self) -> list[Json]:
+        return self._values
+
+
+class MakeSet:
+    """The distinct defined values, in the order of their first rows."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Json] = {}
+
+    def add(self, value: JsonOrUndefined) -> None:
+        if value is not UNDEFINED:
+            self._values.setdefault(identity(value), value)
+
+    def result(self) -> list[Json]:
+        return list(self._values.values())
+
+
+AGGREGATES: dict[str, Callable[[], Accumulator]] = {
+    "AVG": Average,
+    "COUNT": Count,
+    "COUNTIF": CountIf,
+    "MAKELIST": MakeList,
+    "MAKESET": MakeSet,
+    "MAX": Maximum,
+    "MIN": Minimum,
+    "SUM": Sum,
+}

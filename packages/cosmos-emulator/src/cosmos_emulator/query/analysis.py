@@ -1,0 +1,239 @@
+"""What the text of a query says about the items it can concern, without running it.
+
+Only paths from the item itself count: the alias of a plain first source (`FROM c`, `FROM Root r`).
+Everything found is a necessary condition of WHERE, so narrowing by it never loses a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.compiler.comparisons import MIRRORED
+from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, Rows
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Constant, Context, Scope, Test
+from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, identity
+
+Path: TypeAlias = "tuple[str, ...]"
+PredicateOperator: TypeAlias = OneOf[
+    "=", "!=", "<", "<=", ">", ">=", "IN", "STARTSWITH", "ENDSWITH", "CONTAINS", "STRINGEQUALS", "IS_DEFINED"
+]
+
+_RANGES: dict[str, PredicateOperator] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_TEXT_FUNCTIONS: dict[str, PredicateOperator] = {
+    "STARTSWITH": "STARTSWITH",
+    "ENDSWITH": "ENDSWITH",
+    "CONTAINS": "CONTAINS",
+    "STRINGEQUALS": "STRINGEQUALS",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One condition on one path that a range index can serve; all of them hold for every match of the query.
+
+    `values` holds the constants: one for a comparison, each choice for IN, none for IS_DEFINED. For a text
+    function `ignore_case` says whether it compares without case.
+    """
+
+    path: Path
+    op: PredicateOperator
+    values: tuple[Json, ...]
+    ignore_case: bool
+    test: Test = field(compare=False, repr=False)
+
+    def matches(self, item: dict[str, Json]) -> bool:
+        return self.test([item])
+
+
+class _Reader:
+    """Reads expressions over the item: which are paths of it and which are constants."""
+
+    def __init__(self, query: Query, parameters: Mapping[str, Json]) -> None:
+        self.alias = _item_alias(query)
+        scope = Scope(slots={} if self.alias is None else {self.alias: ITEM_SLOT})
+        self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
+
+    def path(self, node: Expression) -> Path | None:
+        """The property names from the item to what the expression names; None for any other expression."""
+        names: list[str] = []
+        while isinstance(node, syntax.Property):
+            names.append(node.name)
+            node = node.target
+        if isinstance(node, syntax.Identifier) and node.name == self.alias:
+            return tuple(reversed(names))
+        return None
+
+    def constant(self, node: Expression) -> JsonOrUndefined:
+        """The value of an expression that depends on no item; UNDEFINED for one that does."""
+        dependent = (syntax.Identifier, syntax.Subquery, syntax.UdfCall)
+        if any(isinstance(part, dependent) for part in syntax.walk(node)):
+            return UNDEFINED
+        evaluate = self._compiler.compile(node)
+        return evaluate.value if isinstance(evaluate, Constant) else UNDEFINED
+
+    def test(self, node: Expression) -> Test:
+        return self._compiler.test(node)
+
+
+def _no_subquery(_query: Query) -> Rows:
+    raise TypeError("a predicate on one path has no subquery")
+
+
+def _item_alias(query: Query) -> str | None:
+    if not query.sources:
+        return None
+    first = query.sources[0]
+    collection = first.collection
+    if first.iterate or not isinstance(collection, syntax.PathCollection) or collection.path:
+        return None
+    return first.alias or collection.name
+
+
+# Pinned values
+
+
+def pinned_values(query: Query, parameters: Mapping[str, Json], path: Path) -> list[Json] | None:
+    """The only values that the path can have in a match; None if WHERE leaves it open.
+
+    An empty list means that nothing can match. Undefined is never among them: no condition read here holds
+    for it.
+    """
+    if query.where is None:
+        return None
+    return _pinned(query.where, _Reader(query, parameters), path)
+
+
+def _pinned(node: Expression, reader: _Reader, path: Path) -> list[Json] | None:
+    match node:
+        case syntax.Logical(operator="AND", operands=operands):
+            known = [values for operand in operands if (values := _pinned(operand, reader, path)) is not None]
+            return _intersection(known) if known else None
+        case syntax.Logical(operands=operands):
+            branches = [_pinned(operand, reader, path) for operand in operands]
+            return _union([values for values in branches if values is not None]) if None not in branches else None
+        case syntax.Literal(value=value):
+            return None if value is True else []
+    if reader.path(node) == path:
+        return [True]
+    return _pinned_by_test(node, reader, path)
+
+
+def _pinned_by_test(node: Expression, reader: _Reader, path: Path) -> list[Json] | None:
+    match node:
+        case syntax.Binary(operator="=", left=left, right=right):
+            return _equal(left, right, reader, path) or _equal(right, left, reader, path)
+        case syntax.In(value=value, choices=choices) if reader.path(value) == path:
+            return _constants(choices, reader)
+        case syntax.Unary(operator="NOT", operand=operand) if reader.path(operand) == path:
+            return [False]
+        case FunctionCall(name="IS_NULL", arguments=(argument,)) if reader.path(argument) == path:
+            return [None]
+        case FunctionCall(name="IS_BOOL", arguments=(argument,)) if reader.path(argument) == path:
+            return [False, True]
+        case FunctionCall(name="ARRAY_CONTAINS", arguments=(array, argument)) if reader.path(argument) == path:
+            choices_array = reader.constant(array)
+            return _union([choices_array]) if type(choices_array) is list else None
+    return None
+
+
+def _equal(left: Expression, right: Expression, reader: _Reader, path: Path) -> list[Json] | None:
+    if reader.path(left) != path:
+        return None
+    value = reader.constant(right)
+    return None if value is UNDEFINED else [value]
+
+
+def _constants(nodes: tuple[Expression, ...], reader: _Reader) -> list[Json] | None:
+    values = [value for node in nodes if (value := reader.constant(node)) is not UNDEFINED]
+    return _union([values]) if len(values) == len(nodes) else None
+
+
+def _union(lists: list[list[Json]]) -> list[Json]:
+    return list({identity(value): value for values in lists for value in values}.values())
+
+
+def _intersection(lists: list[list[Json]]) -> list[Json]:
+    common = set.intersection(*({identity(value) for value in values} for values in lists))
+    return [value for value in lists[0] if identity(value) in common]
+
+
+# Predicates that an index serves
+
+
+def filter_predicates(query: Query, parameters: Mapping[str, Json]) -> list[Predicate]:
+    """The conjuncts of WHERE that a range index can serve, in the order of the text.
+
+    (learn.microsoft.com/azure/cosmos-db/index-overview: which filters use the index.)
+    """
+    if query.where is None:
+        return []
+    reader = _Reader(query, parameters)
+    return [predicate for conjunct in _conjuncts(query.where) for predicate in _predicates(conjunct, reader)]
+
+
+def _conjuncts(node: Expression) -> tuple[Expression, ...]:
+    return node.operands if isinstance(node, syntax.Logical) and node.operator == "AND" else (node,)
+
+
+def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
+    match node:
+        case syntax.Binary(operator=operator, left=left, right=right) if operator in _RANGES:
+            yield from _comparison(operator, left, right, node, reader)
+            yield from _comparison(MIRRORED[operator], right, left, node, reader)
+        case syntax.Between(value=value, low=low, high=high):
+            yield from _comparison(">=", value, low, syntax.Binary(">=", value, low), reader)
+            yield from _comparison("<=", value, high, syntax.Binary("<=", value, high), reader)
+        case syntax.In(value=value, choices=choices):
+            path, values = reader.path(value), _constants(choices, reader)
+            if path and values is not None:
+                yield Predicate(path, "IN", tuple(values), False, reader.test(node))
+        case FunctionCall(name="IS_DEFINED", arguments=(argument,)):
+            if path := reader.path(argument):
+                yield Predicate(path, "IS_DEFINED", (), False, reader.test(node))
+        case FunctionCall(name=name) if name in _TEXT_FUNCTIONS:
+            yield from _text_predicate(node, reader)
+        case syntax.Property():
+            if path := reader.path(node):
+                yield Predicate(path, "=", (True,), False, reader.test(node))
+        case syntax.Logical(operator="OR"):
+            yield from _alternatives(node, reader)
+
+
+def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
+    """Paths of which every alternative names the values, as where an SDK reads many items by id and partition key. An
+    index of the service unites what each alternative finds, hence the whole condition as the test."""
+    paths = (reader.path(part) for part in syntax.walk(node.operands[0]))
+    for path in dict.fromkeys(path for path in paths if path):
+        values = _pinned(node, reader, path)
+        if values is not None:
+            yield Predicate(path, "IN", tuple(values), False, reader.test(node))
+
+
+def _comparison(
+    operator: str, subject: Expression, other: Expression, node: Expression, reader: _Reader
+) -> Iterator[Predicate]:
+    path, value = reader.path(subject), reader.constant(other)
+    if path and value is not UNDEFINED:
+        yield Predicate(path, _RANGES[operator], (value,), False, reader.test(node))
+
+
+def _text_predicate(node: FunctionCall, reader: _Reader) -> Iterator[Predicate]:
+    if len(node.arguments) not in (2, 3):
+        return
+    path, part = reader.path(node.arguments[0]), reader.constant(node.arguments[1])
+    ignore_case = reader.constant(node.arguments[2]) if len(node.arguments) == 3 else False
+    if path and type(part) is str and type(ignore_case) is bool:
+        yield Predicate(path, _TEXT_FUNCTIONS[node.name], (part,), ignore_case, reader.test(node))
+
+
+def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:
+    """The paths of ORDER BY, each with whether it descends; None unless all are paths of the item."""
+    reader = _Reader(query, {})
+    paths = [(reader.path(item.expression), item.descending) for item in query.order_by]
+    known = [(path, descending) for path, descending in paths if path]
+    return known if known and len(known) == len(paths) else None

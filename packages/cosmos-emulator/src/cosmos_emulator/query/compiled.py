@@ -1,0 +1,163 @@
+"""A compiled query: what runs over items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from cosmos_emulator.query.compiler.ordered import Entry, OrderedRows, Ordering, OrderPosition, compile_ordering
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Checkpoint, Context, Frame, Scope, UdfCaller
+from cosmos_emulator.query.compiler.selection import Selection, compile_selection, distinct_rows
+from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
+from cosmos_emulator.query.features import QueryFeatures, features_of
+from cosmos_emulator.query.parser import parse_condition
+from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.values import Json
+
+Item = dict[str, Json]
+
+
+class OrderedItems:
+    """Rows in order, from items in pieces."""
+
+    def __init__(self, rows: OrderedRows, matching: Callable[[Iterable[Item]], Iterator[Frame]]) -> None:
+        self._rows = rows
+        self._matching = matching
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the query has given all the rows that its LIMIT or TOP allows."""
+        return self._rows.is_done
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Takes more items."""
+        self._rows.add(self._matching(items))
+
+    def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
+        """The rows of the items so far, which must come before all that follow; each with its position."""
+        return self._rows.finished()
+
+
+class CompiledQuery:
+    """A query bound to its parameters. It keeps no state between runs and may serve several at once."""
+
+    def __init__(
+        self,
+        features: QueryFeatures,
+        counts: RowCounts,
+        context: Context,
+        selection: Selection,
+        ordering: Ordering | None,
+    ) -> None:
+        self.features = features
+        self.counts = counts
+        self._context = context
+        self._selection = selection
+        self._ordering = ordering
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether each item gives its rows independently of the others: only FROM, JOIN, WHERE and SELECT."""
+        return self.features.has_from and not self.features.needs_plan
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether `run_ordered` can serve it: ORDER BY without groups, aggregates and DISTINCT."""
+        return self._ordering is not None and not self.features.has_distinct
+
+    def rows(self, item: Item) -> Iterator[Json]:
+        """The rows of one item; for streaming queries."""
+        frame = self._context.new_frame()
+        frame[ITEM_SLOT] = item
+        return self._selection.rows(frame)
+
+    def matches(self, item: Item) -> bool:
+        """Whether WHERE is true for the item (with a JOIN: for one of its rows)."""
+        return self.matcher()(item)
+
+    def matcher(self) -> Callable[[Item], bool]:
+        """`matches` for many items, one at a time."""
+        frame, selection = self._context.new_frame(), self._selection
+        test = selection.test
+
+        def matches(item: Item) -> bool:
+            frame[ITEM_SLOT] = item
+            if selection.bind is None:
+                return test is None or test(frame)
+            return any(True for _ in selection.matches(frame))
+
+        return matches
+
+    def run(self, items: Iterable[Item]) -> Iterator[Json]:
+        """The complete answer over the items: order, groups, DISTINCT, TOP and OFFSET LIMIT included."""
+        rows: Iterator[Json]
+        if self._ordering is None:
+            frame = self._context.new_frame()
+            rows = self._selection.projected(self._matching(items, frame), frame)
+        else:
+            rows = (entry.row for entry in self._entries(self._ordering, items))
+        if self.features.has_distinct:
+            rows = distinct_rows(rows)
+        return self.counts.apply(rows)
+
+    def run_ordered(
+        self, items: Iterable[Item], after: OrderPosition | None = None
+    ) -> Iterator[tuple[Json, OrderPosition]]:
+        """The rows in order, each with the JSON-able position from which a later call resumes right behind
+        it.
+
+        Equal keys are ordered by `_rid`, so that pages over changing items neither repeat nor skip the
+        others. Raises CosmosError 400 for a position that is not one of this query.
+        """
+        rows = self.ordered_rows(after, MAX_COUNT)
+        rows.add(items)
+        return rows.finished()
+
+    def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
+        """As `run_ordered`, for items that come in pieces; `wanted` is how many rows will be asked for at most."""
+        if self._ordering is None or self.features.has_distinct:
+            raise ValueError("only a query with a plain ORDER BY has positions")
+        rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)
+        return OrderedItems(rows, lambda items: self._matching(items, self._context.new_frame()))
+
+    def _entries(self, ordering: Ordering, items: Iterable[Item]) -> list[Entry]:
+        return ordering.entries(self._matching(items, self._context.new_frame()))
+
+    def _matching(self, items: Iterable[Item], frame: Frame) -> Iterator[Frame]:
+        selection = self._selection
+        if not self.features.has_from:
+            yield from selection.matches(frame)
+            return
+        if selection.bind is None:
+            test = selection.test
+            for frame[ITEM_SLOT] in items:
+                if test is None or test(frame):
+                    yield frame
+            return
+        for frame[ITEM_SLOT] in items:
+            yield from selection.matches(frame)
+
+
+def compile_query(
+    query: Query,
+    parameters: Mapping[str, Json],
+    udfs: UdfCaller | None = None,
+    *,
+    checkpoint: Checkpoint | None = None,
+) -> CompiledQuery:
+    """Closures for a query. `parameters` maps names with their `@`; `udfs` calls user-defined functions.
+
+    `checkpoint` is called inside loops over arrays (JOIN, subqueries), where a small item can keep a query busy for
+    long; what it raises ends the run. Between items the caller has its own say.
+
+    Raises CosmosError 400 with the service's SC document for whatever cannot be compiled.
+    """
+    context = Context(parameters, udfs, checkpoint)
+    counts = row_counts(query, parameters)
+    selection = compile_selection(query, context, Scope(opens_container=True))
+    ordering = compile_ordering(query, selection)
+    return CompiledQuery(features_of(query), counts, context, selection, ordering)
+
+
+def compile_condition(text: str, udfs: UdfCaller | None = None) -> CompiledQuery:
+    """The predicate of a patch, `FROM c WHERE …`; use its `matches`."""
+    return compile_query(parse_condition(text), {}, udfs)

@@ -1,0 +1,141 @@
+"""Comparison operators: as values (true, false, undefined) and as tests (is it exactly true).
+
+Equality holds between values of one type; every other pair is undefined, as is any order of arrays or objects
+(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from cosmos_emulator.query.compiler.scope import Constant, Evaluator, Frame, Test
+from cosmos_emulator.query.ordering import code_units
+from cosmos_emulator.query.values import (
+    UNDEFINED,
+    JsonOrUndefined,
+    Number,
+    Undefined,
+    deep_equal,
+    identity,
+    is_number,
+)
+
+Comparison = Callable[[JsonOrUndefined, JsonOrUndefined], "bool | Undefined"]
+
+
+def equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
+    if type(left) is type(right):
+        if left is UNDEFINED:
+            return UNDEFINED
+        return deep_equal(left, right) if type(left) is dict or type(left) is list else left == right
+    return left == right if is_number(left) and is_number(right) else UNDEFINED
+
+
+def not_equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
+    if type(left) is dict or type(left) is list:
+        return UNDEFINED
+    same = equals(left, right)
+    return same if same is UNDEFINED else not same
+
+
+def _relation(compare: Callable[[Number | str, Number | str], bool], null_result: bool) -> Comparison:
+    def related(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
+        if type(left) is str:
+            return compare(code_units(left), code_units(right)) if type(right) is str else UNDEFINED
+        if is_number(left):
+            return compare(left, right) if is_number(right) else UNDEFINED
+        if type(left) is bool:
+            return compare(left, right) if type(right) is bool else UNDEFINED
+        return null_result if left is None and right is None else UNDEFINED
+
+    return related
+
+
+COMPARISONS: dict[str, Comparison] = {
+    "=": equals,
+    "!=": not_equals,
+    "<": _relation(operator.lt, null_result=False),
+    "<=": _relation(operator.le, null_result=True),
+    ">": _relation(operator.gt, null_result=False),
+    ">=": _relation(operator.ge, null_result=True),
+}
+MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NUMERIC = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def comparison_test(name: str, left: Evaluator, right: Evaluator) -> Test:
+    """Whether `left name right` is exactly true; with a constant operand a closure made for its type."""
+    if isinstance(left, Constant) and not isinstance(right, Constant):
+        name, left, right = MIRRORED[name], right, left
+    if isinstance(right, Constant):
+        return _test_against(name, left, right.value)
+    compare = COMPARISONS[name]
+    return lambda frame: compare(left(frame), right(frame)) is True
+
+
+def _test_against(name: str, left: Evaluator, value: JsonOrUndefined) -> Test:
+    if name == "=" and type(value) is str:
+        return lambda frame: left(frame) == value
+    if name == "=" and (value is None or type(value) is bool):
+        return lambda frame: left(frame) is value
+    if is_number(value) and name != "!=":
+        return _number_test(name, left, value)
+    if type(value) is str and name in _NUMERIC:
+        return _string_test(name, left, value)
+    compare = COMPARISONS[name]
+    return lambda frame: compare(left(frame), value) is True
+
+
+def _number_test(name: str, left: Evaluator, value: Number) -> Test:
+    if name == "=":
+
+        def equal(frame: Frame) -> bool:
+            found = left(frame)
+            return found == value and type(found) is not bool
+
+        return equal
+    compare = _NUMERIC[name]
+
+    def related(frame: Frame) -> bool:
+        found = left(frame)
+        return is_number(found) and compare(found, value)
+
+    return related
+
+
+def _string_test(name: str, left: Evaluator, value: str) -> Test:
+    compare, wanted = _NUMERIC[name], code_units(value)
+
+    def related(frame: Frame) -> bool:
+        found = left(frame)
+        return type(found) is str and compare(code_units(found), wanted)
+
+    return related
+
+
+def membership(value: Evaluator, choices: list[Evaluator]) -> Evaluator:
+    """IN: the OR of the equalities."""
+
+    def evaluate(frame: Frame) -> bool | Undefined:
+        found = value(frame)
+        answer: bool | Undefined = False
+        for choice in choices:
+            same = equals(found, choice(frame))
+            if same is True:
+                return True
+            if same is UNDEFINED:
+                answer = UNDEFINED
+        return answer
+
+    return evaluate
+
+
+def membership_test(value: Evaluator, choices: list[Evaluator]) -> Test:
+    """Whether IN is exactly true; against constants it is one look-up."""
+    constants = [choice.value for choice in choices if isinstance(choice, Constant)]
+    if len(constants) < len(choices):
+        evaluate = membership(value, choices)
+        return lambda frame: evaluate(frame) is True
+    wanted = frozenset(identity(constant) for constant in constants if constant is not UNDEFINED)
+    return lambda frame: identity(value(frame)) in wanted

@@ -1,0 +1,237 @@
+"""Expressions to closures. Each rule compiles its operands first and folds itself when all are constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.aggregates import AGGREGATES
+from cosmos_emulator.query.compiler.calls import call_evaluator
+from cosmos_emulator.query.compiler.comparisons import (
+    COMPARISONS,
+    comparison_test,
+    membership,
+    membership_test,
+)
+from cosmos_emulator.query.compiler.logic import between, coalesce, conditional, like, logical, logical_test
+from cosmos_emulator.query.compiler.operators import BINARY, UNARY
+from cosmos_emulator.query.compiler.paths import path_evaluator, slot_evaluator, step_evaluator
+from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
+from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
+from cosmos_emulator.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS, Evaluated, Function
+from cosmos_emulator.query.syntax import Expression
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite
+
+Rows = Callable[[Frame], Iterator[Json]]
+
+
+class AggregateCalls(Protocol):
+    """Collects the aggregate calls of a SELECT clause; each gets a slot that holds its result per group."""
+
+    def slot_for(self, call: syntax.FunctionCall) -> int: ...
+
+
+class ExpressionCompiler:
+    """Compiles the expressions of one query level.
+
+    `subquery` compiles a nested query against this level's scope. `aggregates` is None where aggregate
+    functions may not stand.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        scope: Scope,
+        subquery: Callable[[syntax.Query], Rows],
+        aggregates: AggregateCalls | None = None,
+    ) -> None:
+        self._context = context
+        self._scope = scope
+        self._subquery = subquery
+        self._aggregates = aggregates
+
+    def with_aggregates(self, aggregates: AggregateCalls) -> ExpressionCompiler:
+        return ExpressionCompiler(self._context, self._scope, self._subquery, aggregates)
+
+    # Values
+
+    def compile(self, node: Expression) -> Evaluator:
+        """A closure from a frame to the expression's value. Raises CosmosError 400 for what cannot be
+        compiled.
+        """
+        match node:
+            case syntax.Property():
+                return self._property(node)
+            case syntax.Literal(value=value):
+                return Constant(value)
+            case syntax.Parameter():
+                return Constant(self._context.parameter(node))
+            case syntax.Identifier():
+                return slot_evaluator(self._scope.resolve(node))
+            case syntax.Index(target=target, index=index):
+                return step_evaluator(self.compile(target), self.compile(index))
+            case syntax.Unary():
+                return self._unary(node)
+            case syntax.Binary():
+                return self._binary(node)
+            case syntax.Logical(operator=operator, operands=operands):
+                parts = [self.compile(operand) for operand in operands]
+                return _folded(logical(operator, parts), parts)
+            case syntax.FunctionCall():
+                return self._function(node)
+            case syntax.UdfCall():
+                return self._udf(node)
+            case syntax.Subquery():
+                return self._nested(node)
+        return self._compound(node)
+
+    def projected(self, node: Expression) -> Evaluator:
+        """Like `compile`, for a value that leaves the query: what JSON cannot carry becomes undefined."""
+        evaluate = self.compile(node)
+        if isinstance(evaluate, Constant):
+            return Constant(finite(evaluate.value))
+        if isinstance(node, syntax.Property | syntax.Identifier | syntax.Index):
+            return evaluate
+        return lambda frame: finite(evaluate(frame))
+
+    def _compound(self, node: Expression) -> Evaluator:
+        match node:
+            case syntax.Coalesce(left=left, right=right):
+                return coalesce(self.compile(left), self.compile(right))
+            case syntax.Conditional(test=test, then=then, otherwise=otherwise):
+                return conditional(self.compile(test), self.compile(then), self.compile(otherwise))
+            case syntax.Between(value=value, low=low, high=high):
+                return between(self.compile(value), self.compile(low), self.compile(high))
+            case syntax.In(value=value, choices=choices):
+                return membership(self.compile(value), [self.compile(choice) for choice in choices])
+            case syntax.Like(value=value, pattern=pattern, escape=escape):
+                return like(self.compile(value), self.compile(pattern), escape)
+            case syntax.ArrayLiteral():
+                return self._array(node)
+            case syntax.ObjectLiteral():
+                return self._object(node)
+        raise not_supported(type(node).__name__, node.location)
+
+    def _property(self, node: syntax.Property) -> Evaluator:
+        names = [node.name]
+        target = node.target
+        while isinstance(target, syntax.Property):
+            names.append(target.name)
+            target = target.target
+        names.reverse()
+        if isinstance(target, syntax.Identifier):
+            return path_evaluator(self._scope.resolve(target), names)
+        evaluate = self.compile(target)
+        for name in names:
+            evaluate = step_evaluator(evaluate, Constant(name))
+        return evaluate
+
+    def _unary(self, node: syntax.Unary) -> Evaluator:
+        apply, operand = UNARY[node.operator], self.compile(node.operand)
+        return _folded(lambda frame: apply(operand(frame)), [operand])
+
+    def _binary(self, node: syntax.Binary) -> Evaluator:
+        apply = COMPARISONS.get(node.operator) or BINARY[node.operator]
+        left, right = self.compile(node.left), self.compile(node.right)
+        return _folded(lambda frame: apply(left(frame), right(frame)), [left, right])
+
+    def _array(self, node: syntax.ArrayLiteral) -> Evaluator:
+        """Undefined elements are left out, as an undefined property is."""
+        elements = [self.projected(element) for element in node.elements]
+
+        def evaluate(frame: Frame) -> JsonOrUndefined:
+            values = (element(frame) for element in elements)
+            return [value for value in values if value is not UNDEFINED]
+
+        return _folded(evaluate, elements)
+
+    def _object(self, node: syntax.ObjectLiteral) -> Evaluator:
+        members = [(name, self.projected(member)) for name, member in node.members]
+        return _folded(object_evaluator(members), [member for _, member in members])
+
+    def _function(self, node: syntax.FunctionCall) -> Evaluator:
+        if node.name in AGGREGATES:
+            if self._aggregates is None:
+                raise not_supported(f"{node.name} outside of the SELECT list", node.location)
+            return slot_evaluator(self._aggregates.slot_for(node))
+        function = self._known(node)
+        arguments = [self.compile(argument) for argument in node.arguments]
+        evaluate = call_evaluator(function.call, arguments)
+        if function.evaluated is Evaluated.PER_ROW:
+            return evaluate
+        return _folded(evaluate, arguments)
+
+    def _known(self, node: syntax.FunctionCall) -> Function:
+        function = FUNCTIONS.get(node.name)
+        if function is None:
+            reason = (
+                "is a built-in function that the emulator does not support"
+                if node.name in UNSUPPORTED_FUNCTIONS
+                else "is not a recognized built-in function name"
+            )
+            raise query_error("SC2005", f"'{node.written or node.name}' {reason}.", node.location)
+        if not function.takes(len(node.arguments)):
+            message = f"The {node.name} function requires {function.arity()} argument(s)."
+            raise query_error("SC2050", message, node.location)
+        return function
+
+    def _udf(self, node: syntax.UdfCall) -> Evaluator:
+        self._context.count_udf_call(node)
+        call, name = self._context.udfs, node.name
+        if call is None:
+            raise not_supported(f"udf.{name}", node.location)
+        arguments = [self.compile(argument) for argument in node.arguments]
+        return lambda frame: call(name, [argument(frame) for argument in arguments])
+
+    def _nested(self, node: syntax.Subquery) -> Evaluator:
+        rows = self._subquery(node.query)
+        match node.kind:
+            case "EXISTS":
+                return lambda frame: any(True for _ in rows(frame))
+            case "ARRAY":
+                return lambda frame: list(rows(frame))
+            case "SCALAR":
+                return lambda frame: _single(rows(frame))
+
+    # Tests
+
+    def test(self, node: Expression) -> Test:
+        """A closure that says whether the expression is exactly true: what WHERE keeps."""
+        match node:
+            case syntax.Logical(operator=operator, operands=operands):
+                return logical_test(operator, [self.test(operand) for operand in operands])
+            case syntax.Binary(operator=operator, left=left, right=right) if operator in COMPARISONS:
+                return comparison_test(operator, self.compile(left), self.compile(right))
+            case syntax.In(value=value, choices=choices):
+                return membership_test(self.compile(value), [self.compile(choice) for choice in choices])
+        evaluate = self.compile(node)
+        return lambda frame: evaluate(frame) is True
+
+
+def object_evaluator(members: Sequence[tuple[str, Evaluator]]) -> Evaluator:
+    """An object of those members that are defined."""
+
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        row: dict[str, Json] = {}
+        for name, member in members:
+            value = member(frame)
+            if value is not UNDEFINED:
+                row[name] = value
+        return row
+
+    return evaluate
+
+
+def _folded(evaluate: Evaluator, operands: Sequence[Evaluator]) -> Evaluator:
+    """The evaluator, or its value if all it depends on is constant."""
+    if all(isinstance(operand, Constant) for operand in operands):
+        return Constant(evaluate([]))
+    return evaluate
+
+
+def _single(rows: Iterator[Json]) -> JsonOrUndefined:
+    value: JsonOrUndefined = next(rows, UNDEFINED)
+    if value is not UNDEFINED and next(rows, UNDEFINED) is not UNDEFINED:
+        raise evaluation_error("The cardinality of a scalar subquery result set cannot be greater than one.")
+    return value

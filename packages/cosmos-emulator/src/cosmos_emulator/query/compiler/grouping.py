@@ -1,0 +1,123 @@
+"""GROUP BY and aggregates: rows are gathered into groups, each becoming one frame to project from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.aggregates import AGGREGATES, Accumulator
+from cosmos_emulator.query.compiler.expressions import ExpressionCompiler
+from cosmos_emulator.query.compiler.scope import Context, Evaluator, Frame, Scope
+from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.printer import printed
+from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
+from cosmos_emulator.query.values import identity
+
+
+def is_aggregate(node: Expression) -> bool:
+    return isinstance(node, FunctionCall) and node.name in AGGREGATES
+
+
+def has_aggregates(query: Query) -> bool:
+    """Whether the SELECT clause calls an aggregate function (its subqueries aside)."""
+    expressions = syntax.selected(query.select)
+    return any(is_aggregate(node) for expression in expressions for node in syntax.walk(expression))
+
+
+@dataclass(slots=True)
+class Grouping:
+    """Groups frames by the keys; implements `AggregateCalls` for the projection.
+
+    Without keys there is exactly one group, over no rows too.
+    """
+
+    compiler: ExpressionCompiler
+    context: Context
+    keys: list[Evaluator]
+    calls: dict[FunctionCall, int] = field(default_factory=dict)
+    arguments: list[Evaluator] = field(default_factory=list)
+
+    def slot_for(self, call: FunctionCall) -> int:
+        """The slot of an aggregate's result; equal calls share one."""
+        if call not in self.calls:
+            self.arguments.append(self._argument(call))
+            self.calls[call] = self.context.new_slot()
+        return self.calls[call]
+
+    def _argument(self, call: FunctionCall) -> Evaluator:
+        if len(call.arguments) != 1:
+            message = f"The {call.name} function requires 1 argument(s)."
+            raise query_error("SC2050", message, call.location)
+        nested = (syntax.Subquery, FunctionCall)
+        for node in syntax.walk(call.arguments[0]):
+            if isinstance(node, nested) and (isinstance(node, syntax.Subquery) or is_aggregate(node)):
+                message = "Cannot perform an aggregate function on an expression containing an aggregate or a subquery."
+                raise query_error("SC2101", message, call.location)
+        return self.compiler.compile(call.arguments[0])
+
+    def groups(self, frames: Iterable[Frame], start: Frame) -> Iterator[Frame]:
+        """One frame per group, in the order of their first rows: that row's aliases and the aggregates'
+        results.
+        """
+        factories = [AGGREGATES[call.name] for call in self.calls]
+        # `start` is the frame before the first row: what the one group over no rows has.
+        gathered: dict[Hashable, tuple[Frame, list[Accumulator]]] = {}
+        if not self.keys:
+            gathered[()] = (list(start), [factory() for factory in factories])
+        for frame in frames:
+            key = tuple(identity(evaluate(frame)) for evaluate in self.keys)
+            group = gathered.get(key)
+            if group is None:
+                group = gathered[key] = (list(frame), [factory() for factory in factories])
+            for accumulator, argument in zip(group[1], self.arguments, strict=True):
+                accumulator.add(argument(frame))
+        for frame, accumulators in gathered.values():
+            for slot, accumulator in zip(self.calls.values(), accumulators, strict=True):
+                frame[slot] = accumulator.result()
+            yield frame
+
+
+def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:
+    """The grouping of a query that has GROUP BY or aggregates, None for any other.
+
+    Raises CosmosError 400 for `SELECT *` with GROUP BY (SC2041) and for a property in the SELECT list that
+    is neither grouped by nor aggregated (SC2102).
+    """
+    if not query.group_by and not has_aggregates(query):
+        return None
+    if isinstance(query.select, syntax.SelectStar):
+        raise query_error("SC2041", "'SELECT *' is not allowed with GROUP BY.", query.group_by[0].location)
+    for expression in syntax.selected(query.select):
+        _check_grouped(expression, query.group_by, scope)
+    return Grouping(compiler, context, [compiler.compile(key) for key in query.group_by])
+
+
+def _check_grouped(node: Expression, group_by: tuple[Expression, ...], scope: Scope) -> None:
+    if node in group_by or is_aggregate(node):
+        return
+    if not isinstance(node, syntax.Identifier | syntax.Property):
+        for child in syntax.children(node):
+            _check_grouped(child, group_by, scope)
+    elif not _below_grouped(node, group_by) and _is_local(node, scope):
+        message = (
+            f"Property reference '{printed(node)}' is invalid in the select list because it is not contained in "
+            "either an aggregate function or the GROUP BY clause."
+        )
+        raise query_error("SC2102", message, node.location)
+
+
+def _is_local(node: Expression, scope: Scope) -> bool:
+    """Whether a path begins at an input of this query; one of an enclosing query is the same for all rows."""
+    while isinstance(node, syntax.Property | syntax.Index):
+        node = node.target
+    return isinstance(node, syntax.Identifier) and node.name in scope.slots
+
+
+def _below_grouped(node: Expression, group_by: tuple[Expression, ...]) -> bool:
+    """Whether the path continues one of the GROUP BY expressions, such as `g.name` with `GROUP BY g`."""
+    while isinstance(node, syntax.Property | syntax.Index):
+        node = node.target
+        if node in group_by:
+            return True
+    return False

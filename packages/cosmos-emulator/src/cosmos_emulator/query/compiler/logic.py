@@ -1,0 +1,86 @@
+"""AND, OR, `??`, `? :`, BETWEEN, LIKE and the tests that WHERE is made of: closures over compiled operands.
+
+Logic has three values: false decides AND and true decides OR, whatever the other operands are; what is neither true
+nor false counts as undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/logical-operators).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cosmos_emulator.query.compiler.comparisons import COMPARISONS
+from cosmos_emulator.query.compiler.scope import Evaluator, Frame, Test
+from cosmos_emulator.query.functions.like import like_pattern
+from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined
+
+
+def logical(operator: str, operands: Sequence[Evaluator]) -> Evaluator:
+    decisive = operator == "OR"
+
+    def evaluate(frame: Frame) -> bool | Undefined:
+        answer: bool | Undefined = not decisive
+        for operand in operands:
+            value = operand(frame)
+            if value is decisive:
+                return decisive
+            if type(value) is not bool:
+                answer = UNDEFINED
+        return answer
+
+    return evaluate
+
+
+def logical_test(operator: str, tests: Sequence[Test]) -> Test:
+    """Whether AND or OR is exactly true: all operands are, or any is."""
+    first, second = tests[0], tests[1]
+    if operator == "AND":
+        if len(tests) == 2:
+            return lambda frame: first(frame) and second(frame)
+        return lambda frame: all(test(frame) for test in tests)
+    if len(tests) == 2:
+        return lambda frame: first(frame) or second(frame)
+    return lambda frame: any(test(frame) for test in tests)
+
+
+def coalesce(left: Evaluator, right: Evaluator) -> Evaluator:
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        value = left(frame)
+        return right(frame) if value is UNDEFINED else value
+
+    return evaluate
+
+
+def conditional(test: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evaluator:
+    """Undefined if the test is neither true nor false."""
+
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        decision = test(frame)
+        if decision is True:
+            return then(frame)
+        return otherwise(frame) if decision is False else UNDEFINED
+
+    return evaluate
+
+
+def between(value: Evaluator, low: Evaluator, high: Evaluator) -> Evaluator:
+    """`value >= low AND value <= high`, the value computed once."""
+    at_least, at_most = COMPARISONS[">="], COMPARISONS["<="]
+
+    def evaluate(frame: Frame) -> bool | Undefined:
+        found = value(frame)
+        above, below = at_least(found, low(frame)), at_most(found, high(frame))
+        if above is False or below is False:
+            return False
+        return True if above is True and below is True else UNDEFINED
+
+    return evaluate
+
+
+def like(value: Evaluator, pattern: Evaluator, escape: str | None) -> Evaluator:
+    def evaluate(frame: Frame) -> bool | Undefined:
+        text, wanted = value(frame), pattern(frame)
+        if type(text) is not str or type(wanted) is not str:
+            return UNDEFINED
+        return like_pattern(wanted, escape).fullmatch(text) is not None
+
+    return evaluate

@@ -1,0 +1,201 @@
+"""ORDER BY: rows with their keys, sorted, and positions to resume from."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeAlias
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Evaluator, Frame
+from cosmos_emulator.query.compiler.selection import Selection
+from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
+from cosmos_emulator.query.functions.arrays import document_id
+from cosmos_emulator.query.ordering import SortKey, sort_key
+from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
+
+OrderPosition: TypeAlias = "dict[str, Json]"
+"""`{"keys": [{"item": v} | {}, …], "rid": "…", "row": n, "taken": n}`: the order keys of a row (an
+undefined one is `{}`), the item's `_rid`, which of the item's rows it is, and how many rows the query had
+given with it.
+"""
+
+Tie: TypeAlias = "tuple[int, str, int]"
+
+_UNSORTED: Final = 1000  # rows kept beyond those that are wanted, so that not every piece is sorted anew
+
+
+class Entry(NamedTuple):
+    """One row to be sorted. `tie` orders equal keys: by item, then by the item's rows."""
+
+    values: tuple[JsonOrUndefined, ...]
+    keys: tuple[SortKey, ...]
+    tie: Tie
+    row: Json
+
+    def position(self, taken: int) -> OrderPosition:
+        keys: list[Json] = [{} if value is UNDEFINED else {"item": value} for value in self.values]
+        return {"keys": keys, "rid": self.tie[1], "row": self.tie[2], "taken": taken}
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    keys: list[Evaluator]
+    descending: list[bool]
+    selection: Selection
+
+    def entries(self, frames: Iterable[Frame]) -> list[Entry]:
+        """All rows of the frames, sorted; undefined ones are left out."""
+        entries: list[Entry] = []
+        previous: JsonOrUndefined = UNDEFINED
+        row_number = 0
+        for frame in frames:
+            item = frame[ITEM_SLOT]
+            row_number = row_number + 1 if item is previous else 0
+            previous = item
+            row = self.selection.project(frame)
+            if row is not UNDEFINED:
+                self.selection.measure(row)
+                values = tuple(evaluate(frame) for evaluate in self.keys)
+                entries.append(Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row))
+        self.sort(entries)
+        return entries
+
+    def sort(self, entries: list[Entry]) -> None:
+        # Stable sorts from the last key to the first, because each key has its own direction.
+        entries.sort(key=attrgetter("tie"))
+        for index, descending in reversed(list(enumerate(self.descending))):
+            entries.sort(key=_key(index), reverse=descending)
+
+    def index_after(self, entries: list[Entry], position: OrderPosition) -> int:
+        """Where the rows behind the position begin."""
+        keys, tie = self._parsed(position)
+        return bisect_left(entries, True, key=lambda entry: self._is_after(entry, keys, tie))
+
+    def behind(self, entries: list[Entry], position: OrderPosition) -> list[Entry]:
+        """Those of sorted entries that come after the position."""
+        return entries[self.index_after(entries, position) :]
+
+    def taken(self, position: OrderPosition) -> int:
+        """How many rows the query had given at the position."""
+        return _integer(position, "taken")
+
+    def _is_after(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie) -> bool:
+        for mine, other, descending in zip(entry.keys, keys, self.descending, strict=True):
+            if mine != other:
+                return (mine < other) == descending
+        return entry.tie > tie
+
+    def _parsed(self, position: OrderPosition) -> tuple[tuple[SortKey, ...], Tie]:
+        keys, rid = position.get("keys"), position.get("rid")
+        if type(keys) is not list or type(rid) is not str or len(keys) != len(self.keys):
+            raise _malformed()
+        values: list[JsonOrUndefined] = []
+        for key in keys:
+            if type(key) is not dict:
+                raise _malformed()
+            values.append(key.get("item", UNDEFINED))
+        return tuple(map(sort_key, values)), _tie({"_rid": rid}, _integer(position, "row"))
+
+
+class OrderedRows:
+    """The rows of a query in their order, from items that come in pieces; never keeps many more than are wanted.
+
+    `wanted` is how many rows will be asked for at most. Items that come before others in the order may be finished
+    before those are known: `finished` gives their rows and starts anew.
+    """
+
+    def __init__(
+        self, ordering: Ordering, skipped: int, taken: int | None, after: OrderPosition | None, wanted: int
+    ) -> None:
+        self._ordering = ordering
+        self._after = after
+        self._count = 0 if after is None else ordering.taken(after)
+        self._to_skip = 0 if after is not None else skipped
+        self._end = taken
+        self._wanted = wanted
+        self._entries: list[Entry] = []
+        if after is not None:
+            ordering.behind([], after)  # refuses a position that is not one of this query
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the query has given all the rows that its LIMIT or TOP allows."""
+        return self._end is not None and self._count >= self._end
+
+    def add(self, frames: Iterable[Frame]) -> None:
+        """Takes the rows of more items."""
+        entries = self._ordering.entries(frames)
+        if self._after is not None:
+            entries = self._ordering.behind(entries, self._after)
+        self._entries += entries
+        bound = self._to_skip + self._wanted
+        if len(self._entries) > 2 * bound + _UNSORTED:
+            self._ordering.sort(self._entries)
+            del self._entries[bound:]
+
+    def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
+        """The rows of the items so far, each with its position."""
+        entries, self._entries = self._entries, []
+        self._ordering.sort(entries)
+        skipped = min(self._to_skip, len(entries))
+        self._to_skip -= skipped
+        for entry in islice(entries, skipped, None):
+            if self.is_done:
+                return
+            self._count += 1
+            yield entry.row, entry.position(self._count)
+
+
+def _key(index: int) -> Callable[[Entry], SortKey]:
+    return lambda entry: entry.keys[index]
+
+
+def _integer(position: OrderPosition, name: str) -> int:
+    value = position.get(name)
+    if type(value) is not int or value < 0:
+        raise _malformed()
+    return value
+
+
+def _malformed() -> Exception:
+    return evaluation_error("The continuation token is malformed: it holds no position of this query.")
+
+
+def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
+    """Items in the order of their creation, which the number in the `_rid` tells."""
+    rid = item.get("_rid") if type(item) is dict else None
+    created = document_id(item)
+    return (created if type(created) is int else 0, rid if type(rid) is str else "", row_number)
+
+
+def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
+    """The ORDER BY of a query; None without one, and over the one row of an aggregate.
+
+    Raises CosmosError 400 for ORDER BY with GROUP BY and for an expression that is neither a path nor a UDF
+    call (the service: 2206, its index can only order documents by a path).
+    """
+    if not query.order_by:
+        return None
+    if query.group_by:
+        raise not_supported("ORDER BY with GROUP BY", query.order_by[0].location)
+    for item in query.order_by:
+        if not _is_path(item.expression) and not isinstance(item.expression, syntax.UdfCall):
+            message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
+            raise query_error("SC2206", message, item.location)
+    keys = [selection.compiler.compile(item.expression) for item in query.order_by]
+    if selection.grouping is not None:
+        return None
+    return Ordering(keys, [item.descending for item in query.order_by], selection)
+
+
+def _is_path(node: syntax.Expression) -> bool:
+    while isinstance(node, syntax.Property | syntax.Index):
+        if isinstance(node, syntax.Index) and not isinstance(node.index, syntax.Literal):
+            return False
+        node = node.target
+    return isinstance(node, syntax.Identifier)

@@ -1,0 +1,63 @@
+"""Access to properties and elements: what is not there, or not of that shape, is undefined."""
+
+from __future__ import annotations
+
+from cosmos_emulator.query.compiler.scope import Constant, Evaluator, Frame
+from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, is_integral
+
+
+def slot_evaluator(slot: int) -> Evaluator:
+    return lambda frame: frame[slot]
+
+
+def path_evaluator(slot: int, names: list[str]) -> Evaluator:
+    """`alias.name.name…`: the closure for the usual one or two steps has no loop."""
+    if len(names) == 1:
+        return _one_step(slot, names[0])
+    if len(names) == 2:
+        return _two_steps(slot, names[0], names[1])
+
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        value = frame[slot]
+        for name in names:
+            if type(value) is not dict:
+                return UNDEFINED
+            value = value.get(name, UNDEFINED)
+        return value
+
+    return evaluate
+
+
+def _one_step(slot: int, name: str) -> Evaluator:
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        value = frame[slot]
+        return value.get(name, UNDEFINED) if type(value) is dict else UNDEFINED
+
+    return evaluate
+
+
+def _two_steps(slot: int, first: str, second: str) -> Evaluator:
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        value = frame[slot]
+        if type(value) is not dict:
+            return UNDEFINED
+        inner = value.get(first)
+        return inner.get(second, UNDEFINED) if type(inner) is dict else UNDEFINED
+
+    return evaluate
+
+
+def step(value: JsonOrUndefined, key: JsonOrUndefined) -> JsonOrUndefined:
+    """`value[key]`: a property by its name or an array's element by its position."""
+    if type(value) is dict:
+        return value.get(key, UNDEFINED) if type(key) is str else UNDEFINED
+    if type(value) is list and is_integral(key) and 0 <= key < len(value):
+        return value[int(key)]
+    return UNDEFINED
+
+
+def step_evaluator(target: Evaluator, key: Evaluator) -> Evaluator:
+    if isinstance(key, Constant):
+        fixed = key.value
+        return lambda frame: step(target(frame), fixed)
+    return lambda frame: step(target(frame), key(frame))

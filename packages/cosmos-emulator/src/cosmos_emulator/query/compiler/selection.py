@@ -1,0 +1,148 @@
+"""One query level compiled: FROM … WHERE … SELECT with its groups, without ORDER BY and limits.
+
+The top level and every subquery are the same thing here; a subquery only starts from a frame that its
+enclosing query has filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, object_evaluator
+from cosmos_emulator.query.compiler.grouping import Grouping, compile_grouping
+from cosmos_emulator.query.compiler.scope import Binder, Context, Evaluator, Frame, Scope, Test
+from cosmos_emulator.query.compiler.sources import compile_sources
+from cosmos_emulator.query.errors import not_supported, query_error
+from cosmos_emulator.query.sizes import check_row
+from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.values import UNDEFINED, Json, identity
+
+MAX_UNMEASURED_NODES = 200
+"""Rows of a SELECT clause with no more expressions than this are not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`bind` fills the frame row by row (None: one row, as it is), `test` is WHERE, `project` is SELECT."""
+
+    compiler: ExpressionCompiler
+    bind: Binder | None
+    test: Test | None
+    grouping: Grouping | None
+    project: Evaluator
+    may_grow: bool
+    """Whether a row can be much larger than the item: it is measured then."""
+
+    def matches(self, frame: Frame) -> Iterator[Frame]:
+        """The frame, once for each row of its inputs that WHERE keeps; it is the same list, written over."""
+        test = self.test
+        if self.bind is None:
+            if test is None or test(frame):
+                yield frame
+            return
+        for _ in self.bind(frame):
+            if test is None or test(frame):
+                yield frame
+
+    def rows(self, frame: Frame) -> Iterator[Json]:
+        """The rows that one filled frame gives."""
+        return self.projected(self.matches(frame), frame)
+
+    def projected(self, matches: Iterable[Frame], start: Frame) -> Iterator[Json]:
+        """The rows of the matches, grouped where the query groups; undefined ones are left out."""
+        project = self.project
+        frames = matches if self.grouping is None else self.grouping.groups(matches, start)
+        for frame in frames:
+            value = project(frame)
+            if value is not UNDEFINED:
+                self.measure(value)
+                yield value
+
+    def measure(self, row: Json) -> None:
+        """Raises CosmosError 400 for a row that has grown too large."""
+        if self.may_grow:
+            check_row(row)
+
+
+def compile_selection(query: Query, context: Context, scope: Scope) -> Selection:
+    """Compiles a query into its own scope, which this fills.
+
+    Raises CosmosError 400 for names, functions and clauses that do not fit together.
+    """
+
+    def source(nested: Query, opens_container: bool) -> Callable[[Frame], Iterator[Json]]:
+        return _compile_subquery(nested, context, Scope(scope, opens_container=opens_container))
+
+    def subquery(nested: Query) -> Callable[[Frame], Iterator[Json]]:
+        return _compile_subquery(nested, context, Scope(scope))
+
+    bind = compile_sources(query.sources, context, scope, source)
+    compiler = ExpressionCompiler(context, scope, subquery)
+    test = None if query.where is None else compiler.test(query.where)
+    grouping = compile_grouping(query, context, scope, compiler)
+    project = _projection(query, compiler if grouping is None else compiler.with_aggregates(grouping))
+    return Selection(compiler, bind, test, grouping, project, _may_grow(query))
+
+
+def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[[Frame], Iterator[Json]]:
+    selection = compile_selection(query, context, scope)
+
+    def rows(frame: Frame) -> Iterator[Json]:
+        values = selection.rows(frame)
+        return distinct_rows(values) if query.distinct else values
+
+    return rows
+
+
+def _may_grow(query: Query) -> bool:
+    """Whether the SELECT clause can repeat its inputs often, or multiplies what a query below it has multiplied."""
+    if any(isinstance(source.collection, syntax.SubqueryCollection) for source in query.sources):
+        return True
+    nodes = sum(1 for expression in syntax.selected(query.select) for _ in syntax.walk(expression))
+    return nodes > MAX_UNMEASURED_NODES
+
+
+def _projection(query: Query, compiler: ExpressionCompiler) -> Evaluator:
+    match query.select:
+        case syntax.SelectStar():
+            return _star(query, compiler)
+        case syntax.SelectValue(expression=expression):
+            return compiler.projected(expression)
+        case syntax.SelectList():
+            return _list(query.select, compiler)
+
+
+def _star(query: Query, compiler: ExpressionCompiler) -> Evaluator:
+    if len(query.sources) != 1:
+        message = "'SELECT *' is only valid with a single input set."
+        raise query_error("SC2040", message, query.select.location)
+    source = query.sources[0]
+    collection = source.collection
+    alias = source.alias
+    if alias is None and isinstance(collection, syntax.PathCollection):
+        last = collection.path[-1] if collection.path else collection.name
+        alias = last if isinstance(last, str) else None
+    if alias is None:
+        raise not_supported("SELECT * from an input without alias", source.location)
+    return compiler.compile(syntax.Identifier(alias, location=query.select.location))
+
+
+def _list(select: syntax.SelectList, compiler: ExpressionCompiler) -> Evaluator:
+    members: dict[str, Evaluator] = {}
+    for name, item in select.named():
+        if name in members:
+            raise not_supported(f"property '{name}' twice in the SELECT list", item.location)
+        members[name] = compiler.projected(item.expression)
+    return object_evaluator(list(members.items()))
+
+
+def distinct_rows(rows: Iterable[Json]) -> Iterator[Json]:
+    """The first of each set of equal rows."""
+    seen: set[Hashable] = set()
+    for row in rows:
+        key = identity(row)
+        if key not in seen:
+            seen.add(key)
+            yield row

@@ -1,0 +1,111 @@
+"""FROM and JOIN: closures that fill the frame's alias slots for one combination of inputs after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.compiler.paths import step
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Binder, Checkpoint, Context, Frame, Scope
+from cosmos_emulator.query.syntax import Identifier, PathCollection, Source
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
+
+ROWS_PER_CHECKPOINT = 256
+
+Values = Callable[[Frame], Iterable[JsonOrUndefined]]
+Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
+"""Compiles a nested query; the flag says whether it opens the container."""
+
+
+def compile_sources(sources: tuple[Source, ...], context: Context, scope: Scope, subquery: Subquery) -> Binder | None:
+    """Binds the aliases of a FROM clause in `scope`; None means one row with the frame as it is.
+
+    Where the scope opens the container, the first name of the first source stands for the item; every other name
+    must be an alias bound before it, or one of an enclosing query.
+    """
+    binder: Binder | None = None
+    for position, source in enumerate(sources):
+        if position:
+            context.count_join()
+        root = scope.opens_container and position == 0
+        binder = _bound(binder, source, root, context, scope, subquery)
+    return binder
+
+
+def _bound(
+    outer: Binder | None, source: Source, root: bool, context: Context, scope: Scope, subquery: Subquery
+) -> Binder | None:
+    collection = source.collection
+    if isinstance(collection, PathCollection) and not collection.path and not source.iterate:
+        slot = ITEM_SLOT if root else scope.resolve(collection)
+        scope.bind(source.alias or collection.name, slot, collection)
+        return outer
+    values = _values(source, root, scope, subquery)
+    slot = context.new_slot()
+    alias = _alias(source)
+    if alias is not None:
+        scope.bind(alias, slot, Identifier(alias, location=source.location))
+    return _nested(outer, slot, values, context.checkpoint)
+
+
+def _alias(source: Source) -> str | None:
+    """The alias given, else the last property of the path."""
+    if source.alias is not None or not isinstance(source.collection, PathCollection):
+        return source.alias
+    last = source.collection.path[-1]
+    return last if isinstance(last, str) else None
+
+
+def _values(source: Source, root: bool, scope: Scope, subquery: Subquery) -> Values:
+    collection = source.collection
+    if not isinstance(collection, PathCollection):
+        return subquery(collection.query, root)
+    slot = ITEM_SLOT if root else scope.resolve(collection)
+    return _elements(slot, collection.path) if source.iterate else _value(slot, collection.path)
+
+
+def _value(slot: int, path: tuple[str | int, ...]) -> Values:
+    """`JOIN c.a.b`: one row if the value is there."""
+
+    def values(frame: Frame) -> Iterable[JsonOrUndefined]:
+        value = _reached(frame[slot], path)
+        return () if value is UNDEFINED else (value,)
+
+    return values
+
+
+def _elements(slot: int, path: tuple[str | int, ...]) -> Values:
+    """`x IN c.a.b`: a row per element; none for what is not an array."""
+
+    def values(frame: Frame) -> Iterable[JsonOrUndefined]:
+        value = _reached(frame[slot], path)
+        return value if type(value) is list else ()
+
+    return values
+
+
+def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndefined:
+    for key in path:
+        value = step(value, key)
+    return value
+
+
+def _nested(outer: Binder | None, slot: int, values: Values, checkpoint: Checkpoint | None) -> Binder:
+    """A loop over the values inside the loop of the sources before."""
+
+    def innermost(frame: Frame) -> Iterator[None]:
+        for count, value in enumerate(values(frame)):
+            if checkpoint is not None and count % ROWS_PER_CHECKPOINT == 0:
+                checkpoint()
+            frame[slot] = value
+            yield None
+
+    if outer is None:
+        return innermost
+    before = outer
+
+    def bind(frame: Frame) -> Iterator[None]:
+        for _ in before(frame):
+            yield from innermost(frame)
+
+    return bind

@@ -1,0 +1,55 @@
+"""What a query uses: the gateway decides by it whether a client must merge partitions itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
+from cosmos_emulator.query.syntax import Query
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFeatures:
+    has_from: bool
+    has_join: bool
+    has_top: bool
+    has_order_by: bool
+    has_aggregates: bool
+    has_distinct: bool
+    has_offset_limit: bool
+    has_group_by: bool
+    is_select_value: bool
+    is_value_aggregate: bool
+    """`SELECT VALUE COUNT(1)` and the like: the one form whose partial results Python's SDK merges."""
+
+    @property
+    def needs_plan(self) -> bool:
+        """Whether rows of several partitions cannot just follow one another.
+
+        The gateway's rule in PartitionRoutingHelper.cs (.NET SDK).
+        """
+        return (
+            self.has_top
+            or self.has_order_by
+            or self.has_aggregates
+            or self.has_distinct
+            or self.has_offset_limit
+            or self.has_group_by
+        )
+
+
+def features_of(query: Query) -> QueryFeatures:
+    select = query.select
+    return QueryFeatures(
+        has_from=bool(query.sources),
+        has_join=len(query.sources) > 1,
+        has_top=query.top is not None,
+        has_order_by=bool(query.order_by),
+        has_aggregates=has_aggregates(query),
+        has_distinct=query.distinct,
+        has_offset_limit=query.offset is not None,
+        has_group_by=bool(query.group_by),
+        is_select_value=isinstance(select, syntax.SelectValue),
+        is_value_aggregate=isinstance(select, syntax.SelectValue) and is_aggregate(select.expression),
+    )

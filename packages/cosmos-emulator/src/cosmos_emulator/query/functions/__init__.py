@@ -1,0 +1,42 @@
+"""The built-in functions, by name in capitals (learn.microsoft.com/azure/cosmos-db/nosql/query)."""
+
+from __future__ import annotations
+
+from cosmos_emulator.query.functions.arrays import ARRAY_FUNCTIONS
+from cosmos_emulator.query.functions.conversions import CONVERSION_FUNCTIONS
+from cosmos_emulator.query.functions.dates import DATE_FUNCTIONS
+from cosmos_emulator.query.functions.function import Evaluated, Function
+from cosmos_emulator.query.functions.integers import INTEGER_FUNCTIONS
+from cosmos_emulator.query.functions.numbers import NUMBER_FUNCTIONS
+from cosmos_emulator.query.functions.strings import STRING_FUNCTIONS
+from cosmos_emulator.query.functions.types import TYPE_FUNCTIONS
+
+FUNCTIONS: dict[str, Function] = {
+    **TYPE_FUNCTIONS,
+    **STRING_FUNCTIONS,
+    **ARRAY_FUNCTIONS,
+    **NUMBER_FUNCTIONS,
+    **INTEGER_FUNCTIONS,
+    **DATE_FUNCTIONS,
+    **CONVERSION_FUNCTIONS,
+}
+
+UNSUPPORTED_FUNCTIONS = frozenset(
+    {
+        "FULLTEXTCONTAINS",
+        "FULLTEXTCONTAINSALL",
+        "FULLTEXTCONTAINSANY",
+        "FULLTEXTSCORE",
+        "RRF",
+        "ST_AREA",
+        "ST_DISTANCE",
+        "ST_INTERSECTS",
+        "ST_ISVALID",
+        "ST_ISVALIDDETAILED",
+        "ST_WITHIN",
+        "VECTORDISTANCE",
+    }
+)
+"""Functions of the service that need a spatial, full-text or vector index: refused by name."""
+
+__all__ = ["FUNCTIONS", "UNSUPPORTED_FUNCTIONS", "Evaluated", "Function"]

@@ -1,0 +1,54 @@
+"""Conversions between strings and the other types.
+
+A string is read as JSON; what is not JSON of the type wanted makes the result undefined
+(learn.microsoft.com/azure/cosmos-db/nosql/query/stringtonumber and its siblings).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from cosmos_emulator.query.functions.function import Function, table
+from cosmos_emulator.query.sizes import check_text
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite, is_number, number
+
+
+def to_string(value: JsonOrUndefined) -> JsonOrUndefined:
+    """A string as it is, everything else as its JSON text without blanks."""
+    if type(value) is str:
+        return value
+    if finite(value) is UNDEFINED:
+        return UNDEFINED
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    check_text(len(text))
+    return text
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _reader(wanted: Callable[[Json], bool]) -> Callable[..., JsonOrUndefined]:
+    def read(text: JsonOrUndefined) -> JsonOrUndefined:
+        if type(text) is not str:
+            return UNDEFINED
+        try:
+            value: Json = json.loads(text, parse_constant=_no_constant)
+        except (ValueError, RecursionError):
+            return UNDEFINED
+        if not wanted(value):
+            return UNDEFINED
+        return finite(number(value)) if is_number(value) else value
+
+    return read
+
+
+CONVERSION_FUNCTIONS = table(
+    Function("STRINGTOARRAY", _reader(lambda value: type(value) is list), 1, 1),
+    Function("STRINGTOBOOLEAN", _reader(lambda value: type(value) is bool), 1, 1),
+    Function("STRINGTONULL", _reader(lambda value: value is None), 1, 1),
+    Function("STRINGTONUMBER", _reader(is_number), 1, 1),
+    Function("STRINGTOOBJECT", _reader(lambda value: type(value) is dict), 1, 1),
+    Function("TOSTRING", to_string, 1, 1),
+)

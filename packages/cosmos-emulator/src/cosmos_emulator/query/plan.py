@@ -1,0 +1,189 @@
+"""The query plan document: how a client runs a query over several ranges and merges their answers.
+
+Fields as azure-cosmos reads them (query_execution_info.py), values as in the .NET SDK's
+QueryPlanBaselineTests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.analysis import pinned_values
+from cosmos_emulator.query.compiled import compile_query
+from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
+from cosmos_emulator.query.counts import row_counts
+from cosmos_emulator.query.errors import evaluation_error
+from cosmos_emulator.query.features import QueryFeatures, features_of
+from cosmos_emulator.query.printer import printed
+from cosmos_emulator.query.rewriting import rewritten_query
+from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
+
+EffectivePartitionKey = Callable[["list[JsonOrUndefined]"], str]
+"""Hashes the components of a partition key (UNDEFINED for an array or object) to its upper-case hex EPK."""
+
+PLAN_VERSION = 2
+MAX_POINT_RANGES = 1000
+"""More combinations of pinned values than this are not listed; the plan then covers everything."""
+
+_FULL_RANGE: dict[str, Json] = {"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}
+_EMPTY_RANGE: dict[str, Json] = {"min": "", "max": "", "isMinInclusive": True, "isMaxInclusive": True}
+_AGGREGATE_NAMES = {
+    "AVG": "Average",
+    "COUNT": "Count",
+    "COUNTIF": "CountIf",
+    "MAKELIST": "MakeList",
+    "MAKESET": "MakeSet",
+    "MAX": "Max",
+    "MIN": "Min",
+    "SUM": "Sum",
+}
+
+
+def query_plan(
+    query: Query,
+    parameters: Mapping[str, Json],
+    partition_key_paths: Sequence[Sequence[str]],
+    supported_features: Collection[str] | None,
+    effective_partition_key: EffectivePartitionKey,
+) -> dict[str, Json]:
+    """The plan of a query for a container.
+
+    `partition_key_paths` are the paths' steps, such as `[("postId",)]`; `supported_features` what the
+    client can merge, as its `x-ms-cosmos-supported-query-features` header lists it; None leaves that
+    unchecked. Raises CosmosError 400 for a query that is not valid, or that needs what the client does not
+    support.
+    """
+    compile_query(query, parameters, _never_called)
+    features = features_of(query)
+    if supported_features is not None:
+        _check_supported(query, features, supported_features)
+    ranges = query_ranges(query, parameters, partition_key_paths, effective_partition_key)
+    is_pinned = len(ranges) == 1 and ranges[0]["min"] == ranges[0]["max"]
+    return {
+        "partitionedQueryExecutionInfoVersion": PLAN_VERSION,
+        "queryInfo": _query_info(query, parameters, features, is_pinned),
+        "queryRanges": [*ranges],
+    }
+
+
+def _never_called(name: str, _arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
+    raise TypeError(f"udf.{name} is not called while a query is planned")
+
+
+def _query_info(
+    query: Query, parameters: Mapping[str, Json], features: QueryFeatures, is_pinned: bool
+) -> dict[str, Json]:
+    counts = row_counts(query, parameters)
+    grouped = features.has_group_by or features.has_aggregates
+    skips_itself = is_pinned and not grouped and not query.distinct and not query.order_by
+    return {
+        "distinctType": _distinct_type(query),
+        "top": counts.top,
+        "offset": None if skips_itself else counts.offset,
+        "limit": None if skips_itself else counts.limit,
+        "orderBy": [] if grouped else _directions(query),
+        "orderByExpressions": [] if grouped else [printed(item.expression) for item in query.order_by],
+        "groupByExpressions": [printed(key) for key in query.group_by],
+        "groupByAliases": [*_aliases(query)],
+        "aggregates": _value_aggregates(query),
+        "groupByAliasToAggregateType": {**_aliases(query)},
+        "rewrittenQuery": rewritten_query(query, counts, is_pinned=is_pinned),
+        "hasSelectValue": features.is_select_value,
+        "dCountInfo": None,
+        "hasNonStreamingOrderBy": False,
+    }
+
+
+def _directions(query: Query) -> list[Json]:
+    return ["Descending" if item.descending else "Ascending" for item in query.order_by]
+
+
+def _distinct_type(query: Query) -> str:
+    """Ordered when equal rows arrive one after the other: ORDER BY on just the value that is selected."""
+    if not query.distinct:
+        return "None"
+    ordered = [item.expression for item in query.order_by]
+    return "Ordered" if [*syntax.selected(query.select)] == ordered else "Unordered"
+
+
+def _value_aggregates(query: Query) -> list[Json]:
+    select = query.select
+    name = _aggregate_name(select.expression) if isinstance(select, syntax.SelectValue) else None
+    return [] if name is None else [name]
+
+
+def _aliases(query: Query) -> dict[str, str | None]:
+    """The properties of a grouped row, each with the aggregate that makes it or None."""
+    select = query.select
+    if not isinstance(select, syntax.SelectList) or not (query.group_by or has_aggregates(query)):
+        return {}
+    return {name: _aggregate_name(item.expression) for name, item in select.named()}
+
+
+def _aggregate_name(node: Expression) -> str | None:
+    return _AGGREGATE_NAMES[node.name] if isinstance(node, FunctionCall) and is_aggregate(node) else None
+
+
+def _check_supported(query: Query, features: QueryFeatures, supported: Collection[str]) -> None:
+    calls = [name for name in _aliases(query).values() if name is not None]
+    needed = {
+        "Aggregate": features.has_aggregates,
+        "CountIf": "CountIf" in (*calls, *_value_aggregates(query)),
+        "Distinct": features.has_distinct,
+        "GroupBy": features.has_group_by,
+        "ListAndSetAggregate": bool({"MakeList", "MakeSet"} & {*calls, *map(str, _value_aggregates(query))}),
+        "NonValueAggregate": features.has_aggregates and not features.has_group_by and not features.is_select_value,
+        "MultipleOrderBy": len(query.order_by) > 1,
+        "OffsetAndLimit": features.has_offset_limit,
+        "OrderBy": features.has_order_by,
+        "Top": features.has_top,
+    }
+    missing = [name for name, is_needed in needed.items() if is_needed and name not in supported]
+    if missing:
+        message = f"The query needs {', '.join(missing)}, which the calling client does not support."
+        raise evaluation_error(message)
+
+
+# Ranges
+
+
+def query_ranges(
+    query: Query,
+    parameters: Mapping[str, Json],
+    partition_key_paths: Sequence[Sequence[str]],
+    effective_partition_key: EffectivePartitionKey,
+) -> list[dict[str, Json]]:
+    """The EPK ranges that hold all matches: points for a pinned key, one empty range if nothing can match."""
+    if not query.sources:
+        return [_EMPTY_RANGE]
+    pinned = [pinned_values(query, parameters, tuple(path)) for path in partition_key_paths]
+    if any(values == [] for values in pinned):
+        return [_EMPTY_RANGE]
+    prefix: list[list[Json]] = []
+    for values in pinned:
+        if values is None:
+            break
+        prefix.append(values)
+    keys = list(product(*prefix))
+    if not prefix or len(keys) > MAX_POINT_RANGES:
+        return [_FULL_RANGE]
+    epks = {effective_partition_key([*map(_component, key)]) for key in keys}
+    complete = len(prefix) == len(partition_key_paths)
+    return [_point(epk) if complete else _below(epk) for epk in sorted(epks)]
+
+
+def _component(value: Json) -> JsonOrUndefined:
+    """A key's component as it is hashed: arrays and objects count as undefined."""
+    return UNDEFINED if type(value) is list or type(value) is dict else value
+
+
+def _point(epk: str) -> dict[str, Json]:
+    return {"min": epk, "max": epk, "isMinInclusive": True, "isMaxInclusive": True}
+
+
+def _below(epk: str) -> dict[str, Json]:
+    """All keys that begin with the pinned components of a hierarchical key."""
+    return {"min": epk, "max": f"{epk}FF", "isMinInclusive": True, "isMaxInclusive": False}

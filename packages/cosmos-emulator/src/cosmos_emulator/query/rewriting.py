@@ -1,0 +1,159 @@
+"""The query that a client runs on each range, and merges itself, in place of the one it was given.
+
+The forms are those of the .NET SDK's QueryPlanBaselineTests, which the pipelines of azure-cosmos,
+@azure/cosmos and .NET all read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
+from cosmos_emulator.query.counts import RowCounts
+from cosmos_emulator.query.errors import evaluation_error, not_supported
+from cosmos_emulator.query.printer import print_query
+from cosmos_emulator.query.syntax import (
+    ArrayLiteral,
+    Expression,
+    FunctionCall,
+    Literal,
+    ObjectLiteral,
+    Property,
+    Query,
+    SelectItem,
+    SelectList,
+    SelectValue,
+)
+
+FILTER_PLACEHOLDER = "{documentdb-formattableorderbyquery-filter}"
+"""Where the client puts its resume filter, or `true`."""
+
+_PLACEHOLDER = syntax.Identifier(f"({FILTER_PLACEHOLDER})")
+
+
+def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
+    """The text for one range; empty if the original text serves as it is.
+
+    Raises CosmosError 400 for an aggregate inside a larger expression, which no client can merge.
+    """
+    if query.group_by or has_aggregates(query):
+        return print_query(_grouped(query))
+    if query.order_by:
+        return print_query(_ordered(query, counts))
+    if query.offset is not None:
+        if is_pinned and not query.distinct:
+            return ""
+        offset, limit = _bounds(query, counts)
+        return print_query(replace(query, offset=offset, limit=limit))
+    if query.distinct and query.top is not None:
+        return print_query(replace(query, top=None))
+    return ""
+
+
+def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | None]:
+    """OFFSET and LIMIT for one range: it cannot skip, only bound. DISTINCT must see every row."""
+    if query.distinct or query.offset is None:
+        return None, None
+    return Literal(0), Literal(counts.skipped + (counts.limit or 0))
+
+
+# ORDER BY
+
+
+def _ordered(query: Query, counts: RowCounts) -> Query:
+    """`SELECT alias._rid, [{"item": key}, …] AS orderByItems, <projection> AS payload … ORDER BY …`."""
+    payload = _payload(query)
+    keys = tuple(_item(item.expression) for item in query.order_by)
+    select = SelectList(
+        (
+            SelectItem(Property(syntax.Identifier(_first_alias(query)), "_rid"), None),
+            SelectItem(ArrayLiteral(keys), "orderByItems"),
+            SelectItem(payload, "payload"),
+        )
+    )
+    conditions = [condition for condition in (query.where, _PLACEHOLDER) if condition is not None]
+    where = _conjunction(conditions)
+    if isinstance(query.select, SelectValue):
+        where = syntax.Logical("AND", (where, FunctionCall("IS_DEFINED", (payload,))))
+    top = None if query.distinct or query.top is None else Literal(counts.top)
+    offset, limit = _bounds(query, counts)
+    return replace(query, select=select, where=where, distinct=False, top=top, offset=offset, limit=limit)
+
+
+def _conjunction(conditions: list[Expression]) -> Expression:
+    return conditions[0] if len(conditions) == 1 else syntax.Logical("AND", tuple(conditions))
+
+
+def _payload(query: Query) -> Expression:
+    select = query.select
+    match select:
+        case SelectValue(expression=expression):
+            return expression
+        case SelectList():
+            return ObjectLiteral(tuple((name, item.expression) for name, item in select.named()))
+        case syntax.SelectStar():
+            return syntax.Identifier(_first_alias(query))
+
+
+def _first_alias(query: Query) -> str:
+    first = query.sources[0] if query.sources else None
+    if first is not None and first.alias is not None:
+        return first.alias
+    if first is not None and isinstance(first.collection, syntax.PathCollection):
+        collection = first.collection
+        last = collection.path[-1] if collection.path else collection.name
+        if isinstance(last, str):
+            return last
+    raise not_supported("ORDER BY across partitions over an input without alias", query.location)
+
+
+def _item(expression: Expression) -> ObjectLiteral:
+    return ObjectLiteral((("item", expression),))
+
+
+# Aggregates and GROUP BY
+
+
+def _grouped(query: Query) -> Query:
+    payload = _partial_payload(query)
+    select: syntax.Selection
+    if query.group_by:
+        keys = ArrayLiteral(tuple(_item(key) for key in query.group_by))
+        select = SelectList((SelectItem(keys, "groupByItems"), SelectItem(payload, "payload")))
+    elif isinstance(query.select, SelectValue):
+        select = SelectValue(payload)
+    else:
+        select = SelectList((SelectItem(payload, "payload"),))
+    return replace(query, select=select, top=None, offset=None, limit=None, distinct=False)
+
+
+def _partial_payload(query: Query) -> Expression:
+    select = query.select
+    if isinstance(select, SelectValue):
+        partial = _partial(select.expression)
+        return ArrayLiteral((partial,)) if is_aggregate(select.expression) else partial
+    if isinstance(select, SelectList):
+        return ObjectLiteral(tuple((name, _partial(item.expression)) for name, item in select.named()))
+    raise not_supported("SELECT * with GROUP BY", select.location)
+
+
+def _partial(expression: Expression) -> Expression:
+    """What one range gives for an expression: an aggregate in the form from which the client goes on."""
+    if isinstance(expression, FunctionCall) and is_aggregate(expression):
+        return _partial_aggregate(expression)
+    if any(is_aggregate(node) for node in syntax.walk(expression)):
+        raise evaluation_error("Compositions of aggregates and other expressions are not allowed.")
+    return expression
+
+
+def _partial_aggregate(call: FunctionCall) -> Expression:
+    arguments = call.arguments
+    count = FunctionCall("COUNT", arguments)
+    if call.name == "AVG":
+        return _item(ObjectLiteral((("sum", FunctionCall("SUM", arguments)), ("count", count))))
+    if call.name in ("MIN", "MAX"):
+        extreme = FunctionCall(call.name, arguments)
+        detail = ObjectLiteral(((call.name.lower(), extreme), ("count", count)))
+        return ObjectLiteral((("item", extreme), ("item2", detail)))
+    return _item(call)

@@ -1,0 +1,85 @@
+"""A page of a query while it is filled: rows, where the next page starts, and what was loaded for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from cosmos_emulator.index_access import IndexAccess
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
+from cosmos_emulator.query import Predicate
+from cosmos_emulator.slices import Slice
+from cosmos_emulator.store.items import StoredItem
+
+
+@dataclass(slots=True)
+class Load:
+    """What an index would have loaded: the items that fulfil every condition that it serves."""
+
+    served: list[Predicate]
+    items: int = 0
+    size_bytes: int = 0
+
+    def add(self, item: StoredItem, document: JsonObject) -> None:
+        """Counts an item, unless an index rules it out."""
+        if not self.served or all(predicate.matches(document) for predicate in self.served):
+            self.items += 1
+            self.size_bytes += len(item.body)
+
+    def reduce_to(self, items: int) -> None:
+        """Only so many were loaded after all, of the mean size."""
+        if items < self.items:
+            self.size_bytes = self.size_bytes * items // self.items
+            self.items = items
+
+
+@dataclass(slots=True)
+class QueryPage:
+    """`rows` are JSON texts; `scanned` counts the items that were looked at, `scans` are the slices without an index
+    that led to them."""
+
+    rows: list[bytes] = field(default_factory=list)
+    continuation: str | None = None
+    charge_ru: float = 0.0
+    scanned: int = 0
+    scans: list[Slice] = field(default_factory=list)
+    load: Load = field(default_factory=lambda: Load([]))
+
+    def document_of(self, item: StoredItem) -> JsonObject:
+        """The document of an item that is looked at."""
+        document = item.document()
+        self.scanned += 1
+        self.load.add(item, document)
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One attempt to fill a page: `token` says where it starts, `access` is None to do without indexes."""
+
+    page: QueryPage
+    slices: list[Slice]
+    token: JsonObject
+    limits: PageLimits
+    access: IndexAccess | None
+
+    @property
+    def given(self) -> int:
+        """How many rows the pages before had, for a query that counts them; 400 for a malformed token."""
+        given = self.token.get("given", 0)
+        is_wrong = self.token and "given" not in self.token
+        if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # which islice takes at most
+            raise malformed_continuation()
+        return given
+
+    def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
+        """The items to look at, in the order of a scan."""
+        return item_chunks(self.slices, start, self._candidates)
+
+    def _candidates(self, one: Slice) -> Fetch | None:
+        found = None if self.access is None else self.access.candidates(one)
+        if found is None:
+            self.page.scans.append(one)
+        return found

@@ -1,0 +1,90 @@
+"""User-defined functions of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self, cast
+
+import orjson
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
+from cosmos_emulator.scripts import failures
+from cosmos_emulator.scripts.engine import EngineProcess
+from cosmos_emulator.scripts.engine_pool import ENGINES
+from cosmos_emulator.scripts.failures import Failure, ScriptEngineLostError, ScriptExhaustedError, ScriptTimedOutError
+from cosmos_emulator.scripts.limits import ScriptLimits
+
+
+class UdfRuntime:
+    """The functions of one container for one query (or page), in one context, between `with` and its end.
+
+    A function is compiled at its first call, and the engine taken then. `limits.time_limit_s` bounds the time of all
+    calls together, without the way to the engine and back. To be used from one thread at a time.
+    """
+
+    def __init__(self, udfs: Mapping[str, str], limits: ScriptLimits) -> None:
+        self._bodies = udfs
+        self._limits = limits
+        self._defined: set[str] = set()
+        self._engine: EngineProcess | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def call(self, name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
+        """The function's result; UNDEFINED when it returns nothing.
+
+        CosmosError 400 when there is no such function, it does not compile or it throws; 408 when the time is up.
+        """
+        if name not in self._defined:
+            self._define(name)
+        crossing = [name, *(0 if argument is UNDEFINED else (argument,) for argument in arguments)]
+        return self._answer(name, EngineProcess.call, json_text.dump(crossing).decode())
+
+    def _define(self, name: str) -> None:
+        body = self._bodies.get(name)
+        if body is None:
+            raise CosmosError(400, f"The user-defined function 'udf.{name}' does not exist in this container.")
+        self._answer(name, EngineProcess.define, json_text.dump([name, body]).decode())
+        self._defined.add(name)
+
+    def _answer(self, name: str, ask: Callable[[EngineProcess, str, float], str], text: str) -> JsonOrUndefined:
+        try:
+            engine = self._lent_engine()
+            answer = ask(engine, text, self._limits.time_limit_s - engine.spent_s)
+        except ScriptTimedOutError:
+            raise failures.timed_out(f"udf.{name}", self._limits) from None
+        except ScriptExhaustedError:
+            raise failures.exhausted(f"udf.{name}", self._limits) from None
+        except ScriptEngineLostError as error:
+            raise failures.engine_lost(f"udf.{name}", error) from error
+        return _decoded(name, answer)
+
+    def _lent_engine(self) -> EngineProcess:
+        if self._engine is None:
+            self._engine = self._stack.enter_context(ENGINES.lent(self._limits.memory_bytes))
+        return self._engine
+
+
+def _decoded(name: str, answer: str) -> JsonOrUndefined:
+    """The value of an answer of runtime/functions.js."""
+    if answer == "?":
+        return UNDEFINED
+    try:
+        value: Json = orjson.loads(answer[1:])
+    except orjson.JSONDecodeError as error:
+        raise CosmosError(400, f"The result of 'udf.{name}' has no UTF-8 form ({error}).") from error
+    if answer[0] == "=":
+        return value
+    failure = cast(dict[str, object], value)
+    raise failures.script_failed(cast(Failure, failure), while_compiling=failure["whileCompiling"] is True)

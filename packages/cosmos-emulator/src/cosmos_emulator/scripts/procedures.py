@@ -1,0 +1,44 @@
+"""Stored procedures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import Json
+from cosmos_emulator.scripts.limits import ScriptLimits
+from cosmos_emulator.scripts.operations import ScriptOperations
+from cosmos_emulator.scripts.trampoline import Script, parsed_body, run_script
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """`body` is "" when the procedure set nothing; `log` is plain text, still to be percent-encoded for its header."""
+
+    body: Json
+    log: str
+
+
+def execute_stored_procedure(
+    script_id: str,
+    body: str,
+    arguments: list[Json],
+    operations: ScriptOperations,
+    limits: ScriptLimits,
+    *,
+    capture_log: bool,
+) -> ScriptResult:
+    """Run the procedure in the open transaction behind `operations`.
+
+    Returning means commit. A `CosmosError` means roll back: 400 with the thrown number as sub-status, 408 for the
+    time limit, 413 for a response that is too large.
+    """
+    request_body = json_text.dump(arguments).decode()
+    script = Script(
+        script_id,
+        body,
+        arguments,
+        {"kind": "procedure", "requestBody": request_body, "logging": capture_log},
+    )
+    finished = run_script(script, operations, limits)
+    return ScriptResult(parsed_body(finished, limits), finished.log)

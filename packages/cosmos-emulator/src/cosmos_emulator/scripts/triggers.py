@@ -1,0 +1,57 @@
+"""Pre- and post-triggers: one script each around a write, in the write's own transaction."""
+
+from __future__ import annotations
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.scripts.limits import ScriptLimits
+from cosmos_emulator.scripts.operations import ScriptOperations
+from cosmos_emulator.scripts.trampoline import Script, parsed_body, run_script
+
+
+def run_pre_trigger(
+    script_id: str,
+    body: str,
+    document: JsonObject | None,
+    operation: str,
+    operations: ScriptOperations,
+    limits: ScriptLimits,
+) -> JsonObject | None:
+    """The document to write instead of `document`: what the trigger left in the request's body.
+
+    `operation` is Create, Replace, Upsert or Delete; a delete has no document (None) and keeps none, whatever the
+    trigger sets. A `CosmosError` prevents the write.
+    """
+    script = Script(script_id, body, [], {"kind": "pre", "requestBody": document, "operationType": operation})
+    left = parsed_body(run_script(script, operations, limits), limits)
+    if document is None:
+        return None
+    if not isinstance(left, dict):
+        raise CosmosError(400, f"The pre-trigger '{script_id}' left no object as the body of the request.")
+    return left
+
+
+def run_post_trigger(
+    script_id: str,
+    body: str,
+    document_sent: JsonObject | None,
+    document_stored: JsonObject | None,
+    operation: str,
+    operations: ScriptOperations,
+    limits: ScriptLimits,
+) -> Json:
+    """The body of the reply to the client: `document_stored`, or what the trigger set instead.
+
+    A `CosmosError` undoes the write together with everything that the trigger did.
+    """
+    quota, usage = operations.resource_usage()
+    messages: dict[str, Json] = {
+        "kind": "post",
+        "requestBody": document_sent,
+        "responseBody": document_stored,
+        "operationType": operation,
+        "quota": quota,
+        "usage": usage,
+    }
+    finished = run_script(Script(script_id, body, [], messages), operations, limits)
+    return parsed_body(finished, limits)

@@ -1,0 +1,45 @@
+"""What may come between a request and its operation: rights, faults, throttling, the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosmos_emulator.faults.stage import with_faults
+from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.operation_names import ITEM_OPERATIONS, operation_name
+from cosmos_emulator.rbac import check_identity
+from cosmos_emulator.routes import Operation
+from cosmos_emulator.sessions import check_session
+from cosmos_emulator.throttle import Throttle
+from cosmos_emulator.wire import Answer, Request
+
+
+class Stages:
+    """Each as the settings say at the time of the request."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._settings = gateway.settings
+        self._throttle = Throttle(gateway.account, gateway.charges, gateway.settings.clock)
+
+    async def run(
+        self, operation: Operation, request: Request, *, is_manager: bool, is_connected: Callable[[], bool]
+    ) -> Answer:
+        """The operation's answer, or what a stage raises in its place.
+
+        `is_manager`: the caller has more than an identity's rights. `is_connected` tells whether it still waits.
+        """
+        name = operation_name(operation)
+        if self._settings.rbac and not is_manager:
+            check_identity(name, request.verb, request.link)
+
+        async def work() -> Answer:
+            if name in ITEM_OPERATIONS:
+                check_session(request)
+            return await operation(request)
+
+        async def throttled() -> Answer:
+            return await self._throttle.around(request, name, work) if self._settings.throttle else await work()
+
+        if not self._settings.faults:
+            return await throttled()
+        return await with_faults(self._settings.faults, request, name, throttled, is_connected)

@@ -1,0 +1,242 @@
+"""The account: the tree of databases and containers, on disk and alive."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from bisect import bisect_right
+from pathlib import Path
+from typing import Final
+
+from cosmos_emulator import rids
+from cosmos_emulator.container_definition import ContainerDefinition
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.ranges import KeyRange, split_evenly
+from cosmos_emulator.store.index_builder import IndexBuilder
+from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
+from cosmos_emulator.store.items import Clock
+from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
+
+_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # of a container: its rid
+_SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TRIGGER, "udfs": rids.UDF}
+
+
+class Container:
+    """A container at work: its definition and its physical partitions in the order of their ranges."""
+
+    def __init__(
+        self,
+        database: Resource,
+        resource: Resource,
+        directory: Path,
+        clock: Clock,
+        builder: IndexBuilder,
+        *,
+        durable: bool,
+    ) -> None:
+        self.database = database
+        self.resource = resource
+        self.directory = directory
+        self.definition = ContainerDefinition.parse(resource.body)
+        ranges = split_evenly(self.definition.partition_key, resource.partitions)
+        self.partitions = [
+            Partition(
+                index,
+                key_range,
+                directory / f"{index}.sqlite",
+                clock,
+                durable=durable,
+                named_indexes=self._named_indexes,
+                may_index=self._may_index,
+                on_unbuilt=builder.wake,
+            )
+            for index, key_range in enumerate(ranges)
+        ]
+        self._starts = [key_range.start for key_range in ranges]
+
+    @property
+    def rid(self) -> str:
+        """The container's `_rid`."""
+        return self.resource.rid
+
+    @property
+    def self_link(self) -> str:
+        """`dbs/{rid}/colls/{rid}/`"""
+        return str(self.resource.body["_self"])
+
+    @property
+    def alt_link(self) -> str:
+        """`dbs/{name}/colls/{name}`"""
+        return f"dbs/{self.database.id}/colls/{self.resource.id}"
+
+    def partition_of(self, key: PartitionKey) -> Partition:
+        """The physical partition that has a logical partition."""
+        return self.partitions[bisect_right(self._starts, key.epk) - 1]
+
+    def partitions_in(self, key_range: KeyRange) -> list[Partition]:
+        """The physical partitions that a range of keys touches, in order."""
+        return [partition for partition in self.partitions if partition.range.overlaps(key_range)]
+
+    def partition_by_id(self, range_id: str) -> Partition | None:
+        """The physical partition that `pkranges` lists under this id."""
+        return next((partition for partition in self.partitions if partition.id == range_id), None)
+
+    async def apply_definition(self, definition: ContainerDefinition) -> None:
+        """Takes over a changed definition, for the items that are there too."""
+        before, self.definition = self.definition, definition
+        for partition in self.partitions:
+            if definition.default_ttl_s != before.default_ttl_s:
+                await partition.apply_default_ttl(definition.default_ttl_s)
+            if definition.indexing.document != before.indexing.document:
+                await partition.apply_policy()
+
+    async def close(self) -> None:
+        """Closes the files."""
+        for partition in self.partitions:
+            await partition.close()
+
+    def _named_indexes(self) -> list[IndexDefinition]:
+        return definitions_of(self.definition.indexing, self.definition.partition_key.paths)
+
+    def _may_index(self, definition: IndexDefinition) -> bool:
+        return all(self.definition.indexing.indexes(part.path) for part in definition.parts)
+
+
+class Account:
+    """Databases, containers and everything in them, kept in one directory."""
+
+    def __init__(self, directory: Path, clock: Clock, *, durable: bool) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._clock = clock
+        self._durable = durable
+        self.resources = ResourceTable(directory / "account.sqlite", durable=durable)
+        self._containers: dict[str, Container] = {}
+        self.index_builder = IndexBuilder()
+        for database in self.resources.children("dbs", ""):
+            for resource in self.resources.children("colls", database.rid):
+                self._open(database, resource)
+        self._remove_abandoned()
+
+    @property
+    def containers(self) -> list[Container]:
+        """Every container of every database."""
+        return list(self._containers.values())
+
+    def container(self, rid: str) -> Container:
+        """The container with this rid, which must exist."""
+        return self._containers[rid]
+
+    def add_database(self, body: JsonObject) -> Resource:
+        """Creates a database; its number is random so that a client never takes it for an earlier one."""
+        rid = rids.database_rid(secrets.randbits(32))
+        links: JsonObject = {"_self": f"dbs/{rid}/", "_colls": "colls/", "_users": "users/"}
+        resource = Resource(rid, "dbs", "", self._stamped(body, rid, links))
+        self.resources.add(resource)
+        return resource
+
+    def add_container(self, database: Resource, body: JsonObject, partitions: int) -> Container:
+        """Creates a container with a completed body; 400 for a bad definition, 409 for a name that is taken."""
+        ContainerDefinition.parse(body)
+        rid = rids.container_rid(database.rid, self.resources.next_number("containers"))
+        links: JsonObject = {
+            "_self": f"dbs/{database.rid}/colls/{rid}/",
+            "_docs": "docs/",
+            "_sprocs": "sprocs/",
+            "_triggers": "triggers/",
+            "_udfs": "udfs/",
+            "_conflicts": "conflicts/",
+        }
+        resource = Resource(rid, "colls", database.rid, self._stamped(body, rid, links), partitions)
+        self.resources.add(resource)
+        return self._open(database, resource)
+
+    def add_script(self, container: Container, kind: str, body: JsonObject) -> Resource:
+        """Creates a stored procedure (`sprocs`), trigger or UDF."""
+        number = self.resources.next_number(kind)
+        rid = rids.child_rid(container.rid, _SCRIPT_RID_KINDS[kind], number)
+        links: JsonObject = {"_self": f"{container.self_link}{kind}/{rid}/"}
+        resource = Resource(rid, kind, container.rid, self._stamped(body, rid, links))
+        self.resources.add(resource)
+        return resource
+
+    def add_offer(self, owner: Resource, content: JsonObject) -> Resource:
+        """Creates the throughput document of a database or container."""
+        rid = rids.encode(self.resources.next_number("offers").to_bytes(3, "big"))
+        body: JsonObject = {
+            "id": rid,
+            "resource": owner.body["_self"],
+            "offerType": "Invalid",
+            "offerResourceId": owner.rid,
+            "offerVersion": "V2",
+            "content": content,
+        }
+        resource = Resource(rid, "offers", "", self._stamped(body, rid, {"_self": f"offers/{rid}/"}))
+        self.resources.add(resource)
+        return resource
+
+    def offer_of(self, owner: Resource) -> Resource | None:
+        """The throughput document of a database or container, if it has its own."""
+        offers = self.resources.children("offers", "")
+        return next((offer for offer in offers if offer.body["offerResourceId"] == owner.rid), None)
+
+    def replace(self, resource: Resource, body: JsonObject) -> None:
+        """Gives a resource a new body; its links and rid stay."""
+        kept: JsonObject = {name: value for name, value in resource.body.items() if name.startswith("_")}
+        self.resources.replace(resource, self._stamped(body, resource.rid, kept))
+
+    async def replace_container(self, container: Container, body: JsonObject) -> None:
+        """Takes over a new indexing policy or default TTL, for the items that are there too."""
+        definition = ContainerDefinition.parse(body)
+        self.replace(container.resource, body)
+        await container.apply_definition(definition)
+
+    async def remove_container(self, container: Container) -> None:
+        """Deletes a container with its items, scripts and throughput."""
+        del self._containers[container.rid]
+        for kind in _SCRIPT_RID_KINDS:
+            for script in self.resources.children(kind, container.rid):
+                self.resources.remove(script)
+        self._remove_with_offer(container.resource)
+        await container.close()
+        shutil.rmtree(container.directory, ignore_errors=True)
+
+    async def remove_database(self, database: Resource) -> None:
+        """Deletes a database with its containers."""
+        for resource in self.resources.children("colls", database.rid):
+            await self.remove_container(self._containers[resource.rid])
+        self._remove_with_offer(database)
+
+    async def close(self) -> None:
+        """Closes every file."""
+        await self.index_builder.close()
+        for container in self._containers.values():
+            await container.close()
+        self.resources.close()
+
+    def _remove_with_offer(self, resource: Resource) -> None:
+        offer = self.offer_of(resource)
+        if offer is not None:
+            self.resources.remove(offer)
+        self.resources.remove(resource)
+
+    def _open(self, database: Resource, resource: Resource) -> Container:
+        # The rid in hexadecimal: base64 differs by case only, which not every file system sees.
+        directory = self._directory / (rids.decode(resource.rid) or b"").hex()
+        container = Container(database, resource, directory, self._clock, self.index_builder, durable=self._durable)
+        self._containers[resource.rid] = container
+        return container
+
+    def _remove_abandoned(self) -> None:
+        """Deletes what a crash in the middle of deleting a container has left."""
+        known = {container.directory for container in self._containers.values()}
+        for directory in self._directory.iterdir():
+            if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:
+                shutil.rmtree(directory, ignore_errors=True)
+
+    def _stamped(self, body: JsonObject, rid: str, links: JsonObject) -> JsonObject:
+        own: JsonObject = {name: value for name, value in body.items() if not name.startswith("_")}
+        return {**own, **links, "_rid": rid, "_etag": new_etag(), "_ts": int(self._clock())}

@@ -1,0 +1,58 @@
+"""Builds indexes in the background, a slice at a time, between the requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from cosmos_emulator.store.partition import Partition
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class IndexBuilder:
+    """One task for all partitions of an account; belongs to the event loop in which it was made."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[Partition, None] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    def wake(self, partition: Partition) -> None:
+        """Builds what this partition lacks, soon; may be called from any thread."""
+        self._loop.call_soon_threadsafe(self._enqueue, partition)
+
+    async def idle(self) -> None:
+        """Returns when everything that was asked for is built."""
+        await asyncio.sleep(0)  # lets `wake` of this very moment take effect
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def close(self) -> None:
+        """Ends the work; it goes on where it was when the files are opened again."""
+        self._is_closed = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _enqueue(self, partition: Partition) -> None:
+        if self._is_closed:
+            return
+        self._waiting[partition] = None
+        if self._task is None or self._task.done():
+            self._task = self._loop.create_task(self._run(), name="cosmos-index-builder")
+
+    async def _run(self) -> None:
+        while self._waiting:
+            partition = next(iter(self._waiting))
+            del self._waiting[partition]
+            try:
+                if await partition.build_slice():
+                    self._waiting[partition] = None
+            except sqlite3.Error:  # the queries that want the index scan meanwhile; a later one asks again
+                _LOG.exception("an index of partition %s could not be built", partition.id)
+            await asyncio.sleep(0)

@@ -1,0 +1,140 @@
+"""The indexes of a physical partition: their tables, kept in step with the items, built a slice at a time.
+
+An index is made over items that may be there already. `built_to` says how far: items up to this number have their
+entry, and every write keeps it right; later ones get theirs when the build comes to them. A query uses an index once
+it is complete. All of it happens inside the transactions of the partition's one writer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.store.index_definition import IndexDefinition
+
+_SLICE: Final = 400  # items; some milliseconds
+COMPLETE: Final = (1 << 63) - 1
+
+
+@dataclass(slots=True)
+class StoredIndex:
+    """An index and its table. `on_demand`: a query wanted it, the policy does not name it."""
+
+    id: int
+    definition: IndexDefinition
+    on_demand: bool
+    built_to: int
+
+    @property
+    def table(self) -> str:
+        """(entry BLOB, number INTEGER)"""
+        return f"entries_{self.id}"
+
+    @property
+    def insertion(self) -> str:
+        """Takes an entry and a number."""
+        return f"INSERT OR REPLACE INTO entries_{self.id} VALUES (?, ?)"  # noqa: S608 - a number of ours
+
+    @property
+    def deletion(self) -> str:
+        """Takes an entry and a number."""
+        return f"DELETE FROM entries_{self.id} WHERE entry = ? AND number = ?"  # noqa: S608 - a number of ours
+
+
+class PartitionIndexes:
+    """What is read from `usable` is fit for queries; everything else here needs the partition's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        rows = connection.execute("SELECT id, definition, on_demand, built_to FROM indexes ORDER BY id")
+        self._all = [
+            StoredIndex(index_id, IndexDefinition.parse(text), bool(on_demand), built_to)
+            for index_id, text, on_demand, built_to in rows
+        ]
+        self.usable: tuple[StoredIndex, ...] = ()
+        self.publish()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to build."""
+        return len(self.usable) == len(self._all)
+
+    def add(self, definition: IndexDefinition, *, on_demand: bool) -> None:
+        """Begins an index, complete at once where there are no items; does nothing when it is there."""
+        if any(one.definition == definition for one in self._all):
+            return
+        has_items = self._connection.execute("SELECT 1 FROM items LIMIT 1").fetchone() is not None
+        built_to = -1 if has_items else COMPLETE
+        (index_id,) = self._connection.execute(
+            "INSERT INTO indexes (definition, on_demand, built_to) VALUES (?, ?, ?) RETURNING id",
+            (definition.text, on_demand, built_to),
+        ).fetchone()
+        index = StoredIndex(index_id, definition, on_demand, built_to)
+        self._connection.execute(
+            f"CREATE TABLE {index.table} (entry BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (entry, number))"
+            " WITHOUT ROWID"
+        )
+        self._all.append(index)
+
+    def retain(self, keep: Callable[[StoredIndex], bool]) -> None:
+        """Drops the other indexes."""
+        for index in [one for one in self._all if not keep(one)]:
+            self._all.remove(index)
+            self.publish()  # before the table goes
+            self._connection.execute(f"DROP TABLE {index.table}")
+            self._connection.execute("DELETE FROM indexes WHERE id = ?", (index.id,))
+
+    def build_slice(self) -> None:
+        """Gives the next items their entries in the first index that is not complete."""
+        index = next((one for one in self._all if one.built_to != COMPLETE), None)
+        if index is None:
+            return
+        rows = self._connection.execute(
+            "SELECT number, epk, body FROM items WHERE number > ? ORDER BY number LIMIT ?", (index.built_to, _SLICE)
+        ).fetchall()
+        definition = index.definition
+        self._connection.executemany(
+            index.insertion,
+            [(definition.entry(epk, json_text.parse_stored(body)), number) for number, epk, body in rows],
+        )
+        index.built_to = rows[-1][0] if len(rows) == _SLICE else COMPLETE
+        self._connection.execute("UPDATE indexes SET built_to = ? WHERE id = ?", (index.built_to, index.id))
+
+    def publish(self) -> None:
+        """Lets queries use what is complete; to be called once that is committed."""
+        self.usable = tuple(one for one in self._all if one.built_to == COMPLETE)
+
+    def insert(self, number: int, epk: str, document: JsonObject) -> None:
+        """Adds the entries of a new item."""
+        for index in self._all:
+            if number <= index.built_to:
+                self._connection.execute(index.insertion, (index.definition.entry(epk, document), number))
+
+    def update(self, number: int, epk: str, before: JsonObject, after: JsonObject) -> None:
+        """Moves the entries of an item that has changed."""
+        for index in self._all:
+            if number <= index.built_to:
+                old, new = index.definition.entry(epk, before), index.definition.entry(epk, after)
+                if old != new:
+                    self._connection.execute(index.deletion, (old, number))
+                    self._connection.execute(index.insertion, (new, number))
+
+    def delete(self, number: int, epk: str, document: JsonObject) -> None:
+        """Removes the entries of an item."""
+        for index in self._all:
+            if number <= index.built_to:
+                self._connection.execute(index.deletion, (index.definition.entry(epk, document), number))
+
+    def insert_many(self, items: Sequence[tuple[int, str, JsonObject]]) -> None:
+        """Adds the entries of new items, given as (number, EPK, document), index by index and in its order."""
+        for index in self._all:
+            definition = index.definition
+            entries = [
+                (definition.entry(epk, document), number) for number, epk, document in items if number <= index.built_to
+            ]
+            entries.sort()
+            self._connection.executemany(index.insertion, entries)

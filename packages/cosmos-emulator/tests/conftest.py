@@ -1,0 +1,51 @@
+"""An empty emulator of its own for each test, and the SDK's asynchronous client on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import ClientSession
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from tests.clock import Clock
+from tests.raw_client import RawClient
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def settings(clock: Clock) -> EmulatorSettings:
+    return EmulatorSettings(clock=clock)
+
+
+@pytest.fixture
+async def emulator(settings: EmulatorSettings) -> AsyncIterator[CosmosEmulator]:
+    async with CosmosEmulator(settings) as running:
+        yield running
+
+
+@pytest.fixture
+async def client(emulator: CosmosEmulator) -> AsyncIterator[CosmosClient]:
+    async with CosmosClient(emulator.endpoint, emulator.key) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def database(client: CosmosClient) -> DatabaseProxy:
+    return await client.create_database("db")
+
+
+@pytest.fixture
+async def container(database: DatabaseProxy) -> ContainerProxy:
+    return await database.create_container("items", PartitionKey("/pk"))
+
+
+@pytest.fixture
+async def raw(emulator: CosmosEmulator) -> AsyncIterator[RawClient]:
+    async with ClientSession() as session:
+        yield RawClient(session, emulator)

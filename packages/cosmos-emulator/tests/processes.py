@@ -1,0 +1,30 @@
+"""The emulator as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+START_S = 20.0
+
+
+@asynccontextmanager
+async def emulator_process(*arguments: str) -> AsyncIterator[tuple[Process, str]]:
+    """`python -m cosmos_emulator` on a free port and its endpoint, killed at the end if it still runs."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "cosmos_emulator", "--port", "0", *arguments, stdout=PIPE, stderr=PIPE
+    )
+    try:
+        assert process.stdout is not None
+        line = (await asyncio.wait_for(process.stdout.readline(), START_S)).decode()
+        found = re.search(r"http://\S+", line)
+        assert found is not None, (line, await process.stderr.read() if process.stderr else b"")
+        yield process, found.group()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()

@@ -1,0 +1,33 @@
+"""Runs queries in tests: the text in, the rows or the refusal out."""
+
+# ruff: noqa: S608 - these texts are put together by the tests themselves
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.query import compile_query, parse
+
+
+def rows(
+    text: str, items: Iterable[dict[str, Any]] = (), parameters: dict[str, Any] | None = None, udfs: Any = None
+) -> list[Any]:
+    return list(compile_query(parse(text), parameters or {}, udfs).run(items))
+
+
+def value(expression: str, item: dict[str, Any] | None = None, /, **parameters: Any) -> list[Any]:
+    """`[the value]` of an expression over one item `c`, `[]` if it is undefined."""
+    named = {f"@{name}": content for name, content in parameters.items()}
+    return rows(f"SELECT VALUE {expression} FROM c", [item or {}], named)
+
+
+def refusal(text: str, items: Iterable[dict[str, Any]] = ({},), parameters: dict[str, Any] | None = None) -> Any:
+    """The error of the service's document in a refused query: severity, location, code, message."""
+    with pytest.raises(CosmosError) as raised:
+        rows(text, items, parameters)
+    assert raised.value.status == 400
+    document = json.loads(raised.value.message)
+    return document["errors"][0] if "errors" in document else {"message": document["Errors"][0]}

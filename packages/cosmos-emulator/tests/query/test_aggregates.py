@@ -1,0 +1,117 @@
+# ruff: noqa: S608 - these texts are put together by the tests themselves
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.query.rows import refusal, rows
+
+NONE: list[Any] = []
+
+
+@pytest.mark.parametrize(
+    ("call", "values", "expected"),
+    [
+        ("COUNT(c.v)", [1, "a", None, ...], [3]),
+        ("COUNT(1)", [1, ...], [2]),
+        ("COUNT(1)", [], [0]),
+        ("COUNTIF(c.v > 1)", [1, 2, 3, "x", ...], [2]),
+        ("SUM(c.v)", [1, 2.5, ...], [3.5]),
+        ("SUM(c.v)", [1, "2"], NONE),
+        ("SUM(c.v)", [1, True], NONE),
+        ("SUM(c.v)", [1, None], NONE),
+        ("SUM(c.v)", [...], [0]),
+        ("SUM(c.v)", [], [0]),
+        ("AVG(c.v)", [1, 2, ...], [1.5]),
+        ("AVG(c.v)", [1, 3], [2]),
+        ("AVG(c.v)", [1, "x"], NONE),
+        ("AVG(c.v)", [], NONE),
+        ("MIN(c.v)", ["b", "a"], ["a"]),
+        ("MIN(c.v)", ["b", 2, None, ...], [None]),
+        ("MAX(c.v)", ["b", 2, None, True], ["b"]),
+        ("MAX(c.v)", [...], NONE),
+        ("MAX(c.v)", [1, [2]], NONE),
+        ("MIN(c.v)", [1, {}], NONE),
+        ("MIN(c.v)", [False, 0, True], [False]),
+        ("MAKELIST(c.v)", [1, 1.0, ..., "a"], [[1, 1.0, "a"]]),
+        ("MAKESET(c.v)", [1, 1.0, True, "a", "a"], [[1, True, "a"]]),
+        ("SUM(c.v * 2)", [1, 2], [6]),
+    ],
+)
+def test_aggregates_over_all_rows(call: str, values: list[Any], expected: list[Any]) -> None:
+    items = [{} if content is ... else {"v": content} for content in values]
+    assert rows(f"SELECT VALUE {call} FROM c", items) == expected
+
+
+def test_an_undefined_aggregate_leaves_an_empty_row_without_value() -> None:
+    assert rows("SELECT AVG(c.v) FROM c") == [{}]
+    assert rows("SELECT COUNT(1), MAX(c.v) AS m FROM c") == [{"$1": 0}]
+
+
+def test_aggregates_may_stand_in_literals_and_expressions() -> None:
+    items = [{"v": 1}, {"v": 3}]
+    text = 'SELECT VALUE [{"item": SUM(c.v), "item2": {"max": MAX(c.v), "count": COUNT(c.v)}}] FROM c'
+    assert rows(text, items) == [[{"item": 4, "item2": {"max": 3, "count": 2}}]]
+    assert rows("SELECT VALUE MAX(c.v) - MIN(c.v) FROM c", items) == [2]
+
+
+def test_the_partial_aggregate_of_an_empty_range_omits_the_item() -> None:
+    text = 'SELECT VALUE [{"item": MIN(c.v), "item2": {"min": MIN(c.v), "count": COUNT(c.v)}}] FROM c'
+    assert rows(text) == [[{"item2": {"count": 0}}]]
+
+
+SALES = [
+    {"k": "a", "n": 1, "r": "x"},
+    {"k": "b", "n": 2, "r": "x"},
+    {"k": "a", "n": 3, "r": "y"},
+    {"n": 4, "r": "x"},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "SELECT c.k, COUNT(1) AS n, SUM(c.n) AS s, AVG(c.n) AS a, MAX(c.n) AS m FROM c GROUP BY c.k",
+            [
+                {"k": "a", "n": 2, "s": 4, "a": 2, "m": 3},
+                {"k": "b", "n": 1, "s": 2, "a": 2, "m": 2},
+                {"n": 1, "s": 4, "a": 4, "m": 4},
+            ],
+        ),
+        ("SELECT c.k, c.r FROM c WHERE c.n < 3 GROUP BY c.k, c.r", [{"k": "a", "r": "x"}, {"k": "b", "r": "x"}]),
+        ("SELECT VALUE COUNT(1) FROM c GROUP BY c.r", [3, 1]),
+        ("SELECT UPPER(c.r) AS r FROM c GROUP BY UPPER(c.r)", [{"r": "X"}, {"r": "Y"}]),
+        ("SELECT UPPER(c.r) AS r FROM c GROUP BY c.r", [{"r": "X"}, {"r": "Y"}]),
+        ("SELECT VALUE {r: c.r} FROM c GROUP BY {r: c.r}", [{"r": "x"}, {"r": "y"}]),
+        ("SELECT VALUE COUNT(1) FROM c WHERE false GROUP BY c.k", []),
+        ("SELECT VALUE c.r FROM c GROUP BY c.r OFFSET 1 LIMIT 1", ["y"]),
+        ("SELECT TOP 1 VALUE c['r'] FROM c GROUP BY c.r", ["x"]),
+        ("SELECT VALUE COUNT(1) FROM c ORDER BY c.n", [4]),
+    ],
+)
+def test_group_by(text: str, expected: list[object]) -> None:
+    assert rows(text, SALES) == expected
+
+
+def test_group_keys_are_equal_when_their_values_are() -> None:
+    values = [1, 1.0, True, "1", {"a": 1, "b": 2}, {"b": 2, "a": 1.0}, None, [1], [1.0], ..., ...]
+    items = [{} if content is ... else {"v": content} for content in values]
+    assert rows("SELECT VALUE COUNT(1) FROM c GROUP BY c.v", items) == [2, 1, 1, 2, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("SELECT * FROM c GROUP BY c.a", "SC2041"),
+        ("SELECT c.b FROM c GROUP BY c.a", "SC2102"),
+        ("SELECT c.b, COUNT(1) FROM c", "SC2102"),
+        ("SELECT VALUE MAX(MIN(c.a)) FROM c", "SC2101"),
+        ("SELECT VALUE SUM((SELECT VALUE 1)) FROM c", "SC2101"),
+        ("SELECT VALUE COUNT(1, 2) FROM c", "SC2050"),
+        ("SELECT * FROM c WHERE COUNT(1) > 1", "SC2990"),
+        ("SELECT c.a FROM c GROUP BY c.a ORDER BY c.a", "SC2990"),
+    ],
+)
+def test_misplaced_aggregates_are_refused(text: str, code: str) -> None:
+    assert refusal(text)["code"] == code

@@ -1,0 +1,182 @@
+# ruff: noqa: S608 - these texts are put together by the tests themselves
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.query import compile_condition, compile_query, parse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.query.rows import refusal, rows
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "start"),
+    [
+        ("SELECT", "", 6),
+        ("SELEC * FROM c", "SELEC", 0),
+        ("SELECT * FROM", "", 13),
+        ("SELECT * FROM c WHERE", "", 21),
+        ("SELECT * FROM c WHERE c.a = ", "", 28),
+        ("SELECT *, c.a FROM c", ",", 8),
+        ("SELECT VALUE * FROM c", "*", 13),
+        ("SELECT c.order FROM c", "ORDER", 9),
+        ("SELECT TOP -1 c.a FROM c", "-", 11),
+        ("SELECT c.a FROM c OFFSET 1", "", 26),
+        ("SELECT c.a, FROM c", "FROM", 12),
+        ("SELECT 'open FROM c", "'", 7),
+        ("SELECT 'bad \\q' FROM c", "\\q", 7),
+        ("SELECT '\\ud800' FROM c", "\\ud800", 7),
+        ("SELECT # FROM c", "#", 7),
+        ("SELECT 1e999 FROM c", "1e999", 7),
+        ("SELECT * FROM c; DROP", ";", 15),
+        ("SELECT (1 FROM c", "FROM", 10),
+        ("SELECT 1 IS NULL FROM c", "IS", 9),
+        ("SELECT 'a' LIKE 'b' ESCAPE 'ab'", "ab", 27),
+        ("", "", 0),
+    ],
+)
+def test_a_syntax_error_says_what_and_where(text: str, near: str, start: int) -> None:
+    error = refusal(text)
+    assert error["code"] == "SC1001"
+    assert error["severity"] == "Error"
+    assert error["location"]["start"] == start
+    assert near in error["message"] or error["message"].endswith("near ''.")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("SELECT BADFUNC(r.age) FROM Root r", "SC2005", "'BADFUNC' is not a recognized built-in function name."),
+        ("SELECT ST_DISTANCE(c.a, c.b) FROM c", "SC2005", "'ST_DISTANCE' is a built-in function"),
+        ("SELECT VALUE VectorDistance(c.a, [1]) FROM c", "SC2005", "'VectorDistance'"),
+        ("SELECT * FROM c ORDER BY RANK FullTextScore(c.t, 'a')", "SC2990", "ORDER BY RANK"),
+        ("SELECT STARTSWITH(c.a) FROM c", "SC2050", "The STARTSWITH function requires 2 to 3 argument(s)."),
+        ("SELECT ABS() FROM c", "SC2050", "The ABS function requires 1 argument(s)."),
+        ("SELECT ARRAY_CONTAINS_ANY([]) FROM c", "SC2050", "requires at least 2 argument(s)."),
+        ("SELECT x.a FROM c", "SC2001", "Identifier 'x' could not be resolved."),
+        ("SELECT c.a", "SC2001", "Identifier 'c' could not be resolved."),
+        ("SELECT @p FROM c", "SC2001", "Parameter '@p' is not declared."),
+        ("SELECT TOP @p * FROM c", "SC2001", "Parameter '@p' is not declared."),
+        ("SELECT TOP 1.5 * FROM c", "SC2060", "must be an integer"),
+        ("SELECT TOP 4294967296 * FROM c", "SC2060", "maximum"),
+        ("SELECT * FROM c OFFSET 4294967296 LIMIT 1", "SC2062", "The OFFSET count value exceeds the maximum"),
+        ("SELECT * FROM c OFFSET 1 LIMIT 4294967296", "SC2061", "The LIMIT count value exceeds the maximum"),
+        ("SELECT TOP 1 * FROM c OFFSET 0 LIMIT 1", "SC2990", "TOP together with OFFSET LIMIT"),
+        ("SELECT c.a, d.a FROM c JOIN d IN c.d", "SC2990", "'a' twice"),
+        ("SELECT *", "SC2040", "single input set"),
+        ("SELECT udf.f(1) FROM c", "SC2990", "udf.f"),
+    ],
+)
+def test_a_query_that_cannot_be_run_says_why(text: str, code: str, message: str) -> None:
+    error = refusal(text)
+    assert error["code"] == code
+    assert message in error["message"]
+
+
+@pytest.mark.parametrize("content", ["1", 1.5, -1, None, [1], True])
+def test_a_count_parameter_must_be_a_whole_number(content: Any) -> None:
+    assert refusal("SELECT TOP @n * FROM c", parameters={"@n": content})["code"] == "SC2060"
+
+
+def test_ten_udf_calls_pass_and_eleven_do_not() -> None:
+    def call(_name: str, arguments: list[Any]) -> Any:
+        return arguments[0]
+
+    text = "SELECT VALUE [{}] FROM c"
+    calls = ["udf.f(1)"] * 11
+    assert rows(text.format(", ".join(calls[:10])), [{}], udfs=call) == [[1] * 10]
+    with pytest.raises(CosmosError, match="SC3005"):
+        rows(text.format(", ".join(calls)), [{}], udfs=call)
+
+
+NESTED = {
+    "parentheses": "SELECT " + "(" * 50_000,
+    "arrays": "SELECT " + "[" * 50_000,
+    "objects": "SELECT " + "{'a':" * 50_000,
+    "functions": "SELECT " + "ABS(" * 50_000,
+    "negations": "SELECT " + "NOT " * 50_000 + "true",
+    "sums": "SELECT " + "1+" * 50_000 + "1",
+    "paths": "SELECT c" + ".a" * 50_000 + " FROM c",
+    "indexes": "SELECT c" + "[0]" * 50_000 + " FROM c",
+    "subqueries": "SELECT " + "(SELECT " * 20_000,
+    "sources": "SELECT 1 FROM " + "(SELECT 1 FROM " * 20_000,
+    "conditionals": "SELECT " + "true ? 1 : " * 20_000 + "1",
+    "coalescing": "SELECT 1" + " ?? 1" * 50_000,
+    "tests": "SELECT 1" + " IN (1" * 20_000,
+    "likes": "SELECT 'a'" + " LIKE 'a'" * 20_000,
+}
+
+
+@pytest.mark.parametrize("shape", NESTED)
+def test_deep_nesting_is_refused(shape: str) -> None:
+    assert refusal(NESTED[shape])["code"] == "SC3002"
+
+
+DEEPEST = {
+    "parentheses": "SELECT VALUE " + "(" * 98 + "1" + ")" * 98,
+    "functions": "SELECT VALUE " + "ABS(" * 98 + "1" + ")" * 98,
+    "arrays": "SELECT VALUE ARRAY_LENGTH(" + "[" * 97 + "1" + "]" * 97 + ")",
+    "subqueries": "SELECT VALUE " + "(SELECT VALUE " * 49 + "1" + ")" * 49,
+    "sums": "SELECT VALUE ABS(" + "0+" * 97 + "1)",
+    "functions of rows": "SELECT VALUE " + "ABS(" * 98 + "c.a" + ")" * 98 + " FROM c",
+}
+
+
+@pytest.mark.parametrize("shape", DEEPEST)
+def test_nesting_below_the_bound_runs(shape: str) -> None:
+    assert rows(DEEPEST[shape], [{"a": 1}]) == [1]
+
+
+def test_long_flat_conditions_run() -> None:
+    condition = " OR ".join(f"c.a = {n}" for n in range(5000))
+    assert rows(f"SELECT VALUE 1 FROM c WHERE {condition}", [{"a": 4999}, {"a": 5000}]) == [1]
+    choices = ", ".join(map(str, range(5000)))
+    assert rows(f"SELECT VALUE 1 FROM c WHERE c.a IN ({choices})", [{"a": 4999}, {"a": 5000}]) == [1]
+
+
+def test_text_over_512_kilobytes_is_refused() -> None:
+    assert refusal("SELECT '" + "a" * 512 * 1024 + "'")["code"] == "SC3001"
+    assert refusal("SELECT '" + "é" * 256 * 1024 + "'")["code"] == "SC3001"
+
+
+def test_a_condition_is_not_a_query() -> None:
+    with pytest.raises(CosmosError, match="SC1001"):
+        compile_condition("SELECT * FROM c")
+    with pytest.raises(CosmosError, match="SC1001"):
+        parse("FROM c WHERE true")
+
+
+WORDS = """
+SELECT DISTINCT TOP VALUE FROM JOIN IN WHERE GROUP BY ORDER ASC DESC OFFSET LIMIT AND OR NOT BETWEEN LIKE ESCAPE
+EXISTS ARRAY AS LEFT UDF udf c t x @p true null undefined 1 0 -1 2.5 'a' "b" '%' * / % + - || | & ^ ~ << >> >>> =
+!= <> < <= > >= ? ?? : . , ( ) [ ] { } ABS COUNT SUM LOWER IS_DEFINED c.a c['b'] c.a[0] -- \\ ' " # é
+"""
+TOKENS = st.sampled_from(WORDS.split())
+
+
+def _run_or_refuse(text: str) -> None:
+    try:
+        list(compile_query(parse(text), {"@p": 1}, lambda _name, _arguments: 1).run([{"a": [1], "b": "x"}, {}]))
+    except CosmosError as error:
+        assert error.status == 400  # noqa: PT017 - only this error may come, and it may not come at all
+
+
+@settings(deadline=None)
+@given(st.lists(TOKENS, max_size=25))
+def test_any_sequence_of_tokens_runs_or_is_refused(tokens: list[str]) -> None:
+    _run_or_refuse(" ".join(tokens))
+
+
+@settings(deadline=None)
+@given(st.lists(TOKENS, max_size=12), st.lists(TOKENS, max_size=8))
+def test_any_clauses_run_or_are_refused(selection: list[str], condition: list[str]) -> None:
+    _run_or_refuse(f"SELECT {' '.join(selection)} FROM c WHERE {' '.join(condition)}")
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_runs_or_is_refused(text: str) -> None:
+    _run_or_refuse(text)
+    _run_or_refuse(f"SELECT * FROM c WHERE {text}")

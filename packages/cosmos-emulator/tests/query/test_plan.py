@@ -1,0 +1,245 @@
+"""Query plans: the cases of the .NET SDK's QueryPlanBaselineTests, and their partial answers merged."""
+
+# ruff: noqa: S608 - these texts are put together by the tests themselves
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.query import UNDEFINED, parse, query_plan
+from tests.query.rows import rows
+
+FILTER = "{documentdb-formattableorderbyquery-filter}"
+EVERYTHING = [("", "FF")]
+NOTHING = [("", "")]
+
+
+def epk(key: list[Any]) -> str:
+    """Stands for the hash: the key itself, readable."""
+    return json.dumps(["?" if component is UNDEFINED else component for component in key])
+
+
+def plan(text: str, paths: tuple[str, ...] = ("key",), parameters: Any = None, features: Any = None) -> dict[str, Any]:
+    return query_plan(parse(text), parameters or {}, [(path,) for path in paths], features, epk)
+
+
+def info(text: str, **arguments: Any) -> dict[str, Any]:
+    """What a plan says beyond the defaults; its query on one line."""
+    fields = plan(text, **arguments)["queryInfo"]
+    fields["rewrittenQuery"] = " ".join(fields["rewrittenQuery"].split("\n"))
+    default = plan("SELECT * FROM c")["queryInfo"]
+    return {name: content for name, content in fields.items() if content != default[name]}
+
+
+def ranges(text: str, **arguments: Any) -> list[tuple[str, str]]:
+    return [(found["min"], found["max"]) for found in plan(text, **arguments)["queryRanges"]]
+
+
+def test_the_plan_of_a_plain_query_has_every_field() -> None:
+    assert plan("SELECT * FROM c") == {
+        "partitionedQueryExecutionInfoVersion": 2,
+        "queryInfo": {
+            "distinctType": "None",
+            "top": None,
+            "offset": None,
+            "limit": None,
+            "orderBy": [],
+            "orderByExpressions": [],
+            "groupByExpressions": [],
+            "groupByAliases": [],
+            "aggregates": [],
+            "groupByAliasToAggregateType": {},
+            "rewrittenQuery": "",
+            "hasSelectValue": False,
+            "dCountInfo": None,
+            "hasNonStreamingOrderBy": False,
+        },
+        "queryRanges": [{"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}],
+    }
+
+
+REWRITTEN = {
+    "SELECT * FROM Root r ORDER BY r.blah": (
+        f'SELECT r._rid, [{{"item": r.blah}}] AS orderByItems, r AS payload FROM Root AS r WHERE ({FILTER})'
+        " ORDER BY r.blah"
+    ),
+    "SELECT TOP 10 c.p, c.q FROM c WHERE c.x = 'asdf' ORDER BY c.a ASC, c.b DESC": (
+        'SELECT TOP 10 c._rid, [{"item": c.a}, {"item": c.b}] AS orderByItems, {"p": c.p, "q": c.q} AS payload FROM c'
+        f' WHERE ((c.x = "asdf") AND ({FILTER})) ORDER BY c.a ASC, c.b DESC'
+    ),
+    "SELECT VALUE r.a FROM r ORDER BY r.b": (
+        'SELECT r._rid, [{"item": r.b}] AS orderByItems, r.a AS payload FROM r'
+        f" WHERE (({FILTER}) AND IS_DEFINED(r.a)) ORDER BY r.b"
+    ),
+    'SELECT r["a"], r[0] FROM r ORDER BY r.k': (
+        'SELECT r._rid, [{"item": r.k}] AS orderByItems, {"a": r["a"], "$1": r[0]} AS payload FROM r'
+        f" WHERE ({FILTER}) ORDER BY r.k"
+    ),
+    "SELECT VALUE AVG(c.blah) FROM c": 'SELECT VALUE [{"item": {"sum": SUM(c.blah), "count": COUNT(c.blah)}}] FROM c',
+    "SELECT VALUE MIN(c.blah + 1) FROM c": (
+        'SELECT VALUE [{"item": MIN((c.blah + 1)), "item2": {"min": MIN((c.blah + 1)), "count": COUNT((c.blah + 1))}}]'
+        " FROM c"
+    ),
+    "SELECT SUM(c.a), MAX(c.b) AS m FROM c": (
+        'SELECT {"$1": {"item": SUM(c.a)}, "m": {"item": MAX(c.b), "item2": {"max": MAX(c.b), "count": COUNT(c.b)}}}'
+        " AS payload FROM c"
+    ),
+    "SELECT TOP 10 VALUE COUNT(1) FROM Root r": 'SELECT VALUE [{"item": COUNT(1)}] FROM Root AS r',
+    "SELECT c.k, Count(1) AS n FROM c GROUP BY c.k": (
+        'SELECT [{"item": c.k}] AS groupByItems, {"k": c.k, "n": {"item": Count(1)}} AS payload FROM c GROUP BY c.k'
+    ),
+    "SELECT VALUE c.age FROM c GROUP BY c.age": (
+        'SELECT [{"item": c.age}] AS groupByItems, c.age AS payload FROM c GROUP BY c.age'
+    ),
+    "SELECT * FROM c OFFSET 1 LIMIT 2": "SELECT * FROM c OFFSET 0 LIMIT 3",
+    "SELECT * FROM c ORDER BY c.a OFFSET 1 LIMIT 2": (
+        f'SELECT c._rid, [{{"item": c.a}}] AS orderByItems, c AS payload FROM c WHERE ({FILTER}) ORDER BY c.a'
+        " OFFSET 0 LIMIT 3"
+    ),
+    "SELECT DISTINCT TOP 5 VALUE c.name FROM c": "SELECT DISTINCT VALUE c.name FROM c",
+    "SELECT DISTINCT * FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2": "SELECT DISTINCT * FROM c WHERE (c.key = 5)",
+    "SELECT DISTINCT VALUE c.blah FROM c ORDER BY c.blah": (
+        'SELECT c._rid, [{"item": c.blah}] AS orderByItems, c.blah AS payload FROM c'
+        f" WHERE (({FILTER}) AND IS_DEFINED(c.blah)) ORDER BY c.blah"
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "rewritten"), REWRITTEN.items())
+def test_the_query_for_each_range(text: str, rewritten: str) -> None:
+    assert info(text)["rewrittenQuery"] == rewritten.replace(f"({FILTER}) ORDER", f"({FILTER}) ORDER")
+
+
+@pytest.mark.parametrize("text", REWRITTEN)
+def test_a_rewritten_query_is_one_that_runs(text: str) -> None:
+    rewritten = plan(text)["queryInfo"]["rewrittenQuery"].replace(FILTER, "true")
+    assert rows(rewritten, [{"_rid": "a", "k": 1, "key": 5}]) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT TOP 5 * FROM c", {"top": 5}),
+        ("SELECT TOP @n * FROM c", {"top": 42}),
+        ("SELECT DISTINCT c.blah FROM c", {"distinctType": "Unordered"}),
+        ("SELECT * FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2", {}),
+        ("SELECT VALUE c.a FROM c", {"hasSelectValue": True}),
+    ],
+)
+def test_a_query_that_needs_no_rewriting(text: str, expected: dict[str, Any]) -> None:
+    assert info(text, parameters={"@n": 42}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT VALUE COUNT(1) FROM c", {"aggregates": ["Count"], "hasSelectValue": True}),
+        (
+            "SELECT c.t, COUNT(1) AS n, AVG(c.a) FROM c GROUP BY c.t",
+            {
+                "groupByExpressions": ["c.t"],
+                "groupByAliases": ["t", "n", "$1"],
+                "groupByAliasToAggregateType": {"t": None, "n": "Count", "$1": "Average"},
+            },
+        ),
+        (
+            "SELECT * FROM c ORDER BY c.a DESC, c.b",
+            {"orderBy": ["Descending", "Ascending"], "orderByExpressions": ["c.a", "c.b"]},
+        ),
+        (
+            "SELECT VALUE COUNT(1) FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2",
+            {"offset": 1, "limit": 2, "aggregates": ["Count"], "hasSelectValue": True},
+        ),
+        (
+            "SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a",
+            {
+                "distinctType": "Ordered",
+                "orderBy": ["Ascending"],
+                "orderByExpressions": ["c.a"],
+                "hasSelectValue": True,
+            },
+        ),
+    ],
+)
+def test_what_the_client_merges(text: str, expected: dict[str, Any]) -> None:
+    found = info(text)
+    del found["rewrittenQuery"]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("true", EVERYTHING),
+        ("false", NOTHING),
+        ("c.key = 5", [("[5]", "[5]")]),
+        ("5 = c.key", [("[5]", "[5]")]),
+        ("c['key'] = 'a' AND c.x > 1", [('["a"]', '["a"]')]),
+        ("c.key = null", [("[null]", "[null]")]),
+        ("c.key = []", [('["?"]', '["?"]')]),
+        ("c.key IN (2, 1, 1.0)", [("[1]", "[1]"), ("[2]", "[2]")]),
+        ("c.key = 1 OR c.key = 2", [("[1]", "[1]"), ("[2]", "[2]")]),
+        ("c.key = 1 AND c.key = 2", NOTHING),
+        ("c.key = 1 OR c.x = 2", EVERYTHING),
+        ("c.key > 1", EVERYTHING),
+        ("c.key != 1", EVERYTHING),
+        ("NOT (c.key = 1)", EVERYTHING),
+        ("c.key", [("[true]", "[true]")]),
+        ("NOT c.key", [("[false]", "[false]")]),
+        ("IS_NULL(c.key)", [("[null]", "[null]")]),
+        ("ARRAY_CONTAINS([1, 2], c.key) AND c.key = 2", [("[2]", "[2]")]),
+        ("c.key = @k", [('["v"]', '["v"]')]),
+        ("c.key = LOWER('V')", [('["v"]', '["v"]')]),
+        ("c.key = c.other", EVERYTHING),
+        ("c.key.sub = 1", EVERYTHING),
+    ],
+)
+def test_the_ranges_that_a_filter_leaves(condition: str, expected: list[tuple[str, str]]) -> None:
+    assert ranges(f"SELECT * FROM c WHERE {condition}", parameters={"@k": "v"}) == expected
+
+
+def test_the_ranges_of_a_hierarchical_key() -> None:
+    text = "SELECT * FROM c WHERE c.a = 1 AND c.b IN (2, 3)"
+    assert ranges(text, paths=("a", "b")) == [("[1, 2]", "[1, 2]"), ("[1, 3]", "[1, 3]")]
+    assert ranges(text, paths=("a", "z")) == [("[1]", "[1]FF")]
+    assert ranges(text, paths=("z", "b")) == EVERYTHING
+
+
+def test_a_query_without_from_concerns_one_range_only() -> None:
+    assert ranges("SELECT 5") == NOTHING
+
+
+def test_a_feature_that_the_client_does_not_list_is_refused() -> None:
+    with pytest.raises(CosmosError, match="GroupBy"):
+        plan("SELECT c.a FROM c GROUP BY c.a", features={"Aggregate", "OrderBy"})
+    assert plan("SELECT * FROM c ORDER BY c.a", features={"OrderBy"})
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT VALUE FLOOR(AVG(c.a)) FROM c", "SELECT VALUE [SUM(c.a)] FROM c", "SELECT MIN(c.a) / 2 FROM c"]
+)
+def test_compositions_of_aggregates_are_refused(text: str) -> None:
+    with pytest.raises(CosmosError, match="Compositions of aggregates and other expressions are not allowed"):
+        plan(text)
+
+
+def test_a_query_with_an_error_has_no_plan() -> None:
+    with pytest.raises(CosmosError, match="SC2005"):
+        plan("SELECT NOPE(1) FROM c")
+
+
+def test_partial_averages_merge_to_the_whole_average() -> None:
+    items = [{"a": n} for n in range(7)]
+    rewritten = plan("SELECT VALUE AVG(c.a) FROM c")["queryInfo"]["rewrittenQuery"]
+    partials = [rows(rewritten, part)[0][0]["item"] for part in (items[:2], items[2:], [])]
+    assert sum(p["sum"] for p in partials) / sum(p["count"] for p in partials) == 3
+
+
+def test_the_rows_of_an_ordered_range_carry_their_keys() -> None:
+    rewritten = plan("SELECT c.n FROM c ORDER BY c.k")["queryInfo"]["rewrittenQuery"].replace(FILTER, "true")
+    assert rows(rewritten, [{"_rid": "r1", "n": 1, "k": 2}, {"_rid": "r2", "n": 2}]) == [
+        {"_rid": "r2", "orderByItems": [{}], "payload": {"n": 2}},
+        {"_rid": "r1", "orderByItems": [{"item": 2}], "payload": {"n": 1}},
+    ]

@@ -1,0 +1,57 @@
+"""Requests without an SDK, signed by the SDK's own rule."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+from aiohttp import ClientSession
+from azure.cosmos import auth
+from cosmos_emulator import CosmosEmulator
+from yarl import URL
+
+
+@dataclass(frozen=True)
+class RawAnswer:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class RawClient:
+    """`send` signs for the type and link that it is told; `headers` are added, or override what it would send."""
+
+    def __init__(self, session: ClientSession, emulator: CosmosEmulator) -> None:
+        self._session = session
+        self._emulator = emulator
+
+    async def send(
+        self,
+        verb: str,
+        path: str,
+        *,
+        kind: str,
+        link: str = "",
+        body: Any = None,
+        data: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        by_rid: bool = False,
+        key: str | None = None,
+    ) -> RawAnswer:
+        sent = {"x-ms-date": datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT"), **(headers or {})}
+        account = SimpleNamespace(master_key=key or self._emulator.key)
+        signed = auth._get_authorization_header(account, verb, path, link, not by_rid, kind, sent)
+        sent.setdefault("authorization", quote(signed, safe="-_.!~*'()"))
+        content = json.dumps(body).encode() if body is not None else data
+        url = URL(self._emulator.endpoint.rstrip("/") + path, encoded=True)
+        async with self._session.request(verb, url, data=content, headers=sent) as response:
+            found = {name.lower(): value for name, value in response.headers.items()}
+            return RawAnswer(response.status, found, await response.text())

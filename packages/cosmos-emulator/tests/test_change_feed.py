@@ -1,0 +1,283 @@
+"""The change feed in every form that the Python SDK offers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from tests.clock import Clock
+from tests.raw_client import RawAnswer, RawClient
+from tests.refusals import refused
+
+PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
+
+
+@pytest.fixture
+async def feed(raw: RawClient, container: ContainerProxy) -> Any:
+    """Reads the feed of the partition of `p1` as a client without an SDK would."""
+
+    async def read(**headers: str) -> RawAnswer:
+        sent = {"A-IM": "Incremental feed", "x-ms-documentdb-partitionkeyrangeid": "0"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return await raw.send("GET", PATH, kind="docs", link=LINK, headers=sent)
+
+    return read
+
+
+def ids(answer: RawAnswer) -> list[str]:
+    return [item["id"] for item in answer.json["Documents"]] if answer.text else []
+
+
+async def changes(container: ContainerProxy, **options: Any) -> list[str]:
+    return [item["id"] async for item in container.query_items_change_feed(**options)]
+
+
+async def test_the_beginning_gives_each_item_once_in_its_latest_version_in_lsn_order(
+    feed: Any, container: ContainerProxy
+) -> None:
+    for name in ("a", "b", "c", "d"):
+        await container.create_item({"id": name, "pk": "p1", "n": 1})
+    await container.upsert_item({"id": "b", "pk": "p1", "n": 2})
+    await container.delete_item("c", "p1")
+
+    answer = await feed()
+
+    assert ids(answer) == ["a", "d", "b"]
+    lsns = [item["_lsn"] for item in answer.json["Documents"]]
+    assert lsns == sorted(lsns)
+    assert answer.json["Documents"][2]["n"] == 2
+    assert answer.headers["etag"] == f'"{lsns[-1]}"'
+
+
+async def test_now_gives_only_later_writes_and_304_has_an_etag(feed: Any, container: ContainerProxy) -> None:
+    await container.create_item({"id": "before", "pk": "p1"})
+
+    idle = await feed(If_None_Match="*")
+    await container.create_item({"id": "after", "pk": "p1"})
+    later = await feed(If_None_Match=idle.headers["etag"])
+    end = await feed(If_None_Match=later.headers["etag"].strip('"'))
+
+    assert (idle.status, idle.text) == (304, "")
+    assert ids(later) == ["after"]
+    assert (end.status, end.headers["etag"]) == (304, later.headers["etag"])
+
+
+async def test_a_start_time_is_exclusive_and_an_etag_wins_over_it(
+    feed: Any, container: ContainerProxy, clock: Clock
+) -> None:
+    await container.create_item({"id": "old", "pk": "p1"})
+    moment = datetime.fromtimestamp(clock(), UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    clock.advance(1)
+    await container.create_item({"id": "new", "pk": "p1"})
+    future = datetime.fromtimestamp(clock() + 100, UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
+
+    assert ids(await feed(If_Modified_Since=moment)) == ["new"]
+    assert (await feed(If_Modified_Since=future)).status == 304
+    assert ids(await feed(If_Modified_Since=future, If_None_Match="0")) == ["old", "new"]
+    assert (await feed(If_Modified_Since="tomorrow")).status == 400
+
+
+async def test_an_item_written_between_two_pages_moves_to_the_end(feed: Any, container: ContainerProxy) -> None:
+    for name in ("a", "b", "c"):
+        await container.create_item({"id": name, "pk": "p1"})
+
+    first = await feed(x_ms_max_item_count="1")
+    await container.upsert_item({"id": "b", "pk": "p1"})
+    rest = await feed(If_None_Match=first.headers["etag"])
+
+    assert (ids(first), ids(rest)) == (["a"], ["c", "b"])
+
+
+async def test_what_was_written_together_is_never_split(feed: Any, container: ContainerProxy) -> None:
+    await container.create_item({"id": "alone", "pk": "p1"})
+    await container.execute_item_batch([("create", ({"id": str(n), "pk": "p1"},)) for n in range(5)], "p1")
+
+    first = await feed(x_ms_max_item_count="1")
+    second = await feed(x_ms_max_item_count="1", If_None_Match=first.headers["etag"])
+
+    assert (ids(first), ids(second)) == (["alone"], ["0", "1", "2", "3", "4"])
+    assert len({item["_lsn"] for item in second.json["Documents"]}) == 1
+
+
+@pytest.mark.parametrize(("mode", "status"), [("incremental FEED", 200), ("Full-Fidelity Feed", 400)])
+async def test_only_the_latest_version_mode_is_served(
+    feed: Any, container: ContainerProxy, mode: str, status: int
+) -> None:
+    await container.create_item({"id": "a", "pk": "p1"})
+
+    assert (await feed(**{"A-IM": mode})).status == status
+
+
+@pytest.mark.parametrize("etag", ["x", '"-1"', "9" * 30])
+async def test_an_etag_that_is_no_position_is_refused(feed: Any, etag: str) -> None:
+    assert (await feed(If_None_Match=etag)).status == 400
+
+
+async def test_the_sdk_reads_all_partitions_from_the_beginning(container: ContainerProxy) -> None:
+    for number in range(20):
+        await container.create_item({"id": str(number), "pk": f"key {number}"})
+
+    assert sorted(map(int, await changes(container, start_time="Beginning"))) == list(range(20))
+    assert await changes(container) == []  # the default is from now
+
+
+async def test_the_sdk_resumes_page_by_page_from_its_token(database: DatabaseProxy, emulator: CosmosEmulator) -> None:
+    # One partition: the SDK cannot parse a token of its own in which some range has not been read yet.
+    emulator.settings.partitions = 1
+    container = await database.create_container("one", PartitionKey("/pk"))
+    for number in range(9):
+        await container.create_item({"id": str(number), "pk": f"key {number}"})
+    seen: list[str] = []
+    token: str | None = None
+
+    for _ in range(9):
+        start = {"continuation": token} if token else {"start_time": "Beginning"}
+        pages = container.query_items_change_feed(max_item_count=1, **start).by_page()
+        seen += [item["id"] async for item in await anext(pages)]
+        token = pages.continuation_token
+    await container.create_item({"id": "later", "pk": "key 3"})
+
+    assert sorted(seen) == [str(number) for number in range(9)]
+    assert await changes(container, continuation=token) == ["later"]
+
+
+async def test_the_sdk_reads_one_key_or_one_range(container: ContainerProxy) -> None:
+    for number in range(12):
+        await container.create_item({"id": str(number), "pk": f"key {number % 6}"})
+    ranges = [one async for one in container.read_feed_ranges()]
+
+    by_key = await changes(container, start_time="Beginning", partition_key="key 2")
+    by_range = [await changes(container, start_time="Beginning", feed_range=one) for one in ranges]
+
+    assert by_key == ["2", "8"]
+    assert sorted(int(one) for part in by_range for one in part) == list(range(12))
+
+
+async def test_the_sdk_starts_at_a_time(container: ContainerProxy, clock: Clock) -> None:
+    await container.create_item({"id": "old", "pk": "p"})
+    moment = datetime.fromtimestamp(clock(), UTC)
+    clock.advance(2)
+    await container.create_item({"id": "new", "pk": "p"})
+
+    assert await changes(container, start_time=moment) == ["new"]
+
+
+async def test_a_whole_container_without_ranges_resumes_from_one_number(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    for number in range(10):
+        await container.create_item({"id": str(number), "pk": f"key {number}"})
+    seen: list[str] = []
+    etag = "0"
+
+    while True:
+        headers = {"A-IM": "Incremental Feed", "If-None-Match": etag, "x-ms-max-item-count": "3"}
+        answer = await raw.send("GET", PATH, kind="docs", link=LINK, headers=headers)
+        etag = answer.headers["etag"]
+        if answer.status == 304:
+            break
+        seen += ids(answer)
+
+    assert sorted(map(int, seen)) == list(range(10))
+    assert etag.strip('"').isdecimal()
+
+
+async def test_expired_items_do_not_appear(database: DatabaseProxy, clock: Clock) -> None:
+    container = await database.create_container("ttl", PartitionKey("/pk"), default_ttl=5)
+    await container.create_item({"id": "a", "pk": "p"})
+    clock.advance(6)
+    await container.create_item({"id": "b", "pk": "p"})
+
+    assert await changes(container, start_time="Beginning") == ["b"]
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ({"start_time": "Beginning"}, ["0", "1", "2", "3"]),
+        ({"is_start_from_beginning": True}, ["0", "1", "2", "3"]),
+        ({"is_start_from_beginning": True, "partition_key_range_id": "0"}, ["0", "1", "2", "3"]),
+        ({"start_time": "Beginning", "mode": "LatestVersion", "max_item_count": 1}, ["0", "1", "2", "3"]),
+        ({"start_time": "Beginning", "partition_key": "key 2"}, ["2"]),
+        ({"start_time": "Beginning", "partition_key": "no such key"}, []),
+        ({"start_time": -HOUR}, ["0", "1", "2", "3"]),
+        ({"start_time": HOUR}, []),
+        ({"start_time": "Now"}, []),
+        ({"partition_key": "key 2"}, []),
+        ({}, []),
+    ],
+)
+async def test_every_start_that_the_sdk_offers(
+    container: ContainerProxy, clock: Clock, start: dict[str, Any], expected: list[str]
+) -> None:
+    for number in range(4):
+        await container.create_item({"id": str(number), "pk": f"key {number}"})
+    if isinstance(start.get("start_time"), timedelta):
+        start = {**start, "start_time": datetime.fromtimestamp(clock(), UTC) + start["start_time"]}
+
+    assert sorted(await changes(container, **start)) == expected
+
+
+async def test_the_prefix_of_a_hierarchical_key_has_a_feed(database: DatabaseProxy) -> None:
+    container = await database.create_container("levels", PartitionKey(["/a", "/b"], kind="MultiHash"))
+    for number in range(6):
+        await container.create_item({"id": str(number), "a": f"t{number % 2}", "b": str(number)})
+    prefix = await container.feed_range_from_partition_key(["t1"])
+
+    assert await changes(container, start_time="Beginning", partition_key=["t1"]) == ["1", "3", "5"]
+    assert await changes(container, start_time="Beginning", partition_key=["t1", "3"]) == ["3"]
+    assert await changes(container, start_time="Beginning", feed_range=prefix) == ["1", "3", "5"]
+
+
+async def test_a_token_outlives_the_emulator(settings: EmulatorSettings, tmp_path: Path) -> None:
+    """The token of the SDK names the container by its rid, and each of four ranges by its etag."""
+    kept = replace(settings, data_dir=tmp_path)
+    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        for number in range(12):
+            await container.create_item({"id": str(number), "pk": f"key {number}"})
+        pages = container.query_items_change_feed(start_time="Beginning").by_page()
+        before = [item["id"] async for page in pages async for item in page]
+        token = pages.continuation_token
+
+    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = client.get_database_client("db").get_container_client("items")
+        await container.upsert_item({"id": "7", "pk": "key 7"})
+        await container.create_item({"id": "new", "pk": "key 3"})
+
+        after = await changes(container, continuation=token)
+
+    assert sorted(map(int, before)) == [*range(12)]
+    assert sorted(after) == ["7", "new"]
+
+
+async def test_a_script_comes_in_one_page_and_what_was_rolled_back_never(feed: Any, container: ContainerProxy) -> None:
+    body = """function (names, failure) {
+        const c = __;
+        names.forEach(name => c.createDocument(c.getSelfLink(), {id: name, pk: 'p1'}));
+        if (failure) throw new Error('rolled back');
+    }"""
+    await container.scripts.create_stored_procedure({"id": "add", "body": body})
+
+    async def add(*arguments: Any) -> None:
+        await container.scripts.execute_stored_procedure("add", partition_key="p1", parameters=[*arguments])
+
+    await add(["a", "b", "c"])
+    with refused(400):
+        await add(["d", "e"], True)
+    await container.patch_item("a", "p1", [{"op": "set", "path": "/n", "value": 1}])
+    first = await feed(x_ms_max_item_count="1")
+    second = await feed(x_ms_max_item_count="1", If_None_Match=first.headers["etag"])
+    third = await feed(If_None_Match=second.headers["etag"])
+
+    assert (ids(first), ids(second), third.status) == (["b", "c"], ["a"], 304)

@@ -1,0 +1,191 @@
+"""What is kept over a restart, an orderly one and a kill, and how the process ends."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import signal
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from azure.cosmos.exceptions import AzureError
+from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
+from tests.processes import emulator_process
+from tests.refusals import refused
+
+from tests.polling import until
+
+
+async def test_everything_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    acknowledged: list[str] = []
+
+    async def write(endpoint: str) -> None:
+        async with CosmosClient(endpoint, WELL_KNOWN_KEY, retry_total=0) as client:
+            database = await client.create_database("db")
+            container = await database.create_container("items", PartitionKey("/pk"))
+            for number in range(100_000):
+                await container.create_item({"id": str(number), "pk": f"key {number % 7}"})
+                acknowledged.append(str(number))
+
+    async with emulator_process("--data-dir", str(tmp_path)) as (process, endpoint):
+        writing = asyncio.create_task(write(endpoint))
+        await until(lambda: len(acknowledged) >= 100)
+        process.kill()
+        await process.wait()
+        with pytest.raises(AzureError):
+            await writing
+
+    async with emulator_process("--data-dir", str(tmp_path)) as (_, endpoint):  # noqa: SIM117 - two lives
+        async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
+            container = client.get_database_client("db").get_container_client("items")
+            kept = {item["id"] async for item in container.read_all_items()}
+
+    # The write under way when the process died may have been kept without being acknowledged.
+    assert kept - set(acknowledged) <= {str(len(acknowledged))}
+    assert set(acknowledged) <= kept
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_the_process_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    async with emulator_process("--data-dir", str(tmp_path)) as (process, _):
+        process.send_signal(number)
+
+        _, errors = await asyncio.wait_for(process.communicate(), 20)
+
+    assert (process.returncode, errors) == (0, b"")
+
+
+async def test_rids_etags_numbers_and_scripts_survive_a_restart(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path, partitions=1)
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"), default_ttl=-1)
+        before = await container.read()
+        item = await container.create_item({"id": "a", "pk": "p"})
+        await container.scripts.create_stored_procedure(
+            {"id": "s", "body": "function () { __.response.setBody('runs'); }"}
+        )
+        pages = container.query_items_change_feed(start_time="Beginning").by_page()
+        async for page in pages:
+            assert [one["id"] async for one in page] in (["a"], [])
+        token = pages.continuation_token
+
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = client.get_database_client("db")
+        container = database.get_container_client("items")
+        assert await container.read() == before
+        assert await container.read_item("a", "p") == item
+        later = await container.create_item({"id": "b", "pk": "p"})
+        assert later["_rid"] > item["_rid"]
+        assert await container.scripts.execute_stored_procedure("s", partition_key="p") == "runs"
+        changes = container.query_items_change_feed(continuation=token)
+        assert [one["id"] async for one in changes] == ["b"]
+        await database.delete_container("items")
+        recreated = await database.create_container("items", PartitionKey("/pk"))
+        assert (await recreated.read())["_rid"] != before["_rid"]
+
+
+async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "a", "pk": "p"})
+
+        await client.delete_database("db")
+
+    assert _directories(tmp_path) == []
+
+
+async def test_without_a_directory_nothing_is_kept() -> None:
+    settings = EmulatorSettings()
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        await client.create_database("db")
+
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        with refused(404):
+            await client.get_database_client("db").read()
+
+
+async def test_two_emulators_do_not_know_each_other() -> None:
+    async with (
+        CosmosEmulator() as one,
+        CosmosEmulator() as other,
+        CosmosClient(one.endpoint, one.key) as here,
+        CosmosClient(other.endpoint, other.key) as there,
+    ):
+        await here.create_database("db")
+
+        assert [database["id"] async for database in there.list_databases()] == []
+
+
+async def test_expired_items_are_purged_from_the_file(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path, partitions=1, purge_interval_s=0.05)
+    now = settings.clock()
+    settings.clock = lambda: now
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"), default_ttl=5)
+        for number in range(20):
+            await container.create_item({"id": str(number), "pk": "p"})
+
+        now += 10
+
+        await until(lambda: _rows(tmp_path) == 0)
+
+
+def _rows(directory: Path) -> int:
+    (path,) = directory.glob("*/0.sqlite")
+    with closing(sqlite3.connect(path)) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM items").fetchone()
+    return int(count)
+
+
+def _directories(directory: Path) -> list[str]:
+    return [path.name for path in directory.iterdir() if path.is_dir()]
+
+
+async def test_a_data_directory_belongs_to_one_emulator(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with emulator_process("--data-dir", str(tmp_path)):
+        with pytest.raises(OSError, match="in use by another emulator"):
+            await CosmosEmulator(settings).__aenter__()
+
+    async with CosmosEmulator(settings):
+        pass
+
+
+async def _write_held_up(container: ContainerProxy) -> asyncio.Task[Any]:
+    """The first write that has to wait: by then the script has the partition."""
+    for number in itertools.count():
+        writing = asyncio.create_task(container.create_item({"id": str(number), "pk": "p"}))
+        if not (await asyncio.wait([writing], timeout=0.2))[0]:
+            return writing
+    raise AssertionError
+
+
+async def test_a_container_deleted_under_running_writes_goes_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=2)
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.scripts.create_stored_procedure({"id": "endless", "body": "function () { while (true) {} }"})
+        running = asyncio.create_task(
+            container.scripts.execute_stored_procedure("endless", partition_key="p", parameters=[])
+        )
+        writing = await _write_held_up(container)
+
+        await database.delete_container("items")
+
+        with refused(408):
+            await running
+        with suppress(AzureError):  # it may have gone before the deletion, or not found the container any more
+            await writing
+        with pytest.raises(AzureError):
+            await container.create_item({"id": "late", "pk": "p"})
+    assert _directories(tmp_path) == []

@@ -1,0 +1,87 @@
+"""Effective partition keys against published vectors and the SDK's own hashing."""
+
+from __future__ import annotations
+
+import pytest
+from azure.cosmos import PartitionKey
+from cosmos_emulator.partition_keys import PartitionKeyDefinition
+from cosmos_emulator.ranges import split_evenly
+from hypothesis import given
+from hypothesis import strategies as st
+
+V2 = PartitionKeyDefinition.parse({"paths": ["/a"], "kind": "Hash", "version": 2})
+V1 = PartitionKeyDefinition.parse({"paths": ["/a"], "kind": "Hash", "version": 1})
+MULTI = PartitionKeyDefinition.parse({"paths": ["/a", "/b"], "kind": "MultiHash", "version": 2})
+COMPONENT = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=80),
+    st.booleans(),
+    st.floats(allow_nan=False).map(lambda number: number + 0.0),  # -0.0 is stored as 0
+)
+
+
+@pytest.mark.parametrize(
+    ("header", "epk"),
+    [
+        ('["p1"]', "062B23DEC15212F01B9A85F4E93A940C"),
+        ('["p2"]', "3168F37E29288C0DC65558485479060F"),
+        ('["pk"]', "20FD8FE780DCFA0692905152C35E10D9"),
+        ('[""]', "32E9366E637A71B4E710384B2F4970A0"),
+        ('["\\u00e9"]', "007199F104E04116EE25AF912CA4889B"),
+        ("[1]", "20CD98B339BA78A5D0CF6953B87070B0"),
+        ("[1.0]", "20CD98B339BA78A5D0CF6953B87070B0"),
+        ("[1.5]", "35C5DDEB6C795D16A9963C73C54E97BC"),
+        ("[true]", "0E711127C5B5A8E4726AC6DD306A3E59"),
+        ("[null]", "378867E4430E67857ACE5C908374FE16"),
+        ("[{}]", "11622DAA78F835834610ABE56EFF5CB5"),
+        ("[]", "11622DAA78F835834610ABE56EFF5CB5"),
+    ],
+)
+def test_version_2_gives_the_published_vectors(header: str, epk: str) -> None:
+    assert V2.of_header(header).epk == epk
+
+
+def test_version_1_gives_the_published_vector() -> None:
+    assert V1.of_header('["p1"]').epk == "05C1CFEDCF076008713200"
+
+
+@given(COMPONENT)
+def test_version_2_hashes_as_the_sdk_does(value: str | float | bool) -> None:
+    assert V2.of_values([value]).epk == PartitionKey("/a")._get_effective_partition_key_string([value])
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], max_codepoint=0x7F), max_size=90))
+def test_version_1_hashes_as_the_sdk_does(value: str) -> None:
+    expected = PartitionKey("/a", version=1)._get_effective_partition_key_string([value])
+
+    assert V1.of_values([value]).epk == str(expected).upper()
+
+
+@given(COMPONENT, COMPONENT)
+def test_a_hierarchical_key_begins_with_the_hash_of_its_prefix(first: str | float, second: str | float) -> None:
+    whole = MULTI.of_values([first, second])
+
+    expected = PartitionKey(["/a", "/b"], kind="MultiHash")._get_effective_partition_key_string([first, second])
+    assert whole.epk == expected
+    assert whole.epk.startswith(MULTI.of_values([first]).epk)
+
+
+@pytest.mark.parametrize("definition", [V1, V2, MULTI])
+@pytest.mark.parametrize("count", [1, 2, 4, 7])
+def test_ranges_lie_side_by_side_from_nothing_to_ff(definition: PartitionKeyDefinition, count: int) -> None:
+    ranges = split_evenly(definition, count)
+
+    assert [ranges[0].start, ranges[-1].end] == ["", "FF"]
+    assert [one.end for one in ranges[:-1]] == [one.start for one in ranges[1:]]
+    assert sorted({one.start for one in ranges}) == [one.start for one in ranges]
+
+
+def test_two_ranges_meet_where_the_service_cuts() -> None:
+    assert split_evenly(V2, 2)[0].end == "1" + "F" * 31
+
+
+@pytest.mark.parametrize("definition", [V1, V2])
+def test_keys_spread_over_the_ranges(definition: PartitionKeyDefinition) -> None:
+    ranges = split_evenly(definition, 4)
+    epks = [definition.of_values([f"key {index}"]).epk for index in range(400)]
+
+    assert all(60 < sum(epk in one for epk in epks) < 140 for one in ranges)

@@ -1,0 +1,167 @@
+"""Whatever arrives, the server answers 4xx and goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import ClientSession
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from cosmos_emulator import CosmosEmulator
+from tests.raw_client import RawClient
+from yarl import URL
+
+VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+SEGMENTS = [
+    *("dbs", "db", "colls", "items", "docs", "a", "sprocs", "triggers", "udfs", "pkranges", "offers", "operations"),
+    *("partitionkeydelete", "users", "gAABAA==", "%00", "%2F", "%ff", "..", "ü", "x" * 300),
+]
+HEADERS = {
+    "x-ms-documentdb-partitionkey": ['["p"]', "[]", "[1, 2, 3]", "nonsense", '{"a": 1}', "[[[]]]", "\udcff"],
+    "x-ms-documentdb-isquery": ["True", "odd"],
+    "x-ms-documentdb-is-upsert": ["True"],
+    "x-ms-cosmos-is-batch-request": ["True"],
+    "x-ms-cosmos-is-query-plan-request": ["True"],
+    "x-ms-max-item-count": ["0", "-1", "1", "many", "9" * 30],
+    "x-ms-continuation": ["x", "e30=", "eyJyYW5nZSI6IjkiLCJlcGsiOiIiLCJudW1iZXIiOjF9", "eyJnaXZlbiI6dHJ1ZX0="],
+    "x-ms-documentdb-partitionkeyrangeid": ["0", "99", "-1", ""],
+    "x-ms-start-epk": ["", "FF", "zz"],
+    "x-ms-end-epk": ["", "FF", "0"],
+    "a-im": ["Incremental Feed", "?"],
+    "if-none-match": ["*", '"5"', "9" * 100, "²"],
+    "if-modified-since": ["x", "Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 99 Jan 99999 00:00:00 GMT"],
+    "if-match": ["x", "*"],
+    "content-type": ["application/query+json", "text/plain"],
+    "x-ms-documentdb-pre-trigger-include": ["none", ","],
+    "x-ms-offer-throughput": ["x", "1", "[1]"],
+    "x-ms-activity-id": ["ü", "a b"],
+}
+BODIES = [
+    *(b"", b"{}", b"[]", b"null", b'"x"', b"\xff", b'{"id": "a", "pk": "p"}', b'{"id": "a", "pk": {"x": []}}'),
+    *(b"[" * 5000, b'{"query": "SELECT * FROM c"}', b'{"query": "' + b"(" * 3000 + b'"}', b'{"query": null}'),
+    *(b'{"query": "SELECT * FROM c WHERE c.a = @a", "parameters": [5]}', b'{"operations": [{"op": "add"}]}'),
+    *(
+        b'[{"operationType": "Create", "resourceBody": {}}]',
+        b'{"id": "\\u0000", "pk": "p"}',
+        b'{"id": "x", "body": "("}',
+    ),
+    b'{"id": "c", "partitionKey": {"paths": ["/a", 5]}, "indexingPolicy": [], "uniqueKeyPolicy": 5}',
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_no_request_makes_the_server_fail(emulator: CosmosEmulator, container: ContainerProxy, seed: int) -> None:
+    emulator.settings.check_signatures = False
+    dice = random.Random(seed)
+    async with ClientSession() as session:
+        for _ in range(300):
+            verb = dice.choice(VERBS)
+            prefix = dice.choice(["/", "/dbs/db/", "/dbs/db/colls/items/", "/dbs/db/colls/items/docs/"])
+            path = prefix + "/".join(dice.choices(SEGMENTS, k=dice.randrange(3)))
+            if verb == "DELETE" and path.strip("/") in ("dbs/db", "dbs/db/colls/items"):
+                continue
+            names = dice.sample(sorted(HEADERS), dice.randrange(6))
+            headers = {name: dice.choice(HEADERS[name]) for name in names}
+            body = dice.choice(BODIES)
+            url = URL(emulator.endpoint.rstrip("/") + path.replace("ü", "%C3%BC"), encoded=True)
+            async with session.request(verb, url, headers=headers, data=body) as answer:
+                text = await answer.text()
+            assert answer.status < 500 or answer.status == 501, (verb, path, headers, body, text)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\x00\x01\x02\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+        b"POST /dbs HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000 + b"\r\n\r\n",
+        b"POST /dbs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nshort",
+    ],
+)
+async def test_broken_http_does_not_stop_the_server(
+    emulator: CosmosEmulator, container: ContainerProxy, request_bytes: bytes
+) -> None:
+    address = urlsplit(emulator.endpoint)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(request_bytes)
+    writer.write_eof()
+    await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+
+    assert (await container.create_item({"id": "a", "pk": "p"}))["id"] == "a"
+
+
+async def test_a_body_that_is_not_in_its_encoding_is_refused(raw: RawClient, container: ContainerProxy) -> None:
+    answer = await raw.send(
+        "POST",
+        "/dbs/db/colls/items/docs",
+        kind="docs",
+        link="dbs/db/colls/items",
+        data=b'{"id": "a"}',
+        headers={"x-ms-documentdb-partitionkey": '["p"]', "Content-Encoding": "gzip"},
+    )
+
+    assert answer.status == 400
+    assert "The request payload is invalid" in answer.json["message"]
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure(
+    emulator: CosmosEmulator, container: ContainerProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    emulator.settings.check_signatures = False
+    address = urlsplit(emulator.endpoint)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(b"POST /dbs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nshort")
+    writer.write_eof()
+
+    await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+    await container.create_item({"id": "a", "pk": "p"})
+
+    assert [one for one in caplog.records if one.name.startswith("local.")] == []
+
+
+async def test_the_rid_of_another_database_or_container_names_nothing(
+    emulator: CosmosEmulator, database: DatabaseProxy, container: ContainerProxy, client: CosmosClient, raw: RawClient
+) -> None:
+    item = await container.create_item({"id": "a", "pk": "p"})
+    own, owned = (await database.read())["_rid"], (await container.read())["_rid"]
+    elsewhere = (await (await client.create_database("elsewhere")).read())["_rid"]
+    neighbour = (await (await database.create_container("neighbour", PartitionKey("/pk"))).read())["_rid"]
+    emulator.settings.check_signatures = False
+
+    async def status(path: str) -> int:
+        answer = await raw.send("GET", path, kind="docs", headers={"x-ms-documentdb-partitionkey": '["p"]'})
+        return answer.status
+
+    assert await status(f"/dbs/{own}/colls/{owned}/docs/{item['_rid']}") == 200
+    assert await status(f"/dbs/{elsewhere}/colls/{owned}/docs/{item['_rid']}") == 404
+    assert await status(f"/dbs/{elsewhere}/colls/{owned}") == 404
+    assert await status(f"/dbs/{own}/colls/{neighbour}/docs/{item['_rid']}") == 404
+
+
+async def test_a_header_that_is_not_utf8_is_refused_like_any_other(
+    emulator: CosmosEmulator, container: ContainerProxy
+) -> None:
+    emulator.settings.check_signatures = False
+    address = urlsplit(emulator.endpoint)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(
+        b"GET /dbs/db/colls/items/docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"x-ms-documentdb-partitionkeyrangeid: \xff\r\n\r\n"
+    )
+
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    await writer.wait_closed()
+
+    assert answer.startswith(b"HTTP/1.1 410 ")
+    assert b"is gone" in answer

@@ -1,0 +1,138 @@
+"""What the indexes of a policy spare a query, and how they come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator.__main__ import main
+
+COUNT = 3000
+NAMED = {
+    "includedPaths": [{"path": "/kind/?"}, {"path": "/n/?"}],
+    "excludedPaths": [{"path": "/*"}],
+    "compositeIndexes": [[{"path": "/n", "order": "descending"}, {"path": "/id", "order": "descending"}]],
+}
+NOTHING = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
+EVERYTHING = {"includedPaths": [{"path": "/*"}], "excludedPaths": []}
+NEWEST = "SELECT * FROM c WHERE c.kind = 'rare' ORDER BY c.n DESC, c.id DESC OFFSET 0 LIMIT 3"
+FEW = "SELECT * FROM c WHERE c.n < 3"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One logical partition of many items, the oldest ten of which are rare."""
+    directory = tmp_path_factory.mktemp("data")
+    lines = ({"id": str(n), "pk": "p", "n": n, "kind": "rare" if n < 10 else "usual"} for n in range(COUNT))
+    (directory / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return directory
+
+
+def _imported(data: Path, directory: Path, policy: dict[str, Any]) -> EmulatorSettings:
+    definition = directory / "definition.json"
+    definition.write_text(json.dumps({"partitionKey": {"paths": ["/pk"]}, "indexingPolicy": policy}))
+    names = ["--database", "db", "--container", "items", "--definition", str(definition), "--partitions", "1"]
+    assert main(["import", "--data-dir", str(directory / "data"), *names, str(data / "items.jsonl")]) == 0
+    return EmulatorSettings(data_dir=directory / "data")
+
+
+async def _looked_at(container: ContainerProxy, query: str) -> tuple[list[int], int]:
+    """What `n` the rows have, and how many items were looked at for them."""
+    found = [item["n"] async for item in container.query_items(query, partition_key="p", populate_query_metrics=True)]
+    metrics: Any = container.client_connection.last_response_headers["x-ms-documentdb-query-metrics"]
+    (count,) = re.findall(r"retrievedDocumentCount=(\d+)", metrics)
+    return found, int(count)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        (NEWEST, [9, 8, 7]),
+        (NEWEST.replace("= 'rare'", "IN ('rare', 'none') AND c.n <= 5 AND (c.n < 5 OR c.id < '5')"), [4, 3, 2]),
+        (NEWEST.replace("DESC", "ASC"), [0, 1, 2]),
+        ("SELECT * FROM c ORDER BY c.n DESC OFFSET 1 LIMIT 2", [COUNT - 2, COUNT - 3]),
+        (FEW, [0, 1, 2]),
+        ("SELECT * FROM c WHERE c.kind = 'rare' AND c.n > 7", [8, 9]),
+        ("SELECT * FROM c WHERE (c.n = 2 AND c.id = '2') OR (c.n = 7 AND c.id = '7')", [2, 7]),
+    ],
+)
+async def test_a_query_looks_at_little_more_than_it_returns(
+    data: Path, tmp_path: Path, query: str, found: list[int]
+) -> None:
+    settings = await asyncio.to_thread(_imported, data, tmp_path, NAMED)
+
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        rows, count = await _looked_at(_container(client), query)
+        assert rows == found
+        assert count <= len(found) + 3
+
+
+async def test_a_new_policy_builds_and_drops_indexes_while_queries_go_on(data: Path, tmp_path: Path) -> None:
+    settings = await asyncio.to_thread(_imported, data, tmp_path, NOTHING)
+
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = _container(client)
+        assert await _looked_at(container, NEWEST) == ([9, 8, 7], COUNT)
+
+        await _replace_policy(client, NAMED)
+        await _looks_at_few(container, NEWEST, [9, 8, 7])
+        await container.delete_item("9", "p")
+        await container.upsert_item({"id": "2999", "pk": "p", "n": 2999, "kind": "rare"})
+        assert await _looked_at(container, NEWEST) == ([2999, 8, 7], 3)
+
+        await _replace_policy(client, NOTHING)
+        assert await _looked_at(container, NEWEST) == ([2999, 8, 7], COUNT - 1)
+
+
+async def test_what_a_wildcard_includes_is_indexed_once_a_query_was_slow_without(data: Path, tmp_path: Path) -> None:
+    settings = await asyncio.to_thread(_imported, data, tmp_path, EVERYTHING)
+
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        container = _container(client)
+        assert await _looked_at(container, FEW) == ([0, 1, 2], COUNT)
+        await _looks_at_few(container, FEW, [0, 1, 2])
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        assert await _looked_at(_container(client), FEW) == ([0, 1, 2], 3)
+
+
+async def test_a_data_directory_from_before_there_were_indexes_gets_them(data: Path, tmp_path: Path) -> None:
+    settings = await asyncio.to_thread(_imported, data, tmp_path, NAMED)
+    await asyncio.to_thread(_forget_indexes, tmp_path)
+
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        await _looks_at_few(_container(client), NEWEST, [9, 8, 7])
+
+
+def _forget_indexes(directory: Path) -> None:
+    (file,) = directory.glob("data/*/0.sqlite")
+    with closing(sqlite3.connect(file)) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'entries_%'").fetchall()
+        for table in [*(name for (name,) in tables), "indexes"]:
+            connection.execute(f"DROP TABLE {table}")
+
+
+def _container(client: CosmosClient) -> ContainerProxy:
+    return client.get_database_client("db").get_container_client("items")
+
+
+async def _looks_at_few(container: ContainerProxy, query: str, found: list[int]) -> None:
+    """Returns once the query is served by an index; before and after it finds the same."""
+    async with asyncio.timeout(20):
+        count = COUNT
+        while count > len(found) + 3:
+            rows, count = await _looked_at(container, query)
+            assert rows == found
+
+
+async def _replace_policy(client: CosmosClient, policy: dict[str, Any]) -> None:
+    database = client.get_database_client("db")
+    await database.replace_container("items", PartitionKey("/pk"), indexing_policy=policy)

@@ -1,0 +1,152 @@
+"""The service's limits (learn.microsoft.com/azure/cosmos-db/concepts-limits): what is just allowed, and the refusal
+of what is just too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from tests.raw_client import RawClient
+from tests.refusals import refused
+
+LINK = "dbs/db/colls/items"
+KEY = {"x-ms-documentdb-partitionkey": '["p"]'}
+
+
+async def rows(container: ContainerProxy, query: str) -> list[Any]:
+    return [row async for row in container.query_items(query, partition_key="p")]
+
+
+@pytest.mark.parametrize(("kind", "most"), [("sprocs", 100), ("udfs", 50), ("triggers", 25)])
+async def test_a_container_has_so_many_scripts(raw: RawClient, container: ContainerProxy, kind: str, most: int) -> None:
+    script = {"body": "function () {}", "triggerType": "Pre", "triggerOperation": "All"}
+
+    answers = [
+        await raw.send("POST", f"/{LINK}/{kind}", kind=kind, link=LINK, body={**script, "id": f"s{number}"})
+        for number in range(most + 1)
+    ]
+
+    assert {one.status for one in answers[:-1]} == {201}
+    assert answers[-1].status == 400
+    assert f"may have {most}" in answers[-1].json["message"]
+
+
+def unique_keys(keys: int, paths: int) -> dict[str, Any]:
+    return {
+        "unique_key_policy": {"uniqueKeys": [{"paths": [f"/k{k}/p{p}" for p in range(paths)]} for k in range(keys)]}
+    }
+
+
+def composite_index(paths: int) -> dict[str, Any]:
+    return {"indexing_policy": {"includedPaths": [{"path": "/*"}], "compositeIndexes": [composite_paths(paths)]}}
+
+
+def composite_paths(paths: int) -> list[dict[str, str]]:
+    return [{"path": f"/p{number}", "order": "ascending"} for number in range(paths)]
+
+
+def included_paths(paths: int) -> dict[str, Any]:
+    included = [{"path": f"/p{number}/?"} for number in range(paths - 2)]
+    return {"indexing_policy": {"includedPaths": included, "excludedPaths": [{"path": "/*"}]}}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "too_much"),
+    [
+        pytest.param(unique_keys(10, 1), unique_keys(11, 1), id="unique keys"),
+        pytest.param(unique_keys(1, 16), unique_keys(1, 17), id="paths of a unique key"),
+        pytest.param(composite_index(8), composite_index(9), id="paths of a composite index"),
+        pytest.param(included_paths(1500), included_paths(1502), id="paths of an indexing policy"),
+        pytest.param({"default_ttl": -1}, {"default_ttl": 0}, id="no time to live"),
+        pytest.param({"default_ttl": 2**31 - 1}, {"default_ttl": 2**31}, id="the longest time to live"),
+        pytest.param({"default_ttl": 1}, {"default_ttl": -2}, id="the shortest time to live"),
+        pytest.param({"offer_throughput": 400}, {"offer_throughput": 399}, id="the smallest throughput"),
+    ],
+)
+async def test_a_definition_keeps_to_the_limits(
+    database: DatabaseProxy, allowed: dict[str, Any], too_much: dict[str, Any]
+) -> None:
+    await database.create_container("allowed", PartitionKey("/pk"), **allowed)
+
+    with refused(400):
+        await database.create_container("refused", PartitionKey("/pk"), **too_much)
+
+
+async def test_a_hierarchical_key_has_at_most_three_levels(database: DatabaseProxy) -> None:
+    await database.create_container("three", PartitionKey(["/a", "/b", "/c"], kind="MultiHash"))
+
+    with refused(400):
+        await database.create_container("four", PartitionKey(["/a", "/b", "/c", "/d"], kind="MultiHash"))
+
+
+@pytest.mark.parametrize(("version", "most_bytes"), [(1, 101), (2, 2048)])
+async def test_a_key_value_has_so_many_bytes(database: DatabaseProxy, version: int, most_bytes: int) -> None:
+    container = await database.create_container("keys", PartitionKey("/pk", version=version))
+    await container.create_item({"id": "a", "pk": "ü" + "x" * (most_bytes - 2)})
+
+    with refused(400):
+        await container.create_item({"id": "a", "pk": "ü" + "x" * (most_bytes - 1)})
+
+
+async def test_a_name_has_255_characters_and_none_that_is_forbidden(raw: RawClient, database: DatabaseProxy) -> None:
+    async def status(name: str) -> int:
+        body = {"id": name, "partitionKey": {"paths": ["/pk"]}}
+        return (await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)).status
+
+    assert await status("ü" * 255) == 201
+    for name in ("x" * 256, "", "a/b", "a\\b", "a?b", "a#b", "a ", "a\tb"):
+        assert (name, await status(name)) == (name, 400)
+
+
+async def test_an_id_is_counted_in_bytes(raw: RawClient, container: ContainerProxy) -> None:
+    async def status(item_id: str) -> int:
+        body = {"id": item_id, "pk": "p"}
+        return (await raw.send("POST", f"/{LINK}/docs", kind="docs", link=LINK, body=body, headers=KEY)).status
+
+    assert await status("ü" * 511) == 201
+    assert await status("ü" * 512) == 400
+    assert await status("a\\b") == 400
+
+
+def joins(count: int) -> str:
+    return " ".join(["SELECT VALUE 1 FROM c", *(f"JOIN j{number} IN c.list" for number in range(count))])
+
+
+def udf_calls(count: int) -> str:
+    return f"SELECT VALUE [{', '.join(['udf.f()'] * count)}] FROM c"  # noqa: S608 - no outside input
+
+
+def text_of(length: int) -> str:
+    empty = "SELECT VALUE '' FROM c"
+    return empty.replace("''", f"'{'x' * (length - len(empty))}'")
+
+
+@pytest.mark.parametrize(
+    ("query", "most", "code"),
+    [(joins, 10, "SC3004"), (udf_calls, 10, "SC3005"), (text_of, 512 * 1024, "maximum limit")],
+)
+async def test_a_query_keeps_to_the_limits(
+    container: ContainerProxy, query: Callable[[int], str], most: int, code: str
+) -> None:
+    await container.scripts.create_user_defined_function({"id": "f", "body": "function f() { return 1; }"})
+    await container.create_item({"id": "a", "pk": "p", "list": [1]})
+
+    assert len(await rows(container, query(most))) == 1
+    with refused(400, match=code):
+        await rows(container, query(most + 1))
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body")
+async def test_an_item_grown_by_a_patch_or_a_script_has_2_mb_too(container: ContainerProxy) -> None:
+    half = "x" * (1024 * 1024 + 1000)
+    await container.create_item({"id": "a", "pk": "p", "first": half})
+    body = "function (half) { const c = __; c.createDocument(c.getSelfLink(), {id: 'b', pk: 'p', a: half, b: half}); }"
+    await container.scripts.create_stored_procedure({"id": "grow", "body": body})
+
+    with refused(413):
+        await container.patch_item("a", "p", [{"op": "set", "path": "/second", "value": half}])
+    with refused(400, 413):
+        await container.scripts.execute_stored_procedure("grow", partition_key="p", parameters=[half])

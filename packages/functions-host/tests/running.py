@@ -1,0 +1,114 @@
+"""Hosts for tests: in this process on a tiny app, or as a process of their own that can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from aiohttp import ClientSession
+from functions_host import FunctionsHost, HostSettings
+
+HEADER = "import azure.functions as func\napp = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)\n"
+
+
+def write_app(directory: Path, source: str, **files: str) -> Path:
+    """An app directory whose `function_app.py` is `source` after the usual two lines; `files` by stem."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "function_app.py").write_text(HEADER + source)
+    for stem, text in files.items():
+        (directory / f"{stem}.py").write_text(text)
+    return directory
+
+
+def settings(app_dir: Path, environment: Mapping[str, str] | None = None, **changes: Any) -> HostSettings:
+    """Settings on a free port."""
+    return HostSettings(app_dir=app_dir, port=0, environment=environment or {}, **changes)
+
+
+@asynccontextmanager
+async def running(
+    app_dir: Path, environment: Mapping[str, str] | None = None, **changes: Any
+) -> AsyncIterator[FunctionsHost]:
+    """A host in this process, listening."""
+    async with FunctionsHost(settings(app_dir, environment, **changes)) as host:
+        yield host
+
+
+def app_module() -> ModuleType:
+    """The module of the app that runs in this process."""
+    return sys.modules["function_app"]
+
+
+async def eventually(condition: Callable[[], Any], deadline_s: float = 20.0) -> Any:
+    """Poll until `condition` (plain or async) gives something true, and return it."""
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end:
+        found = condition()
+        if asyncio.iscoroutine(found):
+            found = await found
+        if found:
+            return found
+        await asyncio.sleep(0.02)
+    raise AssertionError("the condition did not come true in time")
+
+
+class HostProcess:
+    """A host in a process of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str, log: Path) -> None:
+        self.process = process
+        self.url = url
+        self.log = log
+
+    async def kill(self) -> None:
+        """SIGKILL: no time to release anything."""
+        self.process.kill()
+        await self.process.wait()
+
+    async def terminate(self) -> int:
+        """SIGTERM; returns the exit code."""
+        self.process.terminate()
+        return await asyncio.wait_for(self.process.wait(), 20)
+
+
+@asynccontextmanager
+async def host_process(app_dir: Path, name: str, environment: Mapping[str, str]) -> AsyncIterator[HostProcess]:
+    """Start `python -m functions_host` and wait until its triggers listen; killed on leaving."""
+    log = app_dir / f"{name}.log"
+    with log.open("wb") as stderr:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "functions_host", "--port", "0", "--app-dir", str(app_dir)),
+            env={**os.environ, "HOST_NAME": name, **environment},
+            stderr=stderr,
+        )
+    try:
+        url = await eventually(lambda: _url(process, log))
+        async with ClientSession() as session:
+            await eventually(lambda: _all_listen(session, url))
+        yield HostProcess(process, url, log)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def _url(process: asyncio.subprocess.Process, log: Path) -> str | None:
+    assert process.returncode is None, log.read_text()
+    return next((line.split()[-1] for line in log.read_text().splitlines() if "listening on" in line), None)
+
+
+async def _all_listen(session: ClientSession, url: str) -> bool:
+    functions = await (await session.get(f"{url}/admin/functions")).json()
+    for function in functions:
+        answer = await session.get(f"{url}/admin/functions/{function['name']}/status")
+        if not (await answer.json())["isListening"]:
+            return False
+    return True

@@ -1,0 +1,65 @@
+"""The host's own routes: status, list, manual trigger, drain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aiohttp import ClientSession
+from tests.running import app_module, eventually, running, write_app
+
+APP = """
+calls = []
+
+@app.route(route="hello")
+def hello(req): return "x"
+
+@app.timer_trigger(arg_name="t", schedule="0 0 0 1 1 *")
+def yearly(t: func.TimerRequest): calls.append(t.past_due)
+"""
+
+
+async def test_status_and_functions_are_listed(tmp_path: Path, http: ClientSession) -> None:
+    async with running(write_app(tmp_path, APP)) as host:
+        await host.ready()
+        status = await (await http.get(f"{host.url}/admin/host/status")).json()
+        functions = await (await http.get(f"{host.url}/admin/functions")).json()
+        one = await (await http.get(f"{host.url}/admin/functions/YEARLY/status")).json()
+
+    assert status["state"] == "Running"
+    assert sorted(function["name"] for function in functions) == ["hello", "yearly"]
+    assert one == {"isHttp": False, "isListening": True, "errors": None}
+
+
+async def test_a_timer_is_triggered_by_hand(tmp_path: Path, http: ClientSession) -> None:
+    async with running(write_app(tmp_path, APP)) as host:
+        url = f"{host.url}/admin/functions"
+        answers = [
+            (await http.post(f"{url}/yearly", json={"input": "x"})).status,
+            (await http.post(f"{url}/yearly")).status,
+            (await http.post(f"{url}/yearly", data=b"{")).status,
+            (await http.post(f"{url}/hello", json={"input": "x"})).status,
+            (await http.post(f"{url}/missing", json={"input": "x"})).status,
+            (await http.get(f"{host.url}/admin/nothing")).status,
+        ]
+        await eventually(lambda: app_module().calls)
+        calls = app_module().calls
+
+    assert answers == [202, 400, 400, 400, 404, 404]
+    assert calls == [False]
+
+
+async def test_an_input_that_is_nested_too_deeply_is_refused(tmp_path: Path, http: ClientSession) -> None:
+    async with running(write_app(tmp_path, APP)) as host:
+        answer = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
+
+        assert answer.status == 400
+
+
+async def test_drain_stops_the_listeners_and_keeps_http(tmp_path: Path, http: ClientSession) -> None:
+    async with running(write_app(tmp_path, APP)) as host:
+        await host.ready()
+        drained = await http.post(f"{host.url}/admin/host/drain")
+        hello = await http.get(f"{host.url}/api/hello")
+        listening = host.is_listening("yearly")
+
+    assert (drained.status, hello.status, listening) == (202, 200, False)

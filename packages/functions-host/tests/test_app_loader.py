@@ -1,0 +1,169 @@
+"""Loading an app: what is found, what fails the app, what fails one function."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from functions_host import HostStartError
+from tests.running import app_module, eventually, running, write_app
+
+ROUTE = "@app.route(route='{name}')\ndef {name}(req: func.HttpRequest) -> func.HttpResponse:\n    return 'x'\n"
+
+
+def route(name: str) -> str:
+    return ROUTE.replace("{name}", name)
+
+
+async def loaded(app_dir: Path, **environment: str) -> list[str]:
+    async with running(app_dir, environment) as host:
+        return sorted(function.name for function in host.functions.values())
+
+
+async def test_function_app_py_is_loaded_and_unloaded(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, "import beside\n" + route("hello"), beside="VALUE = 1")
+    before = sys.modules.get("function_app")  # the blog's, where a test has imported it
+
+    async with running(app_dir) as host:
+        assert list(host.functions) == ["hello"]
+        assert app_module().beside.VALUE == 1
+        assert app_module() is not before
+
+    assert sys.modules.get("function_app") is before
+    assert "beside" not in sys.modules
+    assert str(app_dir) not in sys.path
+
+
+async def test_the_script_name_comes_from_the_environment(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, route("a"))
+    (app_dir / "other.py").write_text((app_dir / "function_app.py").read_text().replace("def a", "def b"))
+
+    assert await loaded(app_dir, PYTHON_SCRIPT_FILE_NAME="other.py") == ["b"]
+    for wrong in ("other", "../x.py", "missing.py"):
+        with pytest.raises(HostStartError):
+            await loaded(app_dir, PYTHON_SCRIPT_FILE_NAME=wrong)
+
+
+async def test_two_apps_in_turn_get_their_own_modules(tmp_path: Path) -> None:
+    first = write_app(tmp_path / "a", "from beside import NAME\n" + route("one"), beside="NAME = 'a'")
+    second = write_app(tmp_path / "b", "from beside import NAME\n" + route("two"), beside="NAME = 'b'")
+
+    for app_dir, expected in ((first, "a"), (second, "b"), (first, "a")):
+        async with running(app_dir):
+            assert expected == app_module().NAME
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("app = None\n", "Could not find top level function app"),
+        ("other = app\n", "More than one top level function app"),
+        ("again = func.FunctionApp()\n", "More than one top level function app"),
+        ("import no_such_package\n", "requirements.txt"),
+        (route("f") + "@app.route(route='y')\n@app.function_name('f')\ndef g(req): ...\n", "unique"),
+        ("@app.function_name('lonely')\ndef lonely(): ...\n", "does not have a trigger"),
+        ("@app.route()\ndef f(request): ...\n", "declared in its bindings but not in Python"),
+        ("@app.route()\ndef f(req, more): ...\n", "declared in Python but not in its bindings"),
+        ("@app.route()\ndef f(req: int): ...\n", "do not match"),
+        ("@app.route()\ndef f(req: func.Out[str]): ...\n", "direction"),
+        ("@app.route()\ndef f(req: 'str | int'): ...\n", "non-type"),
+        ("@app.route()\ndef f(req, context: int): ...\n", "Context"),
+        ("@app.route()\ndef f(req) -> int: ...\n", "must return"),
+        ("@app.route()\ndef f(req: 'Missing'): ...\n", "Missing"),
+        ("@app.timer_trigger('t', '* * * * * *')\ndef f(t: func.HttpRequest): ...\n", "do not match"),
+        (
+            "@app.retry('fixed_delay', '1', delay_interval='soon')\n@app.route()\ndef f(req): ...\n",
+            "not of the form",
+        ),
+    ],
+)
+async def test_what_the_worker_refuses_fails_the_whole_app(tmp_path: Path, source: str, message: str) -> None:
+    app_dir = write_app(tmp_path, source)
+
+    with pytest.raises(HostStartError, match=message):
+        await loaded(app_dir)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@app.route(route='x', trigger_arg_name='my_req')\ndef bad(my_req): ...\n",
+        "@app.function_name('1bad')\n@app.route()\ndef bad(req): ...\n",
+        "@app.function_name('host')\n@app.route()\ndef bad(req): ...\n",
+        "@app.function_name('GOOD')\n@app.route(route='x')\ndef bad(req): ...\n",
+        "@app.route(route='administrators')\ndef bad(req): ...\n",
+        "@app.route(route='/Runtime/x')\ndef bad(req): ...\n",
+        "@app.route(route='a//b')\ndef bad(req): ...\n",
+        "@app.route(route='{id:nope}')\ndef bad(req): ...\n",
+        "@app.route(route='GOOD/')\ndef later(req): ...\n",
+        "@app.queue_trigger('msg', 'q', 'C')\ndef bad(msg): ...\n",
+        "@app.timer_trigger('t', 'never')\ndef bad(t): ...\n",
+        "@app.timer_trigger('t', '%MISSING%')\ndef bad(t): ...\n",
+        "@app.retry('fixed_delay', '1')\n@app.route()\ndef bad(req): ...\n",
+        "@app.cosmos_db_trigger('d', container_name='c', database_name='b', connection='NONE')\ndef bad(d): ...\n",
+    ],
+)
+async def test_what_the_host_refuses_drops_only_that_function_and_is_reported(
+    tmp_path: Path, source: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app_dir = write_app(tmp_path, route("good") + source)
+
+    assert await loaded(app_dir) == ["good"]
+    assert "function is in error" in caplog.text
+
+
+async def test_functions_of_blueprints_are_served(tmp_path: Path) -> None:
+    blueprint = "import azure.functions as func\nbp = func.Blueprint()\n" + route("inner").replace("app", "bp")
+    app_dir = write_app(tmp_path, "from part import bp\napp.register_functions(bp)\n" + route("outer"), part=blueprint)
+
+    assert await loaded(app_dir) == ["inner", "outer"]
+
+
+async def test_a_name_of_the_app_in_a_blueprint_fails_the_app(tmp_path: Path) -> None:
+    blueprint = "import azure.functions as func\nbp = func.Blueprint()\n" + route("same").replace("app", "bp")
+    app_dir = write_app(tmp_path, "from part import bp\napp.register_functions(bp)\n" + route("same"), part=blueprint)
+
+    with pytest.raises(HostStartError, match="same"):
+        await loaded(app_dir)
+
+
+async def test_an_app_is_asked_for_its_functions_once(tmp_path: Path) -> None:
+    source = """
+asked = []
+
+class Counting(func.FunctionApp):
+    def get_functions(self):
+        asked.append(self)
+        return super().get_functions()
+
+app = Counting()
+"""
+    async with running(write_app(tmp_path, source + route("f"))):
+        assert app_module().asked == [app_module().app]
+
+
+async def test_disabled_and_unlisted_functions_are_not_served(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, route("a") + route("b") + route("c"))
+    (app_dir / "host.json").write_text('{"version": "2.0", "functions": ["A", "B"]}')
+
+    assert await loaded(app_dir, **{"AzureWebJobs.a.Disabled": "true"}) == ["b"]
+    assert await loaded(app_dir, AzureWebJobs_b_Disabled="1") == ["a"]
+
+
+async def test_a_disabled_function_listens_to_nothing(tmp_path: Path) -> None:
+    source = """
+calls = []
+
+@app.timer_trigger("t", "0 0 0 1 1 *", run_on_startup=True)
+def off(t): calls.append("off")
+
+@app.timer_trigger("t", "0 0 0 1 1 *", run_on_startup=True)
+def on(t): calls.append("on")
+"""
+    async with running(write_app(tmp_path, source), {"AzureWebJobs.off.Disabled": "1"}) as host:
+        await host.ready()
+        await eventually(lambda: app_module().calls)
+
+        assert (host.is_listening("on"), host.is_listening("off")) == (True, False)
+        assert app_module().calls == ["on"]

@@ -1,0 +1,210 @@
+"""The leases of the Cosmos DB trigger: their documents, who holds them, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+from azure.cosmos import PartitionKey
+from functions_host import FunctionsHost
+from tests.cosmos_apps import Watched, calls, ids_of, trigger, watched
+from tests.running import app_module, eventually, running, settings, write_app
+
+
+async def test_the_lease_container_is_made_as_the_real_host_makes_it(account: Watched, tmp_path: Path) -> None:
+    source = trigger(lease_container_name="mine", lease_database_name="other", lease_container_prefix="p-%HOST%")
+    async with running(write_app(tmp_path, source), {**account.environment, "HOST": "x"}) as host:
+        await host.ready()
+        made = account.items.client_connection
+        container = await made.ReadContainer("dbs/other/colls/mine")
+
+    assert container["partitionKey"]["paths"] == ["/id"]
+    assert container["defaultTtl"] == -1
+
+
+async def test_lease_documents_have_the_change_feed_processors_shape(tmp_path: Path) -> None:
+    async with watched(partitions=4) as account:
+        rid = (await account.items.read())["_rid"]
+        database_rid = (await account.database.read())["_rid"]
+        source = trigger(start_from_beginning=True, lease_container_prefix="pre")
+        async with running(write_app(tmp_path, source), account.environment):
+            await account.write("a")
+            await eventually(calls)
+            leases = await eventually(lambda: all_owned(account, 4))
+            await eventually(lambda: any_checkpoint(account))
+            leases = await account.lease_items()
+            proxy = account.database.get_container_client("leases")
+            others = {item["id"] async for item in proxy.read_all_items() if "LeaseToken" not in item}
+
+    prefix = f"pre127.0.0.1_{database_rid}_{rid}"
+    assert others == {f"{prefix}.info"}
+    assert [lease["id"] for lease in leases] == [f"{prefix}..{lease['LeaseToken']}" for lease in leases]
+    for lease in leases:
+        assert set(lease["FeedRange"]["Range"]) == {"min", "max"}
+        assert (lease["version"], lease["Mode"], lease["properties"]) == (0, "Incremental Feed", {})
+        assert len(lease["timestamp"]) == len("2024-01-01T00:00:00.0000000Z")
+    assert len({lease["Owner"] for lease in leases}) == 1
+    assert [lease["ContinuationToken"][0] for lease in leases if lease["ContinuationToken"]] == ['"']
+
+
+async def all_owned(account: Watched, count: int) -> list[dict[str, Any]]:
+    leases = await account.lease_items()
+    return leases if len(leases) == count and all(lease["Owner"] for lease in leases) else []
+
+
+async def any_checkpoint(account: Watched) -> bool:
+    return any(await account.checkpoints())
+
+
+async def test_a_missing_lease_container_is_an_error_that_is_tried_again(
+    account: Watched, tmp_path: Path, http: ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = trigger(create_lease_container_if_not_exists=False, start_from_beginning=True)
+    source += "\n@app.route(route='hello')\ndef hello(req): return 'x'\n"
+    await account.write("a")
+    async with running(write_app(tmp_path, source), account.environment) as host:
+        await eventually(lambda: "does not exist" in caplog.text)
+        assert "'leases'" in caplog.text
+        assert (await http.get(f"{host.url}/api/hello")).status == 200
+        assert not host.is_listening("changed")
+        await account.database.create_container("leases", PartitionKey("/id"))
+        await eventually(calls)
+
+
+async def test_a_lease_container_of_another_key_is_refused_and_one_by_partition_key_works(
+    account: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await account.database.create_container("wrong", PartitionKey("/other"))
+    await account.database.create_container("keyed", PartitionKey("/partitionKey"))
+    source = trigger("a", lease_container_name="wrong") + trigger(
+        "b", lease_container_name="keyed", start_from_beginning=True
+    )
+    await account.write("x")
+    async with running(write_app(tmp_path, source), account.environment):
+        await eventually(lambda: calls("b"))
+        await eventually(lambda: "must be partitioned by /id" in caplog.text)
+        leases = await account.lease_items("keyed")
+
+    assert [lease["partitionKey"] for lease in leases] == [lease["id"] for lease in leases]
+
+
+async def test_two_functions_with_prefixes_both_see_every_change(account: Watched, tmp_path: Path) -> None:
+    source = trigger("one", start_from_beginning=True, lease_container_prefix="one")
+    source += trigger("two", start_from_beginning=True, lease_container_prefix="two")
+    async with running(write_app(tmp_path, source), account.environment):
+        await account.write("a", "b")
+        await eventually(lambda: ids_of(calls("one")) == ids_of(calls("two")) == ["a", "b"])
+
+
+async def test_two_functions_with_the_same_prefix_split_the_changes(tmp_path: Path) -> None:
+    source = trigger("one", start_from_beginning=True) + trigger("two", start_from_beginning=True)
+    async with watched(partitions=4) as account, running(write_app(tmp_path, source), account.environment):
+        await eventually(lambda: owners_with(account, [2, 2]))
+        rounds = iter(range(100))
+        # Until the loser of a lease notices, it reads on: the first rounds may be delivered to both.
+        await eventually(lambda: is_split_cleanly(account, f"r{next(rounds)}-"))
+
+
+async def is_split_cleanly(account: Watched, prefix: str) -> bool:
+    """Write a round of items, wait until all are delivered; True if each went to one function and both got some."""
+    wanted = {f"{prefix}{n}" for n in range(20)}
+    await account.write(*wanted)
+
+    def of_round(name: str) -> list[str]:
+        return [item_id for item_id in ids_of(calls(name)) if item_id.startswith(prefix)]
+
+    await eventually(lambda: {*of_round("one"), *of_round("two")} == wanted)
+    one, two = of_round("one"), of_round("two")
+    return bool(one and two) and len(one) + len(two) == len(wanted)
+
+
+async def owners_with(account: Watched, shares: list[int]) -> bool:
+    owners = [lease["Owner"] for lease in await account.lease_items()]
+    return sorted(owners.count(owner) for owner in set(owners) if owner) == shares
+
+
+async def test_a_stop_releases_the_leases_and_does_not_check_point_the_batch_under_way(
+    account: Watched, tmp_path: Path
+) -> None:
+    app_dir = write_app(
+        tmp_path, trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
+    )
+    host = FunctionsHost(settings(app_dir, account.environment))
+    await host.start()
+    module = app_module()
+    await account.write("a")
+    await eventually(lambda: module.changed_calls)
+
+    stop = asyncio.create_task(host.stop())
+    await asyncio.wait([stop], timeout=0.2)
+    assert not stop.done()
+    module.gate.set()
+    await stop
+
+    assert [(lease["Owner"], lease["ContinuationToken"]) for lease in await account.lease_items()] == [(None, None)]
+    async with running(write_app(tmp_path, trigger(start_from_beginning=True)), account.environment):
+        await eventually(calls)
+        assert (calls()[0][0], calls()[0][1]) == (["a"], 0)
+
+
+async def test_a_lease_is_renewed_while_its_function_runs(account: Watched, tmp_path: Path) -> None:
+    source = trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
+    async with running(write_app(tmp_path, source), account.environment):
+        await account.write("a")
+        await eventually(calls)
+        first = (await account.lease_items())[0]["timestamp"]
+        await eventually(lambda: renewed_after(account, first))
+        app_module().gate.set()
+
+
+async def renewed_after(account: Watched, timestamp: str) -> bool:
+    return bool((await account.lease_items())[0]["timestamp"] > timestamp)
+
+
+async def test_a_lease_taken_by_another_owner_ends_here_and_its_batch_is_not_check_pointed(
+    account: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    source = trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
+    async with running(write_app(tmp_path, source), account.environment):
+        await account.write("a")
+        await eventually(calls)
+        lease = (await account.lease_items())[0]
+        far = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z"
+        stolen = {**lease, "Owner": "somebody", "timestamp": far}
+        await account.database.get_container_client("leases").upsert_item(stolen)
+        app_module().gate.set()
+        await account.write("b")
+        await eventually(lambda: "taken over by somebody" in caplog.text)
+        delivered = ids_of(calls())
+        after = (await account.lease_items())[0]
+
+    assert delivered == ["a"]
+    assert (after["Owner"], after["ContinuationToken"]) == ("somebody", None)
+
+
+async def test_a_split_partitions_lease_is_replaced_by_its_childrens(tmp_path: Path) -> None:
+    async with watched(partitions=4) as account:
+        app_dir = write_app(tmp_path, trigger(start_from_beginning=True))
+        async with running(app_dir, account.environment):
+            await eventually(lambda: all_owned(account, 4))
+        leases = account.database.get_container_client("leases")
+        children = await account.lease_items()
+        for child in children:
+            await leases.delete_item(child["id"], child["id"])
+        parent = {**children[0], "id": children[0]["id"].rpartition("..")[0] + "..parent", "LeaseToken": "parent"}
+        parent["FeedRange"] = {"Range": {"min": "", "max": "FF"}}
+        await leases.create_item({name: value for name, value in parent.items() if not name.startswith("_")})
+
+        wanted = {f"i{n}" for n in range(20)}
+        await account.write(*wanted)
+        async with running(app_dir, account.environment):
+            await eventually(lambda: set(ids_of(calls())) == wanted)
+            after = await all_owned(account, 4)
+
+    assert [lease["LeaseToken"] for lease in after] == [lease["LeaseToken"] for lease in children]

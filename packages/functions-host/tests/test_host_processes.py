@@ -1,0 +1,185 @@
+"""Hosts as processes that share leases: balance, a kill, takeover, redelivery, an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import defaultdict
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+from tests.cosmos_apps import Watched, trigger, watched
+from tests.running import eventually, host_process, write_app
+
+# Writes a line before and after each call; hangs in between while a file named after the host exists.
+RECORD = """
+    record = {"host": os.environ["HOST_NAME"], "retry": retry_count,
+              "items": [(doc["pk"], doc["id"], doc["_lsn"], doc.get("n")) for doc in docs]}
+    with open("calls.jsonl", "a") as file:
+        file.write(json.dumps({**record, "at": "begin"}) + "\\\\n")
+    while os.path.exists("hang-" + os.environ["HOST_NAME"]):
+        await asyncio.sleep(0.01)
+    with open("calls.jsonl", "a") as file:
+        file.write(json.dumps({**record, "at": "end"}) + "\\\\n")
+""".replace("\\\\", "\\")
+
+
+class Calls:
+    """What the hosts of an app directory have written down."""
+
+    def __init__(self, app_dir: Path) -> None:
+        self._path = app_dir / "calls.jsonl"
+
+    def read(self, at: str = "begin", host: str | None = None) -> list[dict[str, Any]]:
+        lines = self._path.read_text().splitlines() if self._path.exists() else []
+        records = [json.loads(line) for line in lines]
+        return [r for r in records if r["at"] == at and host in (None, r["host"])]
+
+    def ids(self, at: str = "begin", host: str | None = None) -> list[str]:
+        return [item[1] for record in self.read(at, host) for item in record["items"]]
+
+
+@pytest.fixture
+def app_dir(tmp_path: Path) -> Path:
+    return write_app(tmp_path, trigger(start_from_beginning=True, body=RECORD.strip()))
+
+
+async def shares(account: Watched) -> list[int]:
+    owners = [lease["Owner"] for lease in await account.lease_items()]
+    return sorted(owners.count(owner) for owner in set(owners) if owner)
+
+
+async def has_shares(account: Watched, wanted: list[int]) -> bool:
+    return await shares(account) == wanted
+
+
+async def test_a_killed_hosts_leases_are_taken_over_and_its_batch_is_delivered_again(app_dir: Path) -> None:
+    async with watched(partitions=4) as account, host_process(app_dir, "a", account.environment) as first:
+        async with host_process(app_dir, "b", account.environment):
+            await eventually(lambda: has_shares(account, [2, 2]))
+            calls = Calls(app_dir)
+            (app_dir / "hang-a").touch()
+            early = [f"early{n}" for n in range(30)]
+            await account.write(*early)
+            await eventually(lambda: calls.read(host="a") and calls.read("end", "b"))
+            in_flight = set(calls.ids(host="a")) - set(calls.ids("end", "a"))
+
+            await first.kill()
+            (app_dir / "hang-a").unlink()
+            await eventually(lambda: has_shares(account, [4]))
+            late = [f"late{n}" for n in range(10)]
+            await account.write(*late)
+            await eventually(lambda: set(calls.ids("end")) == {*early, *late})
+
+        assert in_flight
+        assert in_flight <= set(calls.ids("end", "b"))
+        assert {record["retry"] for record in calls.read()} == {0}
+
+
+async def test_every_change_arrives_and_in_order_per_logical_partition_while_hosts_come_and_go(
+    app_dir: Path,
+) -> None:
+    async with watched(partitions=4) as account:
+        calls = Calls(app_dir)
+
+        async def write(rounds: range) -> None:
+            for n in rounds:
+                for pk in range(8):
+                    await account.write(f"{pk}-{n}", pk=f"p{pk}", n=n)
+
+        async with host_process(app_dir, "a", account.environment) as first:
+            await write(range(5))
+            async with host_process(app_dir, "b", account.environment):
+                await write(range(5, 10))
+                await first.kill()
+                await write(range(10, 15))
+                async with host_process(app_dir, "c", account.environment):
+                    await write(range(15, 20))
+                    await eventually(lambda: len(set(calls.ids("end"))) == 160)
+
+    assert first_deliveries(calls) == {f"p{pk}": list(range(20)) for pk in range(8)}
+
+
+async def test_three_hosts_share_the_leases_and_two_take_over_those_of_the_third_when_it_is_killed(
+    app_dir: Path,
+) -> None:
+    last_round = 23
+    partition_keys = [f"p{n}" for n in range(12)]
+    async with watched(partitions=6) as account, AsyncExitStack() as hosts:
+        starts = (hosts.enter_async_context(host_process(app_dir, name, account.environment)) for name in "abc")
+        doomed, *_ = [await start for start in starts]
+        await eventually(lambda: has_shares(account, [2, 2, 2]))
+        calls = Calls(app_dir)
+        for n in range(last_round + 1):
+            if n == 8:
+                (app_dir / "hang-a").touch()
+            if n == 16:
+                await eventually(lambda: set(calls.ids(host="a")) - set(calls.ids("end", "a")))
+                await doomed.kill()
+            for pk in partition_keys:
+                await account.write(f"{pk}-{n}", pk=pk, n=n)
+        in_flight = set(calls.ids(host="a")) - set(calls.ids("end", "a"))
+        wanted = {f"{pk}-{n}" for pk in partition_keys for n in range(last_round + 1)}
+        await eventually(lambda: set(calls.ids("end")) == wanted)
+        await eventually(lambda: has_shares(account, [3, 3]))
+
+    assert in_flight <= {*calls.ids("end", "b"), *calls.ids("end", "c")}
+    assert all(calls.ids("end", host) for host in "abc")
+    assert first_deliveries(calls) == {pk: list(range(last_round + 1)) for pk in partition_keys}
+
+
+def first_deliveries(calls: Calls) -> dict[str, list[int]]:
+    """For each logical partition the numbers `n` of its items in the order in which they first arrived."""
+    arrived: dict[str, list[int]] = defaultdict(list)
+    for record in calls.read("end"):
+        for pk, _, _, n in record["items"]:
+            if n not in arrived[pk]:
+                arrived[pk].append(n)
+    return arrived
+
+
+async def test_sigterm_releases_the_leases_and_exits_0(app_dir: Path) -> None:
+    async with watched(partitions=4) as account, host_process(app_dir, "a", account.environment) as host:
+        await eventually(lambda: has_shares(account, [4]))
+
+        assert await host.terminate() == 0
+        assert [lease["Owner"] for lease in await account.lease_items()] == [None] * 4
+        assert "stopping" in host.log.read_text()
+
+
+async def test_a_process_logs_one_line_per_invocation_without_bodies(tmp_path: Path) -> None:
+    source = "@app.route(route='x', methods=['POST'])\ndef hello(req): return 'secret-answer'\n"
+    app_dir = write_app(tmp_path, source)
+    async with host_process(app_dir, "a", {}) as host, ClientSession() as http:
+        await http.post(f"{host.url}/api/x", data=b"secret-body")
+        line = await eventually(lambda: [x for x in host.log.read_text().splitlines() if "function=hello id=" in x])
+
+    assert len(line) == 1
+    assert "outcome=succeeded" in line[0]
+    assert "secret" not in host.log.read_text()
+
+
+async def test_an_app_that_cannot_start_ends_with_1_and_says_why(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, "app = None\n")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "functions_host", "--port", "0", "--app-dir", str(app_dir)),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, stderr = await process.communicate()
+
+    assert process.returncode == 1
+    assert b"Could not find top level function app" in stderr
+
+
+async def test_a_sync_function_that_never_ends_does_not_hold_the_process(tmp_path: Path) -> None:
+    source = "import threading\n@app.route(route='x')\ndef hang(req): threading.Event().wait()\n"
+    app_dir = write_app(tmp_path, source)
+    (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
+    async with host_process(app_dir, "a", {}) as host, ClientSession() as http:
+        assert (await http.get(f"{host.url}/api/x")).status == 500
+        assert await host.terminate() == 0

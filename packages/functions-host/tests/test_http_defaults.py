@@ -1,0 +1,109 @@
+"""HTTP functions of an app that configures nothing: who may call, how many run at a time, which route comes first."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+from functions_host.host_json import HostConfig
+from tests.running import app_module, eventually, running, write_app
+
+LEVELS = """
+def level(name):
+    @app.function_name(name)
+    @app.route(route=f"for-{name}", auth_level=name.upper())
+    def answer(req): return name
+
+for name in ("anonymous", "function", "admin"):
+    level(name)
+"""
+
+GATHERING = """
+import asyncio
+import threading
+inside = 0
+gate = threading.Event()
+loops = set()
+
+@app.route(route="thread")
+def in_a_thread(req):
+    global inside
+    inside += 1
+    gate.wait()
+    return "done"
+
+@app.route(route="loop")
+async def on_the_loop(req):
+    global inside
+    inside += 1
+    loops.add(asyncio.get_running_loop())
+    while not gate.is_set():
+        await asyncio.sleep(0.01)
+    return "done"
+"""
+
+# By code points B_second would come before a_first.
+IN_ORDER = """
+@app.route(route="{anything}")
+def B_second(req): return "second"
+
+@app.route(route="one")
+def a_first(req): return "first"
+"""
+
+
+async def test_every_authorisation_level_passes_without_a_key(http: ClientSession, tmp_path: Path) -> None:
+    async with running(write_app(tmp_path, LEVELS)) as host:
+        for name in ("anonymous", "function", "admin"):
+            response = await http.get(f"{host.url}/api/for-{name}")
+            assert (response.status, await response.text()) == (200, name)
+
+
+async def test_coroutines_run_side_by_side_without_a_bound_on_one_loop(http: ClientSession, tmp_path: Path) -> None:
+    async with running(write_app(tmp_path, GATHERING)) as host:
+        calls = [asyncio.create_task(_status(http, f"{host.url}/api/loop")) for _ in range(90)]
+        await eventually(lambda: app_module().inside == 90)
+        app_module().gate.set()
+
+        assert set(await asyncio.gather(*calls)) == {200}
+        assert app_module().loops == {asyncio.get_running_loop()}
+
+
+@pytest.mark.parametrize("count", [None, 0, "many"])
+async def test_sync_functions_have_pythons_number_of_threads_unless_told_a_better_one(
+    http: ClientSession, tmp_path: Path, count: object
+) -> None:
+    threads = min(32, (os.cpu_count() or 1) + 4)
+    environment = {} if count is None else {"PYTHON_THREADPOOL_THREAD_COUNT": str(count)}
+    async with running(write_app(tmp_path, GATHERING), environment) as host:
+        calls = [asyncio.create_task(_status(http, f"{host.url}/api/thread")) for _ in range(threads + 3)]
+        try:
+            await eventually(lambda: app_module().inside == threads)
+            # The loop has looked at every request once another has come back; those above the number still wait.
+            await _status(http, f"{host.url}/admin/host/status")
+            assert app_module().inside == threads
+        finally:
+            app_module().gate.set()
+
+        assert set(await asyncio.gather(*calls)) == {200}
+
+
+async def test_routes_are_tried_in_the_order_of_names_whatever_their_case(http: ClientSession, tmp_path: Path) -> None:
+    async with running(write_app(tmp_path, IN_ORDER)) as host:
+        assert await (await http.get(f"{host.url}/api/one")).text() == "first"
+        assert await (await http.get(f"{host.url}/api/two")).text() == "second"
+
+
+def test_a_body_may_have_100_mebibytes_and_requests_do_not_queue() -> None:
+    config = HostConfig()
+
+    assert config.body_limit == 104_857_600
+    assert (config.max_outstanding_requests, config.max_concurrent_requests) == (-1, -1)
+
+
+async def _status(http: ClientSession, url: str) -> int:
+    async with http.get(url) as response:
+        return response.status

@@ -1,0 +1,88 @@
+"""HTTP functions under limits: the queue, the timeout, the threads, a stop."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from aiohttp import ClientResponse, ClientSession
+from functions_host import FunctionsHost
+from tests.running import app_module, eventually, running, settings, write_app
+
+GATE = """
+import asyncio
+running, most = 0, 0
+gate = asyncio.Event()
+
+@app.route(route="wait")
+async def wait(req):
+    global running, most
+    running += 1
+    most = max(most, running)
+    await gate.wait()
+    running -= 1
+    return "done"
+"""
+
+
+async def get(http: ClientSession, url: str) -> ClientResponse:
+    response = await http.get(url)
+    await response.read()
+    return response
+
+
+async def test_requests_beyond_the_queue_are_429(http: ClientSession, tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, GATE)
+    limits = '"maxConcurrentRequests": 2, "maxOutstandingRequests": 3'
+    (app_dir / "host.json").write_text(f'{{"version": "2.0", "extensions": {{"http": {{{limits}}}}}}}')
+    async with running(app_dir) as host:
+        calls = [asyncio.create_task(get(http, f"{host.url}/api/wait")) for _ in range(5)]
+        refused, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        while len(refused) < 2:
+            refused, _ = await asyncio.wait(calls, timeout=0.05)
+        assert (await get(http, f"{host.url}/admin/host/status")).status == 200
+        app_module().gate.set()
+        responses = await asyncio.gather(*calls)
+        assert app_module().most == 2
+
+    assert sorted(response.status for response in responses) == [200, 200, 200, 429, 429]
+    assert {r.headers.get("X-FUNCTION-SCALEOUT") for r in responses if r.status == 429} == {"1"}
+
+
+async def test_a_stop_waits_for_requests_under_way(http: ClientSession, tmp_path: Path) -> None:
+    host = FunctionsHost(settings(write_app(tmp_path, GATE)))
+    await host.start()
+    call = asyncio.create_task(get(http, f"{host.url}/api/wait"))
+    module = app_module()
+    await eventually(lambda: module.running)
+
+    stop = asyncio.create_task(host.stop())
+    await asyncio.wait([stop], timeout=0.1)
+    module.gate.set()
+    await stop
+
+    assert (await call).status == 200
+
+
+async def test_a_function_over_its_timeout_fails(http: ClientSession, tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, GATE)
+    (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
+    async with running(app_dir) as host:
+        assert (await get(http, f"{host.url}/api/wait")).status == 500
+
+
+async def test_sync_functions_run_side_by_side_up_to_the_thread_count(http: ClientSession, tmp_path: Path) -> None:
+    source = """
+import threading
+barrier = threading.Barrier(3)
+
+@app.route(route="meet")
+def meet(req):
+    barrier.wait(timeout=5)
+    return "met"
+"""
+    app_dir = write_app(tmp_path, source)
+    async with running(app_dir, {"PYTHON_THREADPOOL_THREAD_COUNT": "3"}) as host:
+        met = await asyncio.gather(*(get(http, f"{host.url}/api/meet") for _ in range(3)))
+
+    assert [response.status for response in met] == [200, 200, 200]

@@ -1,0 +1,140 @@
+"""local.settings.json, host.json and `%NAME%`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+from functions_host.app_settings import AppSettings, environment_of, read_local_settings
+from functions_host.errors import FunctionIndexError, HostStartError
+from functions_host.host_json import HostConfig, read_host_config
+from functions_host.retry import RetryPolicy
+
+
+def local_file(directory: Path, **content: object) -> Path:
+    (directory / "local.settings.json").write_text(json.dumps({"IsEncrypted": False, **content}))
+    return directory
+
+
+def host_file(directory: Path, **content: object) -> Path:
+    (directory / "host.json").write_text(json.dumps({"version": "2.0", **content}))
+    return directory
+
+
+def test_values_become_the_environment_unless_it_has_one_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAKEN", "from outside")
+    monkeypatch.setenv("EMPTY", "")
+    local = read_local_settings(
+        local_file(tmp_path, Values={"TAKEN": "no", "EMPTY": "filled", "NEW": "yes", "NONE": None, "FLAG": True})
+    )
+
+    with environment_of(local, {"NEW": "override"}) as settings:
+        inside = {name: os.environ.get(name) for name in ("TAKEN", "EMPTY", "NEW", "NONE", "FLAG")}
+        assert settings.get("taken") == "from outside"
+
+    assert inside == {"TAKEN": "from outside", "EMPTY": "filled", "NEW": "override", "NONE": None, "FLAG": "true"}
+    assert "NEW" not in os.environ
+    assert os.environ["EMPTY"] == ""
+
+
+def test_connection_strings_and_host_options_are_read(tmp_path: Path) -> None:
+    local = read_local_settings(
+        local_file(
+            tmp_path,
+            ConnectionStrings={"A": "one", "B": {"ConnectionString": "two", "ProviderName": "x"}},
+            Host={"LocalHttpPort": 7100, "CORS": "http://a,http://b", "CORSCredentials": True},
+        )
+    )
+
+    assert local.values == {"ConnectionStrings:A": "one", "ConnectionStrings:B": "two"}
+    assert (local.port, local.cors_origins, local.cors_credentials) == (7100, ("http://a", "http://b"), True)
+
+
+def test_a_file_that_is_not_json_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "local.settings.json").write_text("{")
+
+    assert read_local_settings(tmp_path).values == {}
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+def test_encrypted_and_nested_values_are_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "local.settings.json").write_text('{"Values": {}}')
+    with pytest.raises(HostStartError, match="IsEncrypted"):
+        read_local_settings(tmp_path)
+
+    with pytest.raises(HostStartError, match="inner"):
+        read_local_settings(local_file(tmp_path, Values={"inner": {"a": 1}}))
+
+
+def test_percent_names_are_replaced() -> None:
+    settings = AppSettings({"DB": "blog", "Section__Name": "x", "EMPTY": ""})
+
+    assert settings.expand("%db%-%Section:Name%-%EMPTY%!") == "blog-x-!"
+    for wrong in ("%MISSING%", "100%"):
+        with pytest.raises(FunctionIndexError):
+            settings.expand(wrong)
+
+
+def test_a_missing_or_empty_host_json_means_the_defaults(tmp_path: Path) -> None:
+    assert read_host_config(tmp_path, AppSettings({})) == HostConfig()
+    (tmp_path / "host.json").write_text("{}")
+    assert read_host_config(tmp_path, AppSettings({})) == HostConfig()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"version": "1.0"}', '{"extensions": {}}'])
+def test_a_host_json_of_another_version_does_not_start(tmp_path: Path, text: str) -> None:
+    (tmp_path / "host.json").write_text(text)
+
+    with pytest.raises(HostStartError, match=r"host\.json"):
+        read_host_config(tmp_path, AppSettings({}))
+
+
+def test_host_json_is_read_without_regard_to_case_and_the_environment_wins(tmp_path: Path) -> None:
+    host_file(
+        tmp_path,
+        Extensions={"HTTP": {"routeprefix": "v1/", "maxConcurrentRequests": 5, "customHeaders": {"X-A": "b"}}},
+        functionTimeout="00:00:10",
+        logging={"logLevel": {"default": "Warning", "Function.Hello": "debug"}},
+        retry={"strategy": "fixedDelay", "maxRetryCount": 4, "delayInterval": "00:00:02"},
+        functions=["Hello"],
+    )
+    settings = AppSettings(
+        {
+            "AzureFunctionsJobHost__extensions__http__maxConcurrentRequests": "7",
+            "FUNCTIONS_REQUEST_BODY_SIZE_LIMIT": "10",
+        }
+    )
+
+    config = read_host_config(tmp_path, settings)
+
+    assert (config.route_prefix, config.max_concurrent_requests) == ("v1", 7)
+    assert config.custom_headers == {"X-A": "b"}
+    assert config.function_timeout_s == 10
+    assert config.log_levels == {"default": logging.WARNING, "Function.Hello": logging.DEBUG}
+    assert config.retry == RetryPolicy("fixed", 4, 2)
+    assert (config.serves("hello"), config.serves("other")) == (True, False)
+    assert config.body_limit == 10
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"functionTimeout": "00:00:00"},
+        {"functionTimeout": "soon"},
+        {"logging": {"logLevel": {"default": "Loud"}}},
+        {"retry": {"strategy": "fixedDelay"}},
+        {"extensions": {"http": {"maxConcurrentRequests": "many"}}},
+    ],
+)
+def test_a_wrong_value_in_host_json_does_not_start(tmp_path: Path, content: dict[str, object]) -> None:
+    with pytest.raises(HostStartError, match=r"host\.json"):
+        read_host_config(host_file(tmp_path, **content), AppSettings({}))
+
+
+def test_no_timeout_is_written_as_minus_one(tmp_path: Path) -> None:
+    assert read_host_config(host_file(tmp_path, functionTimeout="-1"), AppSettings({})).function_timeout_s is None
