@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import azure.functions as func
 
 from functions.routes import ROUTES
 from shared.containers import FEED
 from shared.cosmos import container
-from shared.data.front_page import FrontPage
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
-from shared.http.front_page import FrontPageAnswers
+from shared.http.front_page import front_page_reader
 from shared.models.post import Post
 
 endpoints = Endpoints("feed", ROUTES["feed"])
 
-
-@cache
-def _answers() -> FrontPageAnswers:
-    return FrontPageAnswers(FrontPage(partial(container, FEED)))
+_front_page = front_page_reader(partial(container, FEED))
 
 
 @endpoints.endpoint(
@@ -31,6 +27,6 @@ def _answers() -> FrontPageAnswers:
     answers=(200, 304),
 )
 async def get_feed(call: Call[None]) -> func.HttpResponse:
-    """Newest first, `limit` posts, 100 at the most. Follows new and changed posts with a short delay; one reading of
-    the database serves everybody for a second."""
-    return await _answers().answer(call)
+    """Newest first, at most `limit` posts. New and changed posts appear after a short delay: the list is cached for a
+    second."""
+    return (await _front_page()).response(call)

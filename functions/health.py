@@ -1,4 +1,4 @@
-"""Whether the blog is alive and ready."""
+"""Readiness of the blog."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from shared.errors import NotReady
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.models.health import Health
-from shared.propagation.lag import Propagation
 
 endpoints = Endpoints("health", ROUTES["health"])
 
@@ -22,23 +21,16 @@ def _readiness() -> Readiness:
     return Readiness()
 
 
-@cache
-def _propagation() -> Propagation:
-    return Propagation()
-
-
 @endpoints.endpoint(
-    summary="Is it alive, is it ready",
+    summary="Check readiness",
     resource=Health,
     answers=(200,),
     refusals=(NotReady,),
 )
 async def get_health(_call: Call[None]) -> func.HttpResponse:
-    """200 when the database, every container and every script that is used is there; 503 naming what is not. How far
-    the copies of names and posts lag behind is said, too, and is no reason for a 503. The checks are up to a second
-    old, the lag up to five."""
-    checks = await _readiness().checks()
-    health = Health(checks=checks, propagation=await _propagation().lags())
+    """200 if the database, every container and every script in use exists; 503 naming what is missing. The checks are
+    at most a second old."""
+    health = Health(checks=await _readiness().checks())
     return func.HttpResponse(
         health.model_dump_json(by_alias=True).encode(),
         headers={"Cache-Control": "no-store"},

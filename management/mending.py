@@ -20,7 +20,7 @@ from shared.models.fields import is_item_id, iso_utc
 from shared.models.post import Post
 from shared.models.user import User
 from shared.propagation.copies import Copies
-from shared.propagation.usernames import is_outdated
+from shared.propagation.rename_fanout import is_outdated
 from shared.transactions.choice import BATCHES
 
 _ATTEMPTS = 20

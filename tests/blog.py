@@ -16,8 +16,8 @@ from cosmos_emulator.loop_thread import LoopThread
 from management.provision import provision
 from shared.cosmos import Container, connect
 from shared.models.base import Item
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings, Way
 from shared.transactions.choice import chosen
 
@@ -84,12 +84,12 @@ class Blog:
         return self.container("failures")
 
     @property
-    def users_reaction(self) -> UsersReaction:
-        return UsersReaction(self.users, self.posts, self.failures, chosen(self.settings))
+    def users_reaction(self) -> UserChangeHandler:
+        return UserChangeHandler(self.users, self.posts, self.failures, chosen(self.settings))
 
     @property
-    def posts_reaction(self) -> PostsReaction:
-        return PostsReaction(self.users, self.posts, self.feed, self.failures, chosen(self.settings))
+    def posts_reaction(self) -> PostChangeHandler:
+        return PostChangeHandler(self.users, self.posts, self.feed, self.failures, chosen(self.settings))
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:

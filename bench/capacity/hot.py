@@ -13,7 +13,7 @@ from bench.capacity.published import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU
 TOGETHER: Final = 30  # shared/transactions/post_commits.py
 VIRAL_LIKES: Final = 10_000
 RENAMED_ITEMS: Final = 1_000_000
-RENAMES_AT_ONCE: Final = 32  # shared/propagation/usernames.py
+RENAMES_AT_ONCE: Final = 32  # shared/propagation/rename_fanout.py
 RECENT_DAYS: Final = 90
 RECENT_SHARE: Final = 0.9
 

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count, cycle
-from typing import Any, Final
+from typing import Final
 
 from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
@@ -31,7 +31,6 @@ from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.like import like_item
 from shared.models.post import NewPost, Post, post_item
-from shared.patience import check_patience, patience
 from shared.settings import Settings
 from shared.transactions.contribution_batches import ContributionBatches
 from shared.transactions.contribution_procedures import ContributionProcedures
@@ -92,7 +91,7 @@ async def take(way: Way, *, partition_ru: int = int(PARTITION_RU.value)) -> Take
     """One second of `way`: as many likes at a time as there is place for, until nothing more is taken."""
     async with _one_second(way, partition_ru) as (posts, targets, meter):
         run = _Run(posts, _writers(way), cycle(targets))
-        with meter.reading() as reading, patience(0):  # the first 429 is told, not waited for
+        with meter.reading() as reading:
             await asyncio.gather(*(run.work() for _ in range(way.clients)))
         return Taken(way, run.before_refusal, run.written, reading.charges.posts, partition_ru * way.partitions)
 
@@ -153,11 +152,9 @@ async def _one_second(way: Way, partition_ru: int) -> AsyncIterator[tuple[Contai
         await provision(configuration, throughput=partition_ru * way.partitions)
         meter = ContainerMeter()
 
-        def on_answer(response: Any) -> None:
-            meter.record(response)
-            check_patience(response)
-
-        async with CosmosClient(emulator.endpoint, emulator.key, raw_response_hook=on_answer) as client:
+        async with CosmosClient(
+            emulator.endpoint, emulator.key, raw_response_hook=meter.record, retry_throttle_total=0
+        ) as client:
             posts = Container(client.get_database_client(_DATABASE).get_container_client(POSTS))
             targets = [f"post-{number}" for number in range(max(1, way.shards))]
             for target in targets:

@@ -36,8 +36,8 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, name_version
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings
 from shared.transactions.choice import BATCHES, PROCEDURES
 
@@ -83,8 +83,8 @@ class This(Model):
 
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
-        users = UsersReaction(self.users, self.posts, self.failures)
-        posts = PostsReaction(self.users, self.posts, self.feed_container, self.failures)
+        users = UserChangeHandler(self.users, self.posts, self.failures)
+        posts = PostChangeHandler(self.users, self.posts, self.feed_container, self.failures)
         return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
 
     async def create_user(self, username: str) -> User:

@@ -33,7 +33,7 @@ from shared.data.usernames import reservation_id, reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
 from shared.models.user import name_version
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 from shared.propagation.copies import Copies
 from shared.propagation.feed import FeedState, trim
 

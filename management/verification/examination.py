@@ -15,7 +15,7 @@ from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 
 _LASTING = "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl)"
 _NAMED_IDS = 5

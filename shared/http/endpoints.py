@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -15,14 +14,14 @@ from pydantic import BaseModel
 from shared.auth.authentication import authenticate
 from shared.auth.callers import NOBODY
 from shared.charges import Charge, metered
+from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseUnavailable, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call, refuse_acting_as_another
 from shared.http.problems import problem_response
 from shared.http.route import Route
 from shared.logs import log, traced
 from shared.models.base import RequestModel
-from shared.patience import patience
-from shared.retries import REQUEST_DEADLINE_S, THROTTLED_S
+from shared.retries import REQUEST_DEADLINE_S
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
 HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
@@ -107,10 +106,10 @@ def _http_function(endpoint: Endpoint, handler: Handler[Body]) -> HttpFunction:
 
     async def run(req: func.HttpRequest) -> func.HttpResponse:
         started = time.perf_counter()
-        with traced(req.headers.get("traceparent")), metered() as charge, patience(THROTTLED_S):
+        with traced(req.headers.get("traceparent")), metered() as charge:
             try:
                 # A client waits no longer; what the database has applied by then stays applied.
-                async with asyncio.timeout(REQUEST_DEADLINE_S):
+                async with deadline(REQUEST_DEADLINE_S):
                     response = await handler(await _admitted(endpoint, req))
             except Exception as error:  # noqa: BLE001 - the edge: every failure becomes an answer, here and nowhere else
                 response = _failure(endpoint, req, error)
@@ -134,8 +133,6 @@ async def _admitted(endpoint: Endpoint, request: func.HttpRequest) -> Call[Body]
 
 
 def _failure(endpoint: Endpoint, request: func.HttpRequest, error: Exception) -> func.HttpResponse:
-    if isinstance(error, TimeoutError):
-        error = DatabaseUnavailable(f"no answer within {REQUEST_DEADLINE_S:.0f} s")
     if isinstance(error, DatabaseUnavailable):
         log(logging.WARNING, "database unavailable", function=endpoint.name, reason=error.reason)
     elif isinstance(error, NotAuthenticated):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.data.contributions import Contributions
-from shared.propagation.usernames import Renames
+from shared.propagation.rename_fanout import Renames
 from shared.settings import Settings
 from shared.transactions.contribution_batches import ContributionBatches
 from shared.transactions.contribution_procedures import ContributionProcedures

@@ -23,10 +23,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from shared.charges import Charge, add_share, metered
 from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing, Operation
+from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.post import Post
-from shared.patience import end_of_patience, patience_until
 from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS
 
 # A batch takes 100 operations and 2 MB; a comment may have 60 KB as JSON.
@@ -84,7 +84,6 @@ class _Waiting:
     note: Note[Any] | None = None
     decided: Answer[Any] | BlogError | None = None
     outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    patient_until: float | None = field(default_factory=end_of_patience)
     charge: Charge = field(default_factory=Charge)
     sharers: int = 1
 
@@ -191,21 +190,14 @@ class _Batch:
 
     async def run(self) -> None:
         """Answer or fail everyone in it."""
-        with metered() as charge, patience_until(self._end_of_patience()):
+        with metered() as charge:
             for waiting in self.together:
                 waiting.charge, waiting.sharers = charge, len(self.together)
             try:
-                async with asyncio.timeout(COMMIT_DEADLINE_S):
+                async with deadline(COMMIT_DEADLINE_S):
                     await self._commit()
-            except TimeoutError:
-                self._fail(DatabaseUnavailable(f"no answer within {COMMIT_DEADLINE_S:.0f} s"))
             except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are to be told, not this task
                 self._fail(error)
-
-    def _end_of_patience(self) -> float | None:
-        """The last of those who wait; whoever has less is answered by his own deadline."""
-        ends = [waiting.patient_until for waiting in self.together]
-        return max((end for end in ends if end is not None), default=None)
 
     def _fail(self, error: Exception) -> None:
         for waiting in self.together:

@@ -11,7 +11,7 @@ from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post
 from shared.models.user import name_version
-from shared.propagation.usernames import OUTDATED, outdated_parameters
+from shared.propagation.rename_fanout import OUTDATED, outdated_parameters
 from shared.retries import RENAMING_REFUSALS
 
 _MOST_BATCHES = 10_000
@@ -21,7 +21,7 @@ _IN_POST = f"SELECT c.id, c.type FROM c WHERE {OUTDATED} OFFSET 0 LIMIT @limit" 
 
 @dataclass(frozen=True)
 class RenameBatches:
-    """See `shared.propagation.usernames.Renames`."""
+    """See `shared.propagation.rename_fanout.Renames`."""
 
     async def in_post(self, posts: Container, post_id: str, user: Item) -> None:
         """A query inside one partition and a batch for each hundred items, until the query finds none."""

@@ -16,7 +16,7 @@ _MOST_CALLS = 10_000
 
 @dataclass(frozen=True)
 class RenameProcedure:
-    """See `shared.propagation.usernames.Renames`."""
+    """See `shared.propagation.rename_fanout.Renames`."""
 
     async def in_post(self, posts: Container, post_id: str, user: Item) -> None:
         """One stored procedure, or more."""

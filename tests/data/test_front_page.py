@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from shared.data.front_page import KEPT_S, OLDEST_S, FrontPage
 
 from shared.charges import metered
 from shared.cosmos import Container
 from shared.data import front_page as reading
-from shared.data.front_page import KEPT_S, OLDEST_S, FrontPage
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.post import short_form
 from tests.blog import Blog

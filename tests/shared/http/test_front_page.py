@@ -5,10 +5,10 @@ from __future__ import annotations
 import azure.functions as func
 import pytest
 from pydantic import ValidationError
+from shared.data.front_page import FrontPage
 
 from shared.auth.callers import NOBODY
 from shared.cosmos import Container
-from shared.data.front_page import FrontPage
 from shared.http.calls import Call, parse_call
 from shared.http.front_page import FrontPageAnswers
 from shared.models.post import short_form

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from cosmos_emulator import EmulatorSettings
+from shared.propagation.lag import KEPT_S, Propagation
+from shared.propagation.leases import KeyRange, Position, UnreadableLeasesError, positions
 
 from shared.containers import POSTS, USERS
 from shared.cosmos import Container
@@ -20,8 +22,6 @@ from shared.models.base import Item
 from shared.models.health import Lag
 from shared.models.post import NewPost
 from shared.models.user import NewUser
-from shared.propagation.lag import KEPT_S, Propagation
-from shared.propagation.leases import KeyRange, Position, UnreadableLeasesError, positions
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.polling import eventually
