@@ -14,6 +14,8 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 from cosmos_emulator import EmulatorSettings
 
+from management.account import signed_in
+from management.lag import measure_lags
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
@@ -76,7 +78,11 @@ async def test_the_app_and_its_reactions_need_no_key_and_no_right_to_manage(keyl
             return post["id"] in [item["id"] for item in (await api.get_feed()).body["items"]]
 
         await eventually(in_the_feed)
+    async with signed_in(keyless_app.settings) as client:
+        database = client.get_database_client(keyless_app.settings.database)
+        lags = await measure_lags(database, account_endpoint=keyless_app.settings.account_endpoint)
 
     assert [answer.status for answer in (liked, commented, health)] == [201, 201, 200]
     uses_scripts = keyless_app.settings.transactions == "procedure"
     assert health.body["checks"].get("posts/createLike") == ("unchecked" if uses_scripts else None)
+    assert {lag.state for lag in lags.values()} == {"known"}

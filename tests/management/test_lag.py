@@ -1,8 +1,9 @@
-"""How far the functions are behind, measured beside the real host that keeps their leases."""
+"""Change-feed lag, measured on the leases that the real host writes."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -11,29 +12,26 @@ from typing import Any
 
 import pytest
 from cosmos_emulator import EmulatorSettings
-from shared.propagation.lag import KEPT_S, Propagation
-from shared.propagation.leases import KeyRange, Position, UnreadableLeasesError, positions
 
+from management import lag_report
+from management.lag import Lag, measure_lags
+from management.leases import KeyRange, Position, UnreadableLeasesError, positions
 from shared.containers import POSTS, USERS
-from shared.cosmos import Container
 from shared.data.posts import create_post, delete_post
 from shared.data.users import create_user
 from shared.models.base import Item
-from shared.models.health import Lag
 from shared.models.post import NewPost
 from shared.models.user import NewUser
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
+from tests.management.test_manage import manage_blog
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
-
-UP_TO_DATE = Lag(state="known", lag_seconds=0, lag_changes=0)
-UNKNOWN = Lag(state="unknown")
 
 
 @dataclass
 class Clock:
-    """The real time, moved."""
+    """The real time plus an offset."""
 
     ahead_s: float = 0.0
 
@@ -54,14 +52,14 @@ def own_emulator(clock: Clock) -> Iterator[EmulatorThread]:
 
 @pytest.fixture
 async def moved(own_emulator: EmulatorThread) -> AsyncIterator[Blog]:
-    """A blog whose database goes by `clock`."""
+    """A blog whose database uses `clock`."""
     async with new_blog(own_emulator) as provisioned:
         yield provisioned
 
 
 async def _lag(blog: Blog, function: str = "on_posts_changed", **changes: Any) -> Lag:
-    endpoint = changes.pop("endpoint", blog.settings.account_endpoint)
-    return (await Propagation(blog.container, account_endpoint=lambda: endpoint, **changes).lags())[function]
+    options = {"account_endpoint": blog.settings.account_endpoint} | changes
+    return (await measure_lags(blog.database, **options))[function]
 
 
 async def _user(blog: Blog) -> Item:
@@ -73,19 +71,23 @@ async def _posts(blog: Blog, author: Item, number: int) -> list[Item]:
     return [await create_post(blog.users, blog.posts, new, idempotency_key=None) for _ in range(number)]
 
 
-async def _all_up_to_date(blog: Blog) -> bool:
-    lags = await Propagation(blog.container, account_endpoint=lambda: blog.settings.account_endpoint).lags()
-    return lags == {"on_users_changed": UP_TO_DATE, "on_posts_changed": UP_TO_DATE}
+async def _are_up_to_date(blog: Blog) -> bool:
+    lags = await measure_lags(blog.database, account_endpoint=blog.settings.account_endpoint)
+    return all(lag == _up_to_date(function) for function, lag in lags.items())
+
+
+def _up_to_date(function: str) -> Lag:
+    return Lag(function, "known", seconds=0, changes=0)
 
 
 async def _ran_once(blog: Blog, log: Path) -> None:
-    """The functions ran, handled everything, and were stopped."""
+    """Run the functions until they have handled everything."""
     with running_app(blog.settings, log) as app:
-        await eventually(lambda: _all_up_to_date(blog))
+        await eventually(lambda: _are_up_to_date(blog))
         await asyncio.to_thread(app.stop)
 
 
-async def test_before_the_functions_ever_ran_all_changes_wait(moved: Blog, clock: Clock) -> None:
+async def test_all_changes_wait_before_the_functions_first_run(moved: Blog, clock: Clock) -> None:
     nothing = await _lag(moved)
     author = await _user(moved)
     await _posts(moved, author, 5)
@@ -93,14 +95,12 @@ async def test_before_the_functions_ever_ran_all_changes_wait(moved: Blog, clock
 
     lag = await _lag(moved)
 
-    assert nothing == Lag(state="notStarted", lag_seconds=0, lag_changes=0)
-    assert (lag.state, lag.lag_changes) == ("notStarted", 5)
-    assert 100 <= (lag.lag_seconds or 0) <= 103
+    assert nothing == Lag("on_posts_changed", "notStarted", seconds=0, changes=0)
+    assert (lag.state, lag.changes) == ("notStarted", 5)
+    assert 100 <= (lag.seconds or 0) <= 103
 
 
-async def test_changes_wait_while_the_functions_are_down_and_are_counted_down_to_none(
-    moved: Blog, clock: Clock, tmp_path: Path
-) -> None:
+async def test_changes_wait_while_the_functions_are_stopped(moved: Blog, clock: Clock, tmp_path: Path) -> None:
     author = await _user(moved)
     await _posts(moved, author, 3)
     await _ran_once(moved, tmp_path / "first.log")
@@ -114,31 +114,32 @@ async def test_changes_wait_while_the_functions_are_down_and_are_counted_down_to
     after_an_hour = await _lag(moved)
     users = await _lag(moved, "on_users_changed")
 
-    assert idle == users == UP_TO_DATE
-    assert (after_a_minute.state, after_a_minute.lag_changes, after_an_hour.lag_changes) == ("known", 7, 9)
-    assert 60 <= (after_a_minute.lag_seconds or 0) <= 65
-    assert 3_600 <= (after_an_hour.lag_seconds or 0) <= 3_610
+    assert idle == _up_to_date("on_posts_changed")
+    assert users == _up_to_date("on_users_changed")
+    assert (after_a_minute.state, after_a_minute.changes, after_an_hour.changes) == ("known", 7, 9)
+    assert 60 <= (after_a_minute.seconds or 0) <= 65
+    assert 3_600 <= (after_an_hour.seconds or 0) <= 3_610
     with running_app(moved.settings, tmp_path / "second.log") as app:
-        await eventually(lambda: _all_up_to_date(moved))
-        _assert_batches_tell_their_lag(app)
+        await eventually(lambda: _are_up_to_date(moved))
+        _assert_batches_log_their_lag(app)
 
 
-def _assert_batches_tell_their_lag(app: RunningApp) -> None:
+def _assert_batches_log_their_lag(app: RunningApp) -> None:
     lines = app.log_lines(containing='blog batch function="on_posts_changed"')
     lags = [float(line.partition("lag_s=")[2].split()[0]) for line in lines]
-    # The app's clock is the real one: the second lot was written by the emulator's as of a minute later.
+    # The app uses the real clock, so the emulator's later changes have an age of 0.
     assert lines
     assert all(lag >= 0 for lag in lags)
 
 
-async def test_what_was_written_and_deleted_again_counts_as_waiting(moved: Blog, tmp_path: Path) -> None:
+async def test_a_deletion_counts_as_a_waiting_change(moved: Blog, tmp_path: Path) -> None:
     author = await _user(moved)
     [post] = await _posts(moved, author, 1)
     await _ran_once(moved, tmp_path / "host.log")
 
     await delete_post(moved.posts, post["id"], etag=None)
 
-    assert (await _lag(moved)).lag_changes == 1
+    assert (await _lag(moved)).changes == 1
 
 
 @pytest.mark.parametrize(
@@ -152,66 +153,108 @@ async def test_what_was_written_and_deleted_again_counts_as_waiting(moved: Blog,
         {"Mode": "Full-Fidelity Feed"},
     ],
 )
-async def test_a_lease_that_cannot_be_read_makes_the_lag_unknown(
-    blog: Blog, tmp_path: Path, damage: dict[str, object]
-) -> None:
+async def test_an_unreadable_lease_makes_the_lag_unknown(blog: Blog, tmp_path: Path, damage: dict[str, object]) -> None:
     await _ran_once(blog, tmp_path / "host.log")
     leases = blog.container("leases")
     lease = next(item for item in await blog.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
     await leases.upsert(lease | damage)
 
-    assert await _lag(blog) == UNKNOWN
+    assert (await _lag(blog)).state == "unknown"
     assert (await _lag(blog, "on_users_changed")).state == "known"
 
 
-async def test_a_lease_that_is_missing_makes_the_lag_unknown(blog: Blog, tmp_path: Path) -> None:
+async def test_a_missing_lease_makes_the_lag_unknown(blog: Blog, tmp_path: Path) -> None:
     await _ran_once(blog, tmp_path / "host.log")
     leases = blog.container("leases")
     lease = next(item for item in await blog.all_items(leases) if ".." in item["id"] and item["id"].startswith(USERS))
     await leases.delete(lease["id"], lease["id"])
 
-    assert await _lag(blog, "on_users_changed") == UNKNOWN
+    lag = await _lag(blog, "on_users_changed")
+
+    assert (lag.state, lag.problem) == ("unknown", "The leases overlap or leave a gap.")
 
 
-async def test_leases_of_another_address_of_the_account_make_the_lag_unknown(blog: Blog, tmp_path: Path) -> None:
+async def test_leases_of_another_account_address_make_the_lag_unknown(blog: Blog, tmp_path: Path) -> None:
     await _ran_once(blog, tmp_path / "host.log")
 
-    assert await _lag(blog, endpoint="https://elsewhere.documents.azure.com:443/") == UNKNOWN
+    lag = await _lag(blog, account_endpoint="https://elsewhere.documents.azure.com:443/")
+
+    assert (lag.state, lag.problem) == ("unknown", "All leases belong to another address of the account.")
 
 
-async def test_a_container_that_is_missing_makes_the_lag_unknown(blog: Blog) -> None:
+async def test_a_missing_container_makes_the_lag_unknown(blog: Blog) -> None:
     await blog.database.delete_container("leases")
 
-    assert await _lag(blog) == UNKNOWN
+    lag = await _lag(blog)
+
+    assert (lag.state, lag.problem) == ("unknown", "A container is missing; run `manage.py provision`.")
 
 
-async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(blog: Blog) -> None:
+async def test_a_silent_database_makes_the_lag_unknown_after_the_deadline(blog: Blog) -> None:
     started = time.monotonic()
 
     with blog.emulator.settings.faults.during(f"hang database={blog.settings.database} operation=change-feed"):
         lag = await _lag(blog, deadline_s=0.3)
 
-    assert lag == UNKNOWN
+    assert (lag.state, lag.problem) == ("unknown", "The database did not answer within 0.3 s.")
     assert time.monotonic() - started < 5
 
 
-async def test_however_many_ask_the_database_is_asked_once_a_second(blog: Blog) -> None:
-    now = 1000.0
-    opened: list[str] = []
+async def test_the_command_prints_a_table(blog: Blog) -> None:
+    await _posts(blog, await _user(blog), 2)
 
-    def open_container(name: str) -> Container:
-        opened.append(name)
-        return blog.container(name)
+    result = await manage_blog(blog, "lag")
 
-    propagation = Propagation(
-        open_container, clock=lambda: now, account_endpoint=lambda: blog.settings.account_endpoint
-    )
-    await asyncio.gather(*(propagation.lags() for _ in range(20)))
-    first = len(opened)
-    now += KEPT_S
-    await propagation.lags()
+    rows = [line.strip("│ ").split() for line in result.output.splitlines() if "_changed" in line]
+    assert [(row[0], row[2], row[-1]) for row in rows] == [
+        ("on_users_changed", "notStarted", "2"),
+        ("on_posts_changed", "notStarted", "2"),
+    ]
+    assert "Request charge: " in result.output
+    assert result.exit_code == 0
 
-    assert (first, len(opened)) == (4, 8)
+
+async def test_the_command_prints_json(blog: Blog, tmp_path: Path) -> None:
+    await _ran_once(blog, tmp_path / "host.log")
+
+    result = await manage_blog(blog, "lag", "--json")
+
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        {"function": function, "state": "known", "lagSeconds": 0, "lagChanges": 0}
+        for function in ("on_users_changed", "on_posts_changed")
+    ]
+    assert result.exit_code == 0
+
+
+async def test_the_command_exits_with_1_if_a_lag_is_unknown(blog: Blog, tmp_path: Path) -> None:
+    await _ran_once(blog, tmp_path / "host.log")
+    leases = blog.container("leases")
+    lease = next(item for item in await blog.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
+    await leases.upsert(lease | {"Mode": "Full-Fidelity Feed"})
+
+    result = await manage_blog(blog, "lag", "--json")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout.splitlines()[1])["problem"] == "A lease has another change feed mode."
+
+
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "table"])
+async def test_watch_measures_until_interrupted(blog: Blog, monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
+    monkeypatch.setattr(lag_report, "_INTERVAL_S", 0.01)
+    measured = asyncio.Semaphore(0)
+
+    async def measure() -> dict[str, Lag]:
+        measured.release()
+        return {"on_posts_changed": await _lag(blog)}
+
+    watching = asyncio.create_task(lag_report.report_lag(measure, watch=True, as_json=as_json))
+    async with asyncio.timeout(20):
+        for _ in range(3):
+            await measured.acquire()
+    watching.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await watching
 
 
 LEASE: Item = {
@@ -225,20 +268,20 @@ LEASE: Item = {
     "timestamp": "2026-01-01T00:00:00.0000000Z",
     "Mode": "Incremental Feed",
 }
-OF_THE_SERVICE = {"prefix": "posts-blog.documents.azure.com", "rids": "AbCd==_AbCdEfGh="}
+REAL_ACCOUNT = {"prefix": "posts-blog.documents.azure.com", "rids": "AbCd==_AbCdEfGh="}
 
 
-def test_a_lease_as_the_extension_writes_it_says_how_far_the_function_got() -> None:
+def test_a_lease_of_the_real_extension_is_parsed() -> None:
     marker = {"id": LEASE["id"].replace("..0", ".info")}
     former = LEASE | {"id": LEASE["id"].replace("AbCdEfGh=", "AbCdOldO="), "ContinuationToken": "broken"}
 
-    found = positions([marker, LEASE, former], **OF_THE_SERVICE)
+    found = positions([marker, LEASE, former], **REAL_ACCOUNT)
 
     assert found == [Position(KeyRange("", "FF"), '"1234"')]
 
 
-def test_a_lease_before_its_first_change_has_handled_none() -> None:
-    assert positions([LEASE | {"ContinuationToken": None}], **OF_THE_SERVICE)[0].continuation is None
+def test_a_new_lease_has_no_continuation_token() -> None:
+    assert positions([LEASE | {"ContinuationToken": None}], **REAL_ACCOUNT)[0].continuation is None
 
 
 def test_leases_must_cover_every_key_once() -> None:
@@ -250,10 +293,10 @@ def test_leases_must_cover_every_key_once() -> None:
 
     halves = [lease("2", "7F", "FF"), lease("1", "", "7F")]
 
-    assert [position.keys for position in positions(halves, **OF_THE_SERVICE)] == [
+    assert [position.keys for position in positions(halves, **REAL_ACCOUNT)] == [
         KeyRange("", "7F"),
         KeyRange("7F", "FF"),
     ]
     for faulty in ([halves[0]], [halves[1]], [*halves, lease("0", "", "FF")], [halves[1], lease("3", "80", "FF")]):
         with pytest.raises(UnreadableLeasesError):
-            positions(faulty, **OF_THE_SERVICE)
+            positions(faulty, **REAL_ACCOUNT)
