@@ -45,7 +45,7 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     "A4 a count that was not there becomes null": (
         f"{COMMENT}::test_a_post_without_a_count_has_one_comment_after_the_first",
         f"{COMMENT}::test_the_articles_way_stores_null_for_a_count_that_was_not_there",
-        "functions/test_database_failures.py::test_a_posts_list_survives_an_item_from_before_names_and_counts",
+        "functions/test_database_failures.py::test_posts_without_names_and_counts_are_listed",
     ),
     "A5 an unknown post is a script error": (
         f"{COMMENT}::test_a_comment_on_an_unknown_post_answers_404_and_writes_nothing",
@@ -69,7 +69,7 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     ),
     "A9 an edited old post evicts a newer one": (
         f"{TRUNCATE}::test_an_old_post_does_not_enter_a_full_feed",
-        f"{POSTS}::test_an_edited_old_post_does_not_evict_a_newer_one",
+        f"{POSTS}::test_editing_an_old_post_does_not_evict_a_newer_one",
     ),
     "A10 scripts depend on not seeing their own writes": (
         f"{TRUNCATE}::test_an_insert_into_a_full_feed_takes_the_oldest_out",
@@ -84,42 +84,38 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
         f"{TRUNCATE}::test_a_feed_far_too_long_is_cut_by_one_write",
         f"{TRUNCATE}::test_a_cut_that_is_stopped_keeps_the_write_and_the_next_one_goes_on",
     ),
-    "A13 a trigger that was not named does not run": (
-        f"{POSTS}::test_a_feed_that_grew_too_long_is_cut_by_the_next_batch",
-    ),
+    "A13 a trigger that was not named does not run": (f"{POSTS}::test_the_next_batch_trims_a_feed_that_is_too_long",),
     "A14 the change feed shows no deletions": (
-        f"{POSTS}::test_a_deleted_post_leaves_users_and_feed_and_its_responses_expire",
-        f"{POSTS}::test_after_deletions_the_feed_is_filled_up_with_the_next_ones",
+        f"{POSTS}::test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_likes",
+        f"{POSTS}::test_deletions_refill_the_feed_with_the_next_posts",
         "functions/test_posts.py::test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon",
     ),
-    "A15 a rename races with new comments": (
-        f"{POSTS}::test_a_comment_written_with_a_name_from_before_a_rename_is_corrected",
-    ),
+    "A15 a rename races with new comments": (f"{POSTS}::test_a_comment_with_a_stale_username_is_corrected",),
     "A16 a rename that fails half way": (
-        f"{USERS}::test_a_carrying_that_fails_half_way_is_finished_by_the_next_delivery",
-        "functions/test_crash.py::test_a_kill_in_the_middle_of_every_reaction_loses_nothing",
+        f"{USERS}::test_a_fan_out_that_fails_midway_is_finished_by_the_next_delivery",
+        "functions/test_crash.py::test_killing_the_app_during_every_kind_of_change_loses_nothing",
     ),
     "A17 changes delivered twice or out of order": (
-        f"{POSTS}::test_an_older_state_never_overwrites_a_newer_one",
-        f"{POSTS}::test_a_batch_delivered_twice_writes_nothing_the_second_time",
-        f"{POSTS}::test_a_late_state_does_not_bring_a_deleted_post_back",
-        f"{USERS}::test_a_former_rename_delivered_late_does_not_bring_its_name_back",
+        f"{POSTS}::test_an_older_version_never_overwrites_a_newer_one",
+        f"{POSTS}::test_a_redelivered_batch_writes_nothing",
+        f"{POSTS}::test_a_late_delivery_does_not_restore_a_deleted_post",
+        f"{USERS}::test_a_stale_rename_delivered_late_changes_no_name",
     ),
     "A18 copies wake the other feed": (
-        "functions/test_reactions.py::test_a_post_and_a_like_cause_the_operations_they_must_and_then_nothing",
-        f"{POSTS}::test_one_like_causes_a_bounded_number_of_writes",
-        f"{USERS}::test_copies_and_reservations_cause_no_work",
-        f"{USERS}::test_a_rename_is_carried_once_and_the_reaction_comes_to_rest",
+        "functions/test_change_feeds.py::test_a_post_and_a_like_cause_a_fixed_number_of_operations",
+        f"{POSTS}::test_one_like_causes_a_bounded_number_of_batches",
+        f"{USERS}::test_copies_and_reservations_are_skipped",
+        f"{USERS}::test_the_handling_of_a_rename_terminates",
     ),
-    "A19 dates of several widths": (f"{POSTS}::test_dates_of_another_width_are_in_order_in_the_copies",),
-    "A20 every like costs a feed write": (f"{POSTS}::test_a_hundred_likes_in_a_batch_are_one_write_of_each_copy",),
+    "A19 dates of several widths": (f"{POSTS}::test_copies_have_dates_of_one_width",),
+    "A20 every like costs a feed write": (f"{POSTS}::test_a_hundred_likes_in_a_batch_cost_one_write_per_copy",),
     "A21 usernames are neither unique nor to be looked up": (
         f"{NAMES}::test_the_user_of_a_name_is_found_by_one_point_read",
         "functions/test_users.py::test_a_name_that_someone_has_is_taken_in_every_spelling",
         "functions/test_users.py::test_of_many_who_register_one_name_at_once_one_gets_it",
     ),
     "A22 copies have the full content": (
-        f"{POSTS}::test_a_post_of_a_hundred_kilobytes_has_small_copies",
+        f"{POSTS}::test_a_post_of_100_kb_has_small_copies",
         "shared/models/test_summary.py::test_a_character_of_several_code_points_is_kept_whole_or_left_out",
         "shared/models/test_summary.py::test_a_summary_is_never_too_long_and_begins_as_the_content_does",
     ),
@@ -152,37 +148,35 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     ),
     "S7 a double click likes twice": ("functions/test_likes.py::test_likes_of_one_user_at_once_count_once",),
     "S8 reads that never find anything": (
-        "functions/test_reactions.py::test_a_post_and_a_like_cause_the_operations_they_must_and_then_nothing",
+        "functions/test_change_feeds.py::test_a_post_and_a_like_cause_a_fixed_number_of_operations",
     ),
     "S9 a feed that is not full refuses older posts": (
-        f"{POSTS}::test_posts_older_than_those_in_a_feed_that_is_not_full_are_admitted",
-        f"{POSTS}::test_the_feed_is_the_hundred_most_recent_whatever_the_order_of_delivery",
+        f"{POSTS}::test_a_feed_with_room_admits_older_posts",
+        f"{POSTS}::test_the_feed_holds_the_hundred_newest_posts_in_any_order_of_delivery",
     ),
     "S10 an empty page admits everything": (
-        f"{POSTS}::test_an_edited_old_post_does_not_evict_a_newer_one",
+        f"{POSTS}::test_editing_an_old_post_does_not_evict_a_newer_one",
         f"{TRUNCATE}::test_an_old_post_does_not_enter_a_full_feed",
     ),
     "S11 one bad item loses its batch": (
-        f"{POSTS}::test_an_item_that_cannot_be_handled_is_kept_and_the_others_go_on",
-        f"{POSTS}::test_when_the_database_fails_the_batch_is_thrown_back_after_all_have_been_tried",
+        f"{POSTS}::test_a_bad_item_goes_to_failures_and_the_others_are_handled",
+        f"{POSTS}::test_a_database_failure_is_raised_after_all_changes_are_tried",
     ),
     "S12 what came before the first start is never seen": (
-        f"{USERS}::test_a_rename_from_before_the_functions_first_ran_is_carried",
-        "functions/test_crash.py::test_a_kill_in_the_middle_of_every_reaction_loses_nothing",
+        f"{USERS}::test_a_rename_from_before_the_first_start_is_fanned_out",
+        "functions/test_crash.py::test_killing_the_app_during_every_kind_of_change_loses_nothing",
     ),
-    "S13 a comment between the list and the renaming": (
-        f"{POSTS}::test_a_comment_written_with_a_name_from_before_a_rename_is_corrected",
-    ),
+    "S13 a comment between the list and the renaming": (f"{POSTS}::test_a_comment_with_a_stale_username_is_corrected",),
     "S14 raw HTML and forged forms": NO_PAGES,
     "S15 no limits, no pages, no deletions": (
-        "functions/test_charges.py::test_a_page_of_many_comments_costs_what_a_page_of_few_costs",
+        "functions/test_charges.py::test_the_charge_of_a_page_does_not_grow_with_the_list",
         "functions/test_errors.py::test_a_body_of_256_kib_is_taken_and_one_byte_more_is_not",
         "functions/test_errors.py::test_every_fault_of_any_body_is_named_at_once",
         "functions/test_posts.py::test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon",
     ),
     "S16 the length of the feed stands in several places": (
         f"{TRUNCATE}::test_script_and_app_have_one_feed_length",
-        "propagation/test_feed_length.py::test_a_feed_of_another_length_is_kept_at_that_length",
+        "propagation/test_feed_length.py::test_changing_the_feed_length_changes_trigger_and_handler",
     ),
     "S17 sample posts on any error": (
         "management/test_manage.py::test_seeding_only_an_empty_database_leaves_one_with_users_alone",

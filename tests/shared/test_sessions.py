@@ -1,4 +1,4 @@
-"""Reads ask for what this process has written: the session token of every transaction is sent with what follows it."""
+"""Reads send the session tokens of the process's own batches and stored procedures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.items import a_like, a_post, a_user
 
 @pytest.fixture
 async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]]]:
-    """`posts` as a process of its own sees it, and its operations."""
+    """`posts` through a client of its own, and the operations of that client."""
     with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
         settings = replace(blog.settings, account_endpoint=gateway.endpoint)
         async with connect(settings) as client:
@@ -26,7 +26,7 @@ async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]
 
 
 @pytest.mark.parametrize("contributions", [BATCHES.contributions, PROCEDURES.contributions], ids=["batch", "procedure"])
-async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
+async def test_reads_send_the_session_token_of_the_last_transaction(
     blog: Blog, recorded: tuple[Container, list[Operation]], contributions: Contributions
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))
@@ -41,7 +41,7 @@ async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
     assert [operation.sent_session for operation in operations[-2:]] == [written, written]
 
 
-async def test_a_look_after_a_refused_batch_asks_for_what_refused_it(
+async def test_reads_send_the_session_token_of_a_refused_batch(
     blog: Blog, recorded: tuple[Container, list[Operation]]
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))

@@ -1,5 +1,4 @@
-"""What the running app does to the database when something changes, operation by operation: no more than it must, and
-no round without end."""
+"""The operations that a change causes in the running app: a fixed number, without a loop."""
 
 from __future__ import annotations
 
@@ -17,29 +16,29 @@ from tests.gateway import Gateway, Operation
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 
-# Looks at the change feed of one container that show that nothing is under way: two for each of its four leases.
-LOOKS = 8
+# Polls of an idle change feed: two for each of the container's four leases.
+IDLE_POLLS = 8
 
 
 @dataclass(frozen=True)
 class Observed:
-    """An app of its own, all of whose operations pass `gateway`."""
+    """An app whose operations all pass through `gateway`."""
 
     api: Api
     app: RunningApp
     gateway: Gateway
 
-    async def at_rest(self) -> None:
-        """Wait until both feeds have been looked at often enough after the last operation of any other kind."""
+    async def idle(self) -> None:
+        """Wait until both change feeds have been polled often enough since the last other operation."""
         with self.gateway.recording() as operations:
-            await eventually(lambda: _are_looks_only(operations))
+            await eventually(lambda: _are_polls_only(operations))
 
 
-def _are_looks_only(operations: list[Operation]) -> bool:
+def _are_polls_only(operations: list[Operation]) -> bool:
     since = list(operations)
     last_other = max((at for at, operation in enumerate(since) if _is_work(operation)), default=-1)
     looks = Counter(operation.name for operation in since[last_other + 1 :])
-    return looks["changes users"] >= LOOKS and looks["changes posts"] >= LOOKS
+    return looks["changes users"] >= IDLE_POLLS and looks["changes posts"] >= IDLE_POLLS
 
 
 def _is_work(operation: Operation) -> bool:
@@ -60,20 +59,20 @@ async def observed(blog: Blog, own_gateway: Gateway, tmp_path: Path) -> AsyncIte
             yield Observed(Api(session, app.url, app.openapi), app, own_gateway)
 
 
-async def test_a_post_and_a_like_cause_the_operations_they_must_and_then_nothing(observed: Observed) -> None:
+async def test_a_post_and_a_like_cause_a_fixed_number_of_operations(observed: Observed) -> None:
     author = await observed.api.new_user()
-    await observed.at_rest()
+    await observed.idle()
 
     with observed.gateway.recording() as for_the_post:
         post = await observed.api.new_post(author)
-        await observed.at_rest()
+        await observed.idle()
     batches_before = len(observed.app.log_lines(containing="blog batch"))
     with observed.gateway.recording() as for_the_like:
         await observed.api.new_like(post, author)
-        await observed.at_rest()
+        await observed.idle()
 
-    # The author, who wrote lately, is read by the reaction alone. A creation is followed by a look whether the post was
-    # deleted meanwhile, and while the feed is not full by another whether it is too long now; no read finds nothing.
+    # Only the change handler reads the author, who is cached. After a copy is created, the post is read again in case
+    # it was deleted, and a feed with room is queried again in case it is too long now.
     assert _counted(for_the_post) == {
         "read users": 1,
         "create posts": 1,
