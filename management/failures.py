@@ -22,7 +22,7 @@ from shared.cosmos import ConditionFailed, Container, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed, KeptFailure, for_each
+from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed, for_each
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
 
@@ -36,7 +36,7 @@ _CONCURRENCY = 8
 _FIELDS = "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate"
 _ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
 
-OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[KeptFailure]]]
+OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,9 @@ class _Replay:
         if change is None:
             await self._delete(stored)
             return Outcome(failure, Result.DROPPED, "the item is gone")
-        kept = await way.on_changed([change])
-        if kept:
-            error = kept[0].error
-            return Outcome(failure, Result.FAILED, f"{type(error).__name__}: {error}")
+        errors = await way.on_changed([change])
+        if errors:
+            return Outcome(failure, Result.FAILED, f"{type(errors[0]).__name__}: {errors[0]}")
         await self._delete(stored)
         return Outcome(failure, Result.REPLAYED)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
@@ -54,17 +54,8 @@ def last_retry_after_s() -> float | None:
     return None if current is None else current.retry_after_s
 
 
-class _HttpResponse(Protocol):
-    status_code: int
-    headers: Mapping[str, str]
-
-
-class _PipelineResponse(Protocol):
-    http_response: _HttpResponse
-
-
-def record_response(response: _PipelineResponse) -> None:
-    """Update the account. The SDK calls this for every response, including those it retries."""
+def record_response(response: Any) -> None:
+    """Update the account. The SDK calls this with every pipeline response, including those it retries."""
     charge = _current.get()
     if charge is None:
         return

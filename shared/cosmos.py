@@ -124,20 +124,13 @@ async def container(name: str) -> Container:
     if name not in _opened:
         async with _opening:
             if name not in _opened:
-                _opened[name] = await _open(name)
+                opened = open_container(name)
+                with _blog_errors(about_item=False):
+                    if not _opened:
+                        await _client().__aenter__()
+                    await opened.proxy.read()
+                _opened[name] = opened
     return _opened[name]
-
-
-async def _open(name: str) -> Container:
-    opened = open_container(name)
-    try:
-        with _blog_errors():
-            if not _opened:
-                await _client().__aenter__()
-            await opened.proxy.read()
-    except ItemMissing as error:
-        raise DatabaseUnavailable(f"the container {name} is missing; run manage.py provision") from error
-    return opened
 
 
 @cache
@@ -162,17 +155,16 @@ class Container:
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
-        return await self._write(lambda: self.proxy.create_item(item, post_trigger_include=post_trigger))
+        return await self._write(self.proxy.create_item, item, post_trigger_include=post_trigger)
 
     async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write."""
-        return await self._write(lambda: self.proxy.upsert_item(item, post_trigger_include=post_trigger))
+        return await self._write(self.proxy.upsert_item, item, post_trigger_include=post_trigger)
 
     async def replace(self, item: Item, *, etag: str, post_trigger: str | None = None) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
-        return await self._write(
-            lambda: self.proxy.replace_item(item["id"], item, post_trigger_include=post_trigger, **_if_match(etag))
-        )
+        options = {"post_trigger_include": post_trigger, **_if_match(etag)}
+        return await self._write(self.proxy.replace_item, item["id"], item, **options)
 
     async def patch(
         self,
@@ -187,26 +179,16 @@ class Container:
 
         `predicate` cannot take parameters, so it must not contain input from a client.
         """
-        return await self._write(
-            lambda: self.proxy.patch_item(
-                item_id,
-                partition_key,
-                [dict(operation) for operation in operations],
-                filter_predicate=predicate,
-                **_if_match(etag),
-            )
-        )
+        options = {"filter_predicate": predicate, **_if_match(etag)}
+        return await self._write(self.proxy.patch_item, item_id, partition_key, list(map(dict, operations)), **options)
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
-        await self._write(lambda: self.proxy.delete_item(item_id, partition_key, **_if_match(etag)))
+        await self._write(self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
 
-    async def _write(self, operation: Callable[[], Awaitable[Mapping[str, Any] | None]]) -> Item:
-        async def attempt() -> Item:
-            with _blog_errors():
-                return dict(await operation() or {})
-
-        return await _retry_conflicts(f"a write to {self.proxy.id}", attempt)
+    async def _write(self, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Item:
+        written = await _retry_conflicts(f"a write to {self.proxy.id}", lambda: method(*arguments, **options))
+        return dict(written or {})
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         """One transaction of at most 100 operations. Raises BatchRefused.
@@ -214,14 +196,14 @@ class Container:
         Returns the item after each operation, empty for a deletion.
         """
 
-        async def attempt() -> list[Item]:
-            with _blog_errors(), noting_session(self.proxy):
-                # The SDK removes entries from the options it gets.
-                copied: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
-                results = await self.proxy.execute_item_batch(copied, partition_key)
-                return [dict(result.get("resourceBody") or {}) for result in results]
+        async def attempt() -> list[dict[str, Any]]:
+            # The SDK removes entries from the options it gets.
+            copied: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
+            with noting_session(self.proxy):
+                return await self.proxy.execute_item_batch(copied, partition_key)
 
-        return await _retry_conflicts(f"a batch on {self.proxy.id}", attempt)
+        results = await _retry_conflicts(f"a batch on {self.proxy.id}", attempt)
+        return [dict(result.get("resourceBody") or {}) for result in results]
 
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
         """Return the existing items whose ID is their partition key, in any order.
@@ -253,12 +235,12 @@ class Container:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
 
         async def attempt() -> Any:
-            with _blog_errors(script=True), noting_session(self.proxy):
+            with noting_session(self.proxy):
                 return await self.proxy.scripts.execute_stored_procedure(
                     procedure, partition_key=partition_key, parameters=list(parameters)
                 )
 
-        return await _retry_conflicts(procedure, attempt)
+        return await _retry_conflicts(procedure, attempt, about_item=False)
 
     async def feed_ranges(self) -> list[Mapping[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
@@ -266,10 +248,11 @@ class Container:
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
 
 
-async def _retry_conflicts(name: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
+async def _retry_conflicts(name: str, attempt: Callable[[], Awaitable[Result]], *, about_item: bool = True) -> Result:
     for number in range(CONFLICT_RETRIES + 1):
         try:
-            return await attempt()
+            with _blog_errors(about_item=about_item):
+                return await attempt()
         except _ConcurrentWrite as conflict:
             last = conflict
         # Without jitter, writes that conflicted once would conflict again.
@@ -286,26 +269,26 @@ def _if_match(etag: str | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _blog_errors(*, script: bool = False) -> Iterator[None]:
+def _blog_errors(*, about_item: bool = True) -> Iterator[None]:
     try:
         yield
     except (CosmosHttpResponseError, CosmosBatchOperationError) as error:
-        raise _translated(error, script) from error
+        raise _translated(error, about_item) from error
     except (AzureError, OSError) as error:
         raise DatabaseUnavailable(type(error).__name__) from error
 
 
-def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, script: bool) -> Exception:
+def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, about_item: bool) -> Exception:
     if isinstance(error, CosmosBatchOperationError) and error.status_code in _REFUSALS:
         return BatchRefused(error.error_index, _REFUSALS[error.status_code](error.message))
     status, sub_status = error.status_code or 0, getattr(error, "sub_status", None) or 0
-    if script and status == 400 and sub_status:
+    if not about_item and status == 400 and sub_status:
         # A script that throws a number returns 400, with the number as the sub-status.
         # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
         return _ConcurrentWrite(str(sub_status)) if sub_status in (_RETRY_WITH, 503) else ScriptFailed(sub_status)
     if status == _RETRY_WITH:
         return _ConcurrentWrite(str(status))
-    if status == 404 and (script or sub_status == _OWNER_MISSING):
+    if status == 404 and (sub_status == _OWNER_MISSING or not about_item):
         return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
     if status == 429:
         return DatabaseThrottled(retry_after_s(getattr(error, "headers", None) or {}))

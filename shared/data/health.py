@@ -63,7 +63,9 @@ class Readiness:
     async def _states(self) -> dict[str, str]:
         states: dict[str, str] = {}
         try:
-            for found in await asyncio.gather(*(_probe_states(probe, self._deadline_s) for probe in self._probes())):
+            for found in await asyncio.gather(
+                *(_probe_states(probe, self._deadline_s) for probe in self._probes() if probe.names)
+            ):
                 states |= found
         except SettingsError as error:
             states = {"settings": str(error)}
@@ -75,37 +77,33 @@ class Readiness:
     def _probes(self) -> Iterator[_Probe]:
         """Raises SettingsError."""
         definitions, uses_scripts = container_definitions(), self._uses_scripts()
-        proxy = self._open_container(definitions[0]["id"]).proxy
-        yield _Probe(["database"], lambda: proxy.client_connection.ReadDatabase(proxy.database_link))
+        first = self._open_container(definitions[0]["id"]).proxy
+        yield _Probe(["database"], partial(first.client_connection.ReadDatabase, first.database_link))
         for definition in definitions:
-            yield from _container_probes(self._open_container(definition["id"]).proxy, definition, uses_scripts)
+            proxy = self._open_container(definition["id"]).proxy
+            yield _Probe([proxy.id], proxy.read)
+            if uses_scripts:
+                triggers = [trigger["id"] for trigger in definition["triggers"]]
+                yield _script_probe(proxy, definition["storedProcedures"], proxy.scripts.list_stored_procedures)
+                yield _script_probe(proxy, triggers, proxy.scripts.list_triggers)
 
 
 @dataclass(frozen=True)
 class _Probe:
-    """One request, which shows that everything in `names` exists; a listing shows it for the names it returns."""
+    """A request that succeeds if `names` exist; with `is_listing`, if it returns them."""
 
     names: list[str]
     request: Callable[[], Awaitable[Any]]
     is_listing: bool = False
 
 
-def _container_probes(proxy: ContainerProxy, definition: dict[str, Any], uses_scripts: bool) -> Iterator[_Probe]:
-    yield _Probe([proxy.id], proxy.read)
-    if not uses_scripts:
-        return
-    triggers = [trigger["id"] for trigger in definition["triggers"]]
-    for scripts, list_scripts in (
-        (definition["storedProcedures"], proxy.scripts.list_stored_procedures),
-        (triggers, proxy.scripts.list_triggers),
-    ):
-        if scripts:
-            names = [f"{proxy.id}/{script}" for script in scripts]
-            yield _Probe(names, partial(_listed, proxy, list_scripts), is_listing=True)
+def _script_probe(
+    proxy: ContainerProxy, scripts: list[str], list_scripts: Callable[[], AsyncIterable[dict[str, Any]]]
+) -> _Probe:
+    async def request() -> list[str]:
+        return [f"{proxy.id}/{script['id']}" async for script in list_scripts()]
 
-
-async def _listed(proxy: ContainerProxy, list_scripts: Callable[[], AsyncIterable[dict[str, Any]]]) -> list[str]:
-    return [f"{proxy.id}/{script['id']}" async for script in list_scripts()]
+    return _Probe([f"{proxy.id}/{script}" for script in scripts], request, is_listing=True)
 
 
 async def _probe_states(probe: _Probe, deadline_s: float) -> dict[str, str]:

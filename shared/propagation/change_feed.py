@@ -44,14 +44,6 @@ async def for_each(
 
 
 @dataclass(frozen=True)
-class KeptFailure:
-    """A change that could not be handled and was stored in `failures`."""
-
-    change: Item
-    error: Exception
-
-
-@dataclass(frozen=True)
 class ChangeFeed:
     """The change feed of `container`, and `function`, which handles it."""
 
@@ -71,32 +63,29 @@ class ChangeFeed:
         retries are exhausted, the host checkpoints the batch, and the changes are lost
         (https://learn.microsoft.com/azure/azure-functions/functions-bindings-error-pages).
         """
-
-        def register(function: Callable[[func.DocumentList], Awaitable[None]]) -> Any:
-            triggered = blueprint.cosmos_db_trigger(
-                arg_name="changes",
-                connection="COSMOS",
-                database_name="%BLOG_DATABASE%",
-                container_name=self.container,
-                lease_container_name=LEASES,
-                lease_container_prefix=self.lease_prefix,
-                start_from_beginning=True,  # type: ignore[arg-type]  # annotated as a time; the host expects a bool
-                max_items_per_invocation=100,
-                # Lists must show a new post within 1.5 s (bench/propagation.py), and each poll is charged.
-                feed_poll_delay=300,
-                # These bound how long the changes of a killed host wait for another host.
-                lease_acquire_interval=2_000,
-                lease_renew_interval=5_000,
-                lease_expiration_interval=15_000,
-            )(function)
-            return blueprint.retry(
-                strategy="exponential_backoff",
-                max_retry_count="-1",
-                minimum_interval=BATCH_RETRY_LEAST,
-                maximum_interval=BATCH_RETRY_MOST,
-            )(triggered)
-
-        return register
+        trigger = blueprint.cosmos_db_trigger(
+            arg_name="changes",
+            connection="COSMOS",
+            database_name="%BLOG_DATABASE%",
+            container_name=self.container,
+            lease_container_name=LEASES,
+            lease_container_prefix=self.lease_prefix,
+            start_from_beginning=True,  # type: ignore[arg-type]  # annotated as a time; the host expects a bool
+            max_items_per_invocation=100,
+            # Lists must show a new post within 1.5 s (bench/propagation.py), and each poll is charged.
+            feed_poll_delay=300,
+            # These bound how long the changes of a killed host wait for another host.
+            lease_acquire_interval=2_000,
+            lease_renew_interval=5_000,
+            lease_expiration_interval=15_000,
+        )
+        retry = blueprint.retry(
+            strategy="exponential_backoff",
+            max_retry_count="-1",
+            minimum_interval=BATCH_RETRY_LEAST,
+            maximum_interval=BATCH_RETRY_MOST,
+        )
+        return lambda function: retry(trigger(function))
 
     async def run(
         self, changes: Iterable[Mapping[str, Any]], handle: Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
@@ -118,41 +107,37 @@ class ChangeFeed:
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]
-    ) -> list[KeptFailure]:
-        """Handle every change; store those that fail in `failures`, and return them.
+    ) -> list[Exception]:
+        """Handle every change; store those that fail in `failures`, and return their errors.
 
         Raises DatabaseThrottled or DatabaseUnavailable, after all changes have been tried, if the database failed one
         of them. The host then delivers the batch again.
         """
-        database_failures: list[Exception] = []
-        kept: list[KeptFailure] = []
+        errors: list[Exception] = []
+        database_errors: list[Exception] = []
 
-        async def handle_or_keep(change: Item) -> None:
+        async def handle_or_store(change: Item) -> None:
             try:
                 await handle(change)
             except (DatabaseThrottled, DatabaseUnavailable):
                 raise
             except Exception as error:  # noqa: BLE001 - one bad item must not block the others
-                await self._keep(failures, change, error)
-                kept.append(KeptFailure(change, error))
+                log(logging.ERROR, "change kept as failure", source=self.function, id=change.get("id"), exception=error)
+                key: Any = change.get(self.partition_key)
+                about = {"source": self.function, "container": self.container, "partition_key": key}
+                await keep_failure(failures, **about, change=change, error=error)
+                errors.append(error)
 
         async def handle_one(change: Item) -> None:
             try:
-                await handle_or_keep(change)
-            except (DatabaseThrottled, DatabaseUnavailable) as failure:
-                database_failures.append(failure)
+                await handle_or_store(change)
+            except (DatabaseThrottled, DatabaseUnavailable) as error:
+                database_errors.append(error)
 
         await for_each(changes, handle_one)
-        if database_failures:
-            raise database_failures[0]
-        return kept
-
-    async def _keep(self, failures: Container, change: Item, error: Exception) -> None:
-        log(logging.ERROR, "change kept as failure", source=self.function, id=change.get("id"), exception=error)
-        key: Any = change.get(self.partition_key)
-        await keep_failure(
-            failures, source=self.function, container=self.container, partition_key=key, change=change, error=error
-        )
+        if database_errors:
+            raise database_errors[0]
+        return errors
 
 
 USERS_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId")

@@ -10,7 +10,7 @@ Writes to `posts` come back as changes, then with the current name, so the loop 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,7 +21,7 @@ from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
-from shared.propagation.change_feed import POSTS_FEED, KeptFailure, for_each
+from shared.propagation.change_feed import POSTS_FEED, for_each
 from shared.propagation.copies import Copies, creating_together, looking_together
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
 from shared.propagation.rename_fanout import CurrentUsers, is_outdated
@@ -45,13 +45,9 @@ class PostChangeHandler:
     failures: Container
     transactions: Transactions = BATCHES
 
-    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[KeptFailure]:
-        """Handle a batch; return what was stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
+    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+        """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
         return await _PostBatch(self, CurrentUsers(self.users)).handle(list(fold(changes)))
-
-    @property
-    def user_copies(self) -> Copies:
-        return Copies(self.users, self.posts, partition_key="userId")
 
     @property
     def feed_copies(self) -> Copies:
@@ -99,20 +95,20 @@ class _PostBatch:
         handler, looks = self.handler, looking_together(self.handler.posts)
         has_trigger = handler.transactions.feed_trigger is not None  # a trigger does not run for a batch
         creations = None if has_trigger else creating_together(handler.feed, Post.TYPE)
-        self.user_copies = replace(handler.user_copies, looks=looks)
+        self.user_copies = Copies(handler.users, handler.posts, partition_key="userId", looks=looks)
         self.feed_copies = replace(handler.feed_copies, looks=looks, creations=creations)
 
-    async def handle(self, changes: list[Item]) -> list[KeptFailure]:
+    async def handle(self, changes: list[Item]) -> list[Exception]:
         failures = self.handler.failures
         if any(change["type"] == Post.TYPE for change in changes):
             self.feed_state = await FeedState.read(self.handler.feed)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
         await self.current_users.read([change for change in changes if change["type"] != DELETED_TYPE])
-        kept = await POSTS_FEED.handle_each(failures, changes, self._handle_one)
-        # One refill for all deletions; a failure is stored under the last one.
-        kept += await POSTS_FEED.handle_each(failures, deleted[-1:], self._refill)
+        errors = await POSTS_FEED.handle_each(failures, changes, self._handle_one)
+        # One refill for all deletions; an error is stored under the last one.
+        errors += await POSTS_FEED.handle_each(failures, deleted[-1:], self._refill)
         await self._trim_feed()
-        return kept
+        return errors
 
     async def _handle_one(self, change: Item) -> None:
         if change["type"] == DELETED_TYPE:
@@ -134,7 +130,7 @@ class _PostBatch:
         puts = [partial(self.user_copies.put, post, present=version_of(post) > 1)]
         if self.feed_state.admits(copy):
             puts.append(partial(self._put_in_feed, post, copy))
-        await for_each(puts, _call)
+        await for_each(puts, lambda put: put())
 
     async def _put_in_feed(self, post: Item, copy: Item) -> None:
         present = self.feed_state.has(copy)
@@ -167,10 +163,6 @@ class _PostBatch:
             await trim(handler.feed, handler.posts, handler.feed_copies, self.feed_state)
         elif self.feed_state.surplus:  # it was too long before; each creation has run the trigger
             await trim_by_trigger(handler.feed, trigger)
-
-
-async def _call(put: Callable[[], Awaitable[None]]) -> None:
-    await put()
 
 
 async def expire_contributions(posts: Container, post_id: str) -> None:

@@ -15,7 +15,7 @@ from shared.cosmos import ConditionFailed, Container, ItemMissing
 from shared.data import usernames
 from shared.models.base import Item
 from shared.models.user import User
-from shared.propagation.change_feed import USERS_FEED, KeptFailure
+from shared.propagation.change_feed import USERS_FEED
 from shared.propagation.rename_fanout import fan_out_rename
 from shared.transactions.choice import BATCHES, Transactions
 
@@ -29,8 +29,8 @@ class UserChangeHandler:
     failures: Container
     transactions: Transactions = BATCHES
 
-    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[KeptFailure]:
-        """Handle a batch; return what was stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
+    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+        """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
         latest = {change["id"]: dict(change) for change in changes if change.get("type") == User.TYPE}
         return await USERS_FEED.handle_each(self.failures, latest.values(), self._settle)
 
