@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import azure.functions as func
 
 from functions.routes import ROUTES
@@ -15,10 +13,7 @@ from shared.models.health import Health
 
 endpoints = Endpoints("health", ROUTES["health"])
 
-
-@cache
-def _readiness() -> Readiness:
-    return Readiness()
+_readiness = Readiness()
 
 
 @endpoints.endpoint(
@@ -30,7 +25,7 @@ def _readiness() -> Readiness:
 async def get_health(_call: Call[None]) -> func.HttpResponse:
     """200 if the database, every container and every script in use exists; 503 naming what is missing. The checks are
     at most a second old."""
-    health = Health(checks=await _readiness().checks())
+    health = Health(checks=await _readiness.checks())
     return func.HttpResponse(
         health.model_dump_json(by_alias=True).encode(),
         headers={"Cache-Control": "no-store"},

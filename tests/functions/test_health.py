@@ -245,10 +245,13 @@ async def test_an_expired_check_is_repeated(service: Service, containers: Callab
 async def test_the_responses_match_the_description(
     service: Service, containers: Callable[[str], Container], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "_readiness", lambda: Readiness(containers, uses_scripts=lambda: True))
+    def new_readiness() -> None:
+        monkeypatch.setattr(health, "_readiness", Readiness(containers, uses_scripts=lambda: True))
 
+    new_readiness()
     ready = await _described_response()
     service.existing -= {"feed", "posts/createLike"}
+    new_readiness()
     unready = await _described_response()
 
     assert (ready.status_code, ready.headers["Cache-Control"]) == (200, "no-store")
