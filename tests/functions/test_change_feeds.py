@@ -37,8 +37,8 @@ class Observed:
 def _are_polls_only(operations: list[Operation]) -> bool:
     since = list(operations)
     last_other = max((at for at, operation in enumerate(since) if _is_work(operation)), default=-1)
-    looks = Counter(operation.name for operation in since[last_other + 1 :])
-    return looks["changes users"] >= IDLE_POLLS and looks["changes posts"] >= IDLE_POLLS
+    polls = Counter(operation.name for operation in since[last_other + 1 :])
+    return polls["changes users"] >= IDLE_POLLS and polls["changes posts"] >= IDLE_POLLS
 
 
 def _is_work(operation: Operation) -> bool:

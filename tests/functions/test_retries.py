@@ -34,7 +34,7 @@ def _retry_after(milliseconds: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("wait_ms", "wait_s"), [(3_500, 4), (60_000, 60)], ids=["short", "long"])
-async def test_a_throttled_request_returns_429_at_its_deadline(
+async def test_a_throttled_request_returns_429_by_its_deadline(
     quiet_api: Api, gateway: Gateway, wait_ms: int, wait_s: int
 ) -> None:
     started = time.monotonic()
@@ -46,7 +46,7 @@ async def test_a_throttled_request_returns_429_at_its_deadline(
     assert time.monotonic() - started < REQUEST_DEADLINE_S + 1
 
 
-async def test_a_request_with_several_throttled_operations_returns_429_at_its_deadline(
+async def test_a_request_with_several_throttled_operations_returns_429_by_its_deadline(
     quiet_api: Api, api: Api, gateway: Gateway
 ) -> None:
     author = await api.new_user()

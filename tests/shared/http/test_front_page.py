@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import azure.functions as func
 import pytest
 from pydantic import ValidationError
 
 from shared.auth.callers import NOBODY
-from shared.charges import metered
+from shared.charges import metered, record_response
 from shared.cosmos import Container
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.http import front_page
@@ -141,15 +142,35 @@ async def test_a_hanging_query_is_sent_again(feed: Feed, monkeypatch: pytest.Mon
 
 
 async def test_a_hanging_reading_ends_at_its_deadline(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_page, "FRONT_PAGE_DEADLINE_S", 0.05)
     read = _reader(feed)
     feed.gate.clear()
-
-    with pytest.raises(DatabaseUnavailable):
+    with monkeypatch.context() as patched, pytest.raises(DatabaseUnavailable):
+        patched.setattr(front_page, "FRONT_PAGE_DEADLINE_S", 0.05)
         await read()
+
     feed.gate.set()
 
     assert (await read()).posts == []
+
+
+async def test_a_throttled_reading_throttles_every_request(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_page, "FRONT_PAGE_DEADLINE_S", 0.1)
+    read = _reader(feed)
+
+    async def throttled_query(*_: object, **__: object) -> list[object]:
+        record_response(SimpleNamespace(http_response=SimpleNamespace(status_code=429, headers={})))
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr(feed, "query", throttled_query)
+
+    async def request() -> None:
+        with metered():
+            await read()
+
+    outcomes = await asyncio.gather(*(request() for _ in range(3)), return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [DatabaseThrottled] * 3
 
 
 async def test_a_page_is_serialized_once_per_limit(blog: Blog) -> None:
