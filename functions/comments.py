@@ -9,13 +9,13 @@ from shared.auth.ownership import may_delete_comment
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import comments
-from shared.errors import CommentNotFound, PostNotFound, UserNotFound, VersionMismatch
+from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.http.replies import created, gone, paged
 from shared.models.comment import Comment, NewComment
 from shared.settings import settings
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
 endpoints = Endpoints("comments", ROUTES["comments"])
 
@@ -25,7 +25,7 @@ endpoints = Endpoints("comments", ROUTES["comments"])
     body=NewComment,
     resource=Comment,
     answers=(201,),
-    refusals=(UserNotFound, PostNotFound, CommentNotFound),
+    refusals=(UserNotFound, PostNotFound, CommentNotFound, IdempotencyKeyReused),
 )
 async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """The comment and the post's count of comments change together."""
@@ -36,7 +36,7 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
         post_id,
         call.body,
         idempotency_key=key,
-        transactions=chosen(settings()),
+        transactions=transactions(settings()),
     )
     return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
 
@@ -56,7 +56,7 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
         path["postId"],
         path["commentId"],
         etag=call.if_match,
-        transactions=chosen(settings()),
+        transactions=transactions(settings()),
     )
     return gone()
 

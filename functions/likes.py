@@ -14,7 +14,7 @@ from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, gone, paged
 from shared.models.like import Like, NewLike
 from shared.settings import settings
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
 endpoints = Endpoints("likes", ROUTES["likes"])
 
@@ -35,7 +35,7 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
         post_id,
         call.body,
         idempotency_key=call.idempotency_key,
-        transactions=chosen(settings()),
+        transactions=transactions(settings()),
     )
     if not added.created:
         return changed(Like, added.item)
@@ -55,7 +55,7 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
         path["postId"],
         path["userId"],
         etag=call.if_match,
-        transactions=chosen(settings()),
+        transactions=transactions(settings()),
     )
     return gone()
 

@@ -8,7 +8,7 @@ from functions.routes import ROUTES
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import posts
-from shared.errors import PostNotFound, UserNotFound, VersionMismatch
+from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, found, gone, paged
@@ -22,7 +22,7 @@ endpoints = Endpoints("posts", ROUTES["posts"])
     body=NewPost,
     resource=Post,
     answers=(201,),
-    refusals=(UserNotFound, PostNotFound),
+    refusals=(UserNotFound, PostNotFound, IdempotencyKeyReused),
 )
 async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     """The post can be read at once; the lists of posts show it a moment later. A repeated command whose post was

@@ -8,7 +8,7 @@ from functions.routes import ROUTES
 from shared.containers import USERS
 from shared.cosmos import container
 from shared.data import users
-from shared.errors import AlreadyRegistered, UsernameTaken, UserNotFound, VersionMismatch
+from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoints
 from shared.http.replies import changed, created, found
@@ -22,7 +22,7 @@ endpoints = Endpoints("users", ROUTES["users"])
     body=NewUser,
     resource=User,
     answers=(201,),
-    refusals=(UsernameTaken, AlreadyRegistered),
+    refusals=(UsernameTaken, AlreadyRegistered, IdempotencyKeyReused),
 )
 async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     """The name must be nobody else's, compared case-insensitively after Unicode NFKC. A caller who signs in has one

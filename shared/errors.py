@@ -13,6 +13,7 @@
     │   └── CommentNotFound
     ├── UsernameTaken
     ├── AlreadyRegistered    the caller has a user already
+    ├── IdempotencyKeyReused the key was sent before with another request
     ├── VersionMismatch      If-Match does not hold
     ├── IssuerUnavailable    the issuer of tokens cannot be asked for its keys
     ├── DatabaseThrottled    more requests than the provisioned throughput, past the retries
@@ -121,6 +122,13 @@ class AlreadyRegistered(BlogError):
     def __init__(self, user_id: str) -> None:
         super().__init__(f"The caller has a user already, with the id {user_id!r}.")
         self.user_id = user_id
+
+
+class IdempotencyKeyReused(BlogError):
+    """The Idempotency-Key was sent before with another request."""
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was sent before with another request; send a new key.")
 
 
 class VersionMismatch(BlogError):

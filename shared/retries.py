@@ -24,7 +24,7 @@ These multiply, so no count bounds a request: two clocks do. After `REQUEST_DEAD
 that a 429 advises is only begun where it ends within `THROTTLED_S` of the request's start (shared/patience.py): a
 throttled request is answered 429 while its client still listens.
 
-Comments and likes that share a batch (shared/transactions/post_commits.py) wait for a task that is none of theirs. It
+Comments and likes that share a batch (shared/transactions/batches.py) wait for a task that is none of theirs. It
 has a deadline of its own, `COMMIT_DEADLINE_S`, and waits for a throttled database as long as the last of them would.
 So do those who share a reading of the front page (shared/data/front_page.py), which ends after `REQUEST_DEADLINE_S`.
 

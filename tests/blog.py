@@ -19,7 +19,7 @@ from shared.models.base import Item
 from shared.propagation.posts import PostsReaction
 from shared.propagation.users import UsersReaction
 from shared.settings import Settings, Way
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
 # The scripts of the benchmark: what the article's do, and nothing else.
@@ -85,11 +85,11 @@ class Blog:
 
     @property
     def users_reaction(self) -> UsersReaction:
-        return UsersReaction(self.users, self.posts, self.failures, chosen(self.settings))
+        return UsersReaction(self.users, self.posts, self.failures, transactions(self.settings))
 
     @property
     def posts_reaction(self) -> PostsReaction:
-        return PostsReaction(self.users, self.posts, self.feed, self.failures, chosen(self.settings))
+        return PostsReaction(self.users, self.posts, self.feed, self.failures, transactions(self.settings))
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:

@@ -40,6 +40,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.BodyTooLarge: Problem(413, "Body too large"),
     errors.UnsupportedBody: Problem(415, "Unsupported body"),
     errors.InvalidFields: Problem(422, "Invalid fields"),
+    errors.IdempotencyKeyReused: Problem(422, "Idempotency key reused"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
     errors.IssuerUnavailable: Problem(503, "Issuer unavailable", retry_after_s=5),

@@ -24,10 +24,10 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.propagation.batches import Kept, Reaction, for_each
-from shared.propagation.copies import Copies, creating_together, looking_together
+from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, cut, refill, trim
 from shared.propagation.usernames import CurrentUsers, is_outdated
-from shared.transactions.choice import BATCHES, Transactions
+from shared.transactions import BATCHES, Transactions
 
 REACTION = Reaction(source="on_posts_changed", container=POSTS, partition_key="postId")
 
@@ -107,9 +107,9 @@ class _Batch:
     feed_copies: Copies = field(init=False)
 
     def __post_init__(self) -> None:
-        reaction, looks = self.reaction, looking_together(self.reaction.posts)
+        reaction, looks = self.reaction, post_reads(self.reaction.posts)
         has_trigger = reaction.transactions.feed_trigger is not None  # which runs with a creation of one item
-        creations = None if has_trigger else creating_together(reaction.feed, Post.TYPE)
+        creations = None if has_trigger else copy_creations(reaction.feed)
         self.user_copies = replace(reaction.user_copies, looks=looks)
         self.feed_copies = replace(reaction.feed_copies, looks=looks, creations=creations)
 
@@ -148,7 +148,7 @@ class _Batch:
         user = self.current_users.of(item)
         if user is None or not is_outdated(item, user):
             return False
-        await self.reaction.transactions.renames.in_post(self.reaction.posts, item["postId"], user)
+        await self.reaction.transactions.rename_in_post(self.reaction.posts, item["postId"], user)
         return True
 
     async def _copy(self, post: Item) -> None:

@@ -7,16 +7,16 @@ from shared.cosmos import container
 from shared.propagation.posts import PostsReaction
 from shared.propagation.users import UsersReaction
 from shared.settings import settings
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
 
 async def posts_reaction() -> PostsReaction:
     """Raises SettingsError, DatabaseUnavailable."""
     users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
-    return PostsReaction(users, posts, feed, failures, chosen(settings()))
+    return PostsReaction(users, posts, feed, failures, transactions(settings()))
 
 
 async def users_reaction() -> UsersReaction:
     """Raises SettingsError, DatabaseUnavailable."""
     users, posts, failures = [await container(name) for name in (USERS, POSTS, FAILURES)]
-    return UsersReaction(users, posts, failures, chosen(settings()))
+    return UsersReaction(users, posts, failures, transactions(settings()))

@@ -5,43 +5,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from shared.cosmos import Container
 from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.user import name_version
 from shared.propagation.batches import for_each
+from shared.transactions import Transactions
+from shared.transactions.batches import OUTDATED, outdated_parameters
 
 _PAGE_SIZE = 1000
 # Each rename in a partition is one call or two, so that the database's latency is what is waited for.
 _CONCURRENCY = 32
 
-OUTDATED = (
-    "c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
-    " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
-    " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
-)
 _EVERYWHERE = f"SELECT c.id, c.type, c.postId FROM c WHERE {OUTDATED}"  # noqa: S608 - a constant of ours
 
 
-class Renames(Protocol):
-    """Gives items of a user his present name, unless a later rename wrote them. Safe to repeat. Raises
-    DatabaseUnavailable when it makes no headway."""
-
-    async def in_post(self, posts: Container, post_id: str, user: Item) -> None:
-        """All of the user's items in one post's partition."""
-
-    async def of_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
-        """The user's `items` (`id`, `type`) in one post's partition, and others as it may be."""
-
-
-def outdated_parameters(user: Item) -> dict[str, Any]:
-    """The parameters of `OUTDATED`."""
-    return {"userId": user["id"], "username": user["username"], "nameVersion": name_version(user)}
-
-
-async def carry_to_items(posts: Container, user: Item, renames: Renames) -> None:
+async def carry_to_items(posts: Container, user: Item, transactions: Transactions) -> None:
     """Give all posts, comments and likes of the user his present name, wherever they are.
 
     The one query that finds them reaches all of `posts`: no other container knows where a user has commented or liked,
@@ -53,7 +34,7 @@ async def carry_to_items(posts: Container, user: Item, renames: Renames) -> None
         by_post[str(item["postId"])].append(item)
 
     async def rename(post_id: str) -> None:
-        await renames.of_items(posts, post_id, by_post[post_id], user)
+        await transactions.rename_items(posts, post_id, by_post[post_id], user)
 
     await for_each(list(by_post), rename, concurrency=_CONCURRENCY)
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from shared.containers import USERS
 from shared.cosmos import ConditionFailed, Container, ItemMissing
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.models.base import Item
 from shared.models.user import User
 from shared.propagation.batches import Kept, Reaction
 from shared.propagation.usernames import carry_to_items
-from shared.transactions.choice import BATCHES, Transactions
+from shared.transactions import BATCHES, Transactions
 
 REACTION = Reaction(source="on_users_changed", container=USERS, partition_key="userId")
 
@@ -44,13 +44,13 @@ class UsersReaction:
         """Each step may be repeated, and the list of former names is emptied last: a crash in between means that the
         change is delivered again and all of it done again. A state that is no longer the latest does no harm: every
         step leaves alone what a later rename has written, and that one is delivered, too."""
-        await usernames.confirm(self.users, user)
+        await username_reservations.confirm(self.users, user)
         former = user.get("formerUsernames", [])
         if not former:
             return
-        await carry_to_items(self.posts, user, self.transactions.renames)
+        await carry_to_items(self.posts, user, self.transactions)
         for username in former:
-            await usernames.release(self.users, username, user)
+            await username_reservations.release(self.users, username, user)
         with suppress(ConditionFailed, ItemMissing):
             emptied = [{"op": "remove", "path": "/formerUsernames"}]
             await self.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])

@@ -217,7 +217,7 @@ async def test_fields_of_the_servers_own_cannot_be_set(signed_in: SignedIn) -> N
         "nameVersion",
         "formerUsernames",
         "ownerId",
-        "commandId",
+        "fingerprint",
         "_etag",
         "_ts",
         "_self",

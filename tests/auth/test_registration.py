@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
 from shared.auth.callers import Caller
 from shared.auth.callers import signed_in as caller_of
-from shared.cosmos import Container, ItemExists
-from shared.data import usernames
+from shared.cosmos import Container, ItemExists, Operation
+from shared.data import username_reservations
 from shared.data.users import edit_user, get_user, register_user
 from shared.errors import AlreadyRegistered, UsernameTaken
 from shared.models.base import Item
@@ -54,6 +54,16 @@ async def test_a_repeated_registration_is_the_first_one_and_one_with_another_key
 
     assert (first.status, again.status, other.status) == (201, 201, 409)
     assert again.body == first.body
+
+
+async def test_a_key_reused_with_another_username_is_refused(signed_in: SignedIn) -> None:
+    api, name = signed_in(unique("subject")), unique("ada")
+    await api.create_user(unique("ada"), A_KEY)
+
+    reused = await api.create_user(name, A_KEY)
+    other = await signed_in(unique("subject")).create_user(name)
+
+    assert (reused.status, reused.body["title"], other.status) == (422, "Idempotency key reused", 201)
 
 
 async def test_a_registration_is_repeatable_after_its_name_went_to_someone_else(
@@ -110,14 +120,14 @@ class Interrupted(Container):
         self._interrupt: Callable[[], Awaitable[object]] | None = before
         self._after = after
 
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        if item["type"] != "user" or self._interrupt is None:
-            return await super().create(item, post_trigger=post_trigger)
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if self._interrupt is None:
+            return await super().batch(partition_key, operations)
         interrupt, self._interrupt = self._interrupt, None
         if self._after:
-            await super().create(item, post_trigger=post_trigger)
+            await super().batch(partition_key, operations)
         await interrupt()
-        return await super().create(item, post_trigger=post_trigger)
+        return await super().batch(partition_key, operations)
 
 
 class Crash(Exception):
@@ -138,7 +148,7 @@ def registration(users: Container, caller: Caller, name: str, key: str | None = 
 
 
 async def holder_of(blog: Blog, name: str) -> str | None:
-    key = usernames.reservation_id(name)
+    key = username_reservations.reservation_id(name)
     held = await blog.users.read(key, key)
     return held and str(held["ownerId"])
 

@@ -14,7 +14,7 @@ from management.seeding.plan import SeedPlan, Span
 from management.seeding.writing import is_empty, is_unfinished, seed
 from management.terminal import SeedCount
 from management.verify import verify
-from shared.data.usernames import normalised
+from shared.data.username_reservations import normalised
 from shared.data.users import create_user
 from shared.models.base import Item
 from shared.models.fields import check_username

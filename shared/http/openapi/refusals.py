@@ -63,6 +63,7 @@ _EXAMPLES: dict[Refusal, Exception] = {
         errors.BodyTooLarge(f"The body has {BODY_LIMIT + 1} bytes; {BODY_LIMIT} is the limit."),
         errors.UnsupportedBody("Send the body as application/json in UTF-8 and say so in Content-Type."),
         errors.InvalidFields([_FAULT]),
+        errors.IdempotencyKeyReused(),
         errors.IssuerUnavailable(),
         errors.DatabaseThrottled(retry_after_s=1),
         errors.DatabaseUnavailable("unreachable"),

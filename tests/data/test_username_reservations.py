@@ -12,7 +12,7 @@ import pytest
 
 from shared.charges import metered
 from shared.cosmos import ConditionFailed, Container
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
@@ -42,13 +42,13 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(usernames, "time", clock)
+    monkeypatch.setattr(username_reservations, "time", clock)
     return clock
 
 
 @pytest.mark.parametrize(("first", "second"), [("Bob", "bob"), ("ＢＯＢ", "bob"), ("Straße", "STRASSE"), ("Ⅷ", "viii")])
 def test_names_are_compared_folded_and_in_nfkc(first: str, second: str) -> None:
-    assert usernames.normalised(first) == usernames.normalised(second)
+    assert username_reservations.normalised(first) == username_reservations.normalised(second)
 
 
 async def test_of_many_who_register_one_name_at_once_one_gets_it(blog: Blog) -> None:
@@ -63,33 +63,33 @@ async def test_of_many_who_register_one_name_at_once_one_gets_it(blog: Blog) -> 
 async def test_registrations_spread_over_partition_keys(blog: Blog) -> None:
     await asyncio.gather(*(_register(blog, unique("user")) for _ in range(20)))
 
-    reservations = [item for item in await blog.all_items(blog.users) if item["type"] == usernames.TYPE]
+    reservations = [item for item in await blog.all_items(blog.users) if item["type"] == username_reservations.TYPE]
     assert len({item["userId"] for item in reservations}) == 20
 
 
 async def test_a_crash_before_the_user_is_written_frees_the_name_after_a_minute(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
-    await usernames.reserve(blog.users, name, "user-that-was-never-written", 1)
+    await username_reservations.reserve(blog.users, name, "user-that-was-never-written", 1)
     with pytest.raises(UsernameTaken):
         await _register(blog, name)
 
-    clock.ahead_s = usernames.ABANDONED_AFTER_S + 1
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
     user = await _register(blog, name)
 
     assert user["username"] == name
 
 
 async def test_an_unconfirmed_reservation_expires_by_itself(blog: Blog) -> None:
-    reservation = await usernames.reserve(blog.users, unique("bob"), "user-that-was-never-written", 1)
+    reservation = await username_reservations.reserve(blog.users, unique("bob"), "user-that-was-never-written", 1)
 
-    assert reservation.item["ttl"] == usernames.UNCONFIRMED_TTL_S
+    assert reservation.item["ttl"] == username_reservations.UNCONFIRMED_TTL_S
 
 
 async def test_a_user_whose_change_the_feed_has_not_seen_keeps_the_name(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
     await _register(blog, name)
 
-    clock.ahead_s = usernames.UNCONFIRMED_TTL_S - 1
+    clock.ahead_s = username_reservations.UNCONFIRMED_TTL_S - 1
 
     with pytest.raises(UsernameTaken):
         await _register(blog, name)
@@ -105,7 +105,9 @@ async def test_a_former_name_can_be_taken_before_the_feed_has_released_it(blog: 
     await blog.drain()
 
     assert second["username"] == name
-    reservation = await blog.users.read(usernames.reservation_id(name), usernames.reservation_id(name))
+    reservation = await blog.users.read(
+        username_reservations.reservation_id(name), username_reservations.reservation_id(name)
+    )
     assert reservation is not None
     assert reservation["ownerId"] == second["id"]
 
@@ -116,9 +118,9 @@ async def test_a_crash_in_a_rename_before_the_user_is_written_leaves_both_names_
     user = await _register(blog, unique("bob"))
     await blog.drain()
     wanted = unique("rob")
-    await usernames.reserve(blog.users, wanted, user["id"], 2)
+    await username_reservations.reserve(blog.users, wanted, user["id"], 2)
 
-    clock.ahead_s = usernames.ABANDONED_AFTER_S + 1
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
     other = await _register(blog, wanted)
 
     assert other["username"] == wanted
@@ -134,7 +136,7 @@ async def test_renames_of_one_user_that_race_end_with_one_name_and_it_is_his(blo
     await blog.drain()
 
     final = await get_user(blog.users, user["id"])
-    reserved = [item for item in await blog.all_items(blog.users) if item["type"] == usernames.TYPE]
+    reserved = [item for item in await blog.all_items(blog.users) if item["type"] == username_reservations.TYPE]
     assert final["username"] in names
     assert [item["username"] for item in reserved] == [final["username"]]
 
@@ -165,7 +167,9 @@ async def test_a_rename_that_changes_only_the_case_keeps_the_reservation(blog: B
     await _rename(blog, user, name.upper())
     await blog.drain()
 
-    reservation = await blog.users.read(usernames.reservation_id(name), usernames.reservation_id(name))
+    reservation = await blog.users.read(
+        username_reservations.reservation_id(name), username_reservations.reservation_id(name)
+    )
     assert reservation is not None
     assert reservation["ownerId"] == user["id"]
 
@@ -178,7 +182,9 @@ async def test_a_repeated_registration_with_its_key_returns_the_same_user(blog: 
     again = await _register(blog, name, key="k1")
 
     assert again == first
-    reservation = await blog.users.read(usernames.reservation_id(name), usernames.reservation_id(name))
+    reservation = await blog.users.read(
+        username_reservations.reservation_id(name), username_reservations.reservation_id(name)
+    )
     assert reservation is not None
     assert "ttl" not in reservation
 
@@ -196,7 +202,7 @@ async def test_a_stale_page_cannot_rename_whoever_has_the_old_name_now(blog: Blo
 
 async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None:
     user = await _register(blog, unique("Bob"))
-    key = usernames.reservation_id(user["username"].lower())
+    key = username_reservations.reservation_id(user["username"].lower())
     await blog.users.read(key, key)  # a client's first request to a container asks for its properties, too
 
     with metered() as charge:
@@ -274,7 +280,7 @@ async def _present(blog: Blog, user: Item) -> Item:
 
 
 async def _reservation(blog: Blog, username: str) -> Item | None:
-    key = usernames.reservation_id(username)
+    key = username_reservations.reservation_id(username)
     return await blog.users.read(key, key)
 
 
@@ -304,7 +310,7 @@ async def test_a_rename_settled_while_a_missing_reservation_is_made_again_leaves
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await _register(blog, unique("bob"))
-    key = usernames.reservation_id(first["username"])
+    key = username_reservations.reservation_id(first["username"])
     await blog.users.delete(key, key)
 
     async def rename_and_settle() -> None:
@@ -327,7 +333,7 @@ async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_
 ) -> None:
     """And the same change once more confirms it, unless the user has another name by now."""
     first = await _register(blog, unique("bob"))
-    key = usernames.reservation_id(first["username"])
+    key = username_reservations.reservation_id(first["username"])
     if is_late:
         await _rename(blog, first, unique("rob"))
         await _settle(blog, await _present(blog, first))
@@ -344,7 +350,7 @@ async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_
     await _settle(blog, first)
     after = await _reservation(blog, first["username"])
 
-    assert left["ttl"] == usernames.UNCONFIRMED_TTL_S
+    assert left["ttl"] == username_reservations.UNCONFIRMED_TTL_S
     assert (after is None) == is_late
     assert after is None or "ttl" not in after
 
@@ -355,7 +361,9 @@ async def test_a_name_confirmed_by_a_late_delivery_while_it_is_released_is_relea
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
 
-    Meeting(lambda: usernames.confirm(blog.users, first)).read(monkeypatch, usernames.reservation_id(first["username"]))
+    Meeting(lambda: username_reservations.confirm(blog.users, first)).read(
+        monkeypatch, username_reservations.reservation_id(first["username"])
+    )
     await _settle(blog, await _present(blog, first))
 
     assert await _reservation(blog, first["username"]) is None
