@@ -1,23 +1,19 @@
-"""Usernames are unique by reservation: an item per normalised name in `users`, each in a logical partition of its own,
-so that registrations spread over the container and finding the user of a name is one point read.
+"""Username reservations, which keep usernames unique: one item per normalized username in `users`.
 
-A reservation and its user cannot be written in one transaction, for they have different partition keys. The protocol:
+Each reservation has its own logical partition, so registrations spread over the container, and finding a username's
+owner is one point read. A reservation and its user cannot share a transaction. The protocol:
 
-1. reserve: create the reservation with a ttl (unconfirmed), before the user is written;
-2. write the user (create, or replace under its etag) with a `nameVersion` one higher;
-3. confirm: the users change feed takes the ttl off, once it has seen the user with this name;
-4. release: the users change feed deletes the reservations of former names.
+1. reserve: create the reservation with a ttl (unconfirmed).
+2. Write the user: create it, or replace it under its etag with `nameVersion` one higher.
+3. confirm: the users change feed has seen the user with this username, and removes the ttl.
+4. release: the users change feed deletes the reservations of former usernames.
 
-What a crash leaves, and what mends it:
+A crash after 1 leaves an unconfirmed reservation. Another user can take it over after `ABANDONED_AFTER_S` if the owner
+does not have the username; otherwise it expires. A crash after 2 loses nothing: the change feed delivers at least once,
+and meanwhile the owner has the username.
 
-- after 1: a reservation that nobody confirms. Another user may take it over once it is `ABANDONED_AFTER_S` old and its
-  owner turns out not to have the name; if none asks for it, the ttl removes it.
-- after 2: the user has the name; the change feed delivers at least once, so 3 and 4 follow. Until then the name cannot
-  be taken over, because its owner has it.
-
-Release and takeover must not hit a user who is just then taking a former name back. Both go by the reservation's etag
-and its `nameVersion`: taking a name back replaces the reservation with a higher version, so that the release of the
-lower one finds another etag, looks again, finds another version and leaves it alone.
+A user may take a former username back during its release or takeover. Taking it back replaces the reservation with a
+higher `nameVersion`, so a release finds another etag, reads again, and leaves the higher version alone.
 """
 
 from __future__ import annotations
@@ -35,26 +31,29 @@ from shared.models.user import name_version
 from shared.retries import RESERVE_ATTEMPTS
 
 TYPE = "username"
-# Long, because only a crash leaves an unconfirmed reservation behind, and a change feed that lags must not lose one.
+# Longer than the change feed may lag, or reservations of existing users would expire.
 UNCONFIRMED_TTL_S = 3600
-# Longer than any request may take, so that a reservation in the middle of its protocol is not taken away.
+# Longer than any request, so a reservation is not taken over before its user is written.
 ABANDONED_AFTER_S = 60
-# On a reservation that was missing when it was to be confirmed.
-_MADE_AGAIN = "madeAgain"
+# Marks a reservation that `confirm` had to recreate.
+_RECREATED = "madeAgain"
 
 
-def normalised(username: str) -> str:
-    """The form in which names are compared: case folded, NFKC (Unicode's toNFKC_Casefold, but for ignorables)."""
+def normalized(username: str) -> str:
+    """Return the form in which usernames are compared: NFKC and case folded.
+
+    This is Unicode's toNFKC_Casefold, except that ignorable characters stay.
+    """
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
 
 
 def reservation_id(username: str) -> str:
-    """Both the id and the partition key of the name's reservation."""
-    return f"username:{normalised(username)}"
+    """Return the id of the username's reservation, which is also its partition key."""
+    return f"username:{normalized(username)}"
 
 
 def reservation_item(username: str, user_id: str, name_version: int, *, confirmed: bool) -> Item:
-    """The reservation of `username` for the user, as the user's name number `name_version`."""
+    """Return the reservation of `username` for a user whose `nameVersion` is, or will be, `name_version`."""
     key = reservation_id(username)
     item: dict[str, Any] = {
         "id": key,
@@ -69,32 +68,34 @@ def reservation_item(username: str, user_id: str, name_version: int, *, confirme
 
 @dataclass(frozen=True)
 class Reservation:
-    """A reservation as stored; `fresh` unless it replaced one that this user held already."""
+    """A reservation as stored; `fresh` unless this user already held it."""
 
     item: Item
     fresh: bool
 
 
 async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Reservation:
-    """Reserve a name, unconfirmed: one write, and where the name has a reservation already, up to two point reads and
-    another write. Raises UsernameTaken."""
+    """Reserve a username, unconfirmed: one write.
+
+    If a reservation exists, up to two point reads and another write. Raises UsernameTaken.
+    """
     wanted = reservation_item(username, user_id, name_version, confirmed=False)
     for _ in range(RESERVE_ATTEMPTS):
         with suppress(ItemExists):
             return Reservation(await users.create(wanted), fresh=True)
-        # What is held may be released, confirmed or taken over between the look at it and the write.
+        # The existing reservation may change between the read and the write.
         with suppress(ConditionFailed, ItemMissing):
             return await _take_over(users, wanted)
     raise UsernameTaken(username)
 
 
 async def _take_over(users: Container, wanted: Item) -> Reservation:
-    """Raises UsernameTaken; ItemMissing, ConditionFailed when the reservation changed meanwhile."""
+    """Raises UsernameTaken; ItemMissing, ConditionFailed if the reservation changed concurrently."""
     held = await users.read(wanted["id"], wanted["id"])
     if held is None:
         raise ItemMissing
     own = held["ownerId"] == wanted["ownerId"]
-    if own and held["nameVersion"] >= wanted["nameVersion"]:  # a repeated command
+    if own and held["nameVersion"] >= wanted["nameVersion"]:  # a retry
         return Reservation(held, fresh=False)
     if not own and not await _is_abandoned(users, held):
         raise UsernameTaken(wanted["username"])
@@ -102,8 +103,10 @@ async def _take_over(users: Container, wanted: Item) -> Reservation:
 
 
 async def _is_abandoned(users: Container, held: Item) -> bool:
-    """Whether the owner does not have the name: he has been renamed since, or his command died before the user was
-    written, which only time can tell from one that is under way."""
+    """Return whether the owner was renamed since, or crashed before writing the user.
+
+    Only time tells a crash from a command that is still running.
+    """
     owner = await users.read(held["ownerId"], held["ownerId"])
     if owner is not None:
         if reservation_id(owner["username"]) == held["id"]:
@@ -115,8 +118,10 @@ async def _is_abandoned(users: Container, held: Item) -> bool:
 
 
 async def give_back(users: Container, reservation: Reservation) -> None:
-    """Undo a reservation whose command failed before the user was written: one write, or none where the reservation
-    replaced one of the user's own (it may be the one of his present name) or somebody took it since."""
+    """Undo a reservation whose user was not written: one write.
+
+    Does nothing unless it is fresh, because the user may have the username, or if it has changed since.
+    """
     if not reservation.fresh:
         return
     item = reservation.item
@@ -125,39 +130,39 @@ async def give_back(users: Container, reservation: Reservation) -> None:
 
 
 async def confirm(users: Container, user: Item) -> None:
-    """Make the reservation of the user's name last: one point read, and one write unless that is done already. Where
-    there is no reservation, or another's, the present user is read, too.
+    """Make the reservation of the user's username permanent: one point read, and one write unless it already is.
 
-    Raises UsernameTaken when someone else holds the name: no request can bring that about within its deadline, so it is
-    for a person to look at.
+    Also reads the current user if the reservation is missing or someone else's. Raises UsernameTaken if someone else
+    holds the user's username, which no request can cause: an operator has to resolve it.
     """
     wanted = reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
     held = await users.read(wanted["id"], wanted["id"])
     if held is None:
-        await _reserve_again(users, user, wanted)
+        await _recreate(users, user, wanted)
     elif held["ownerId"] != user["id"]:
         if await _has_name(users, wanted):
             raise UsernameTaken(user["username"])
     elif "ttl" in held and held["nameVersion"] <= wanted["nameVersion"]:
-        await _make_last(users, held, wanted)
+        await _make_permanent(users, held, wanted)
 
 
-async def _reserve_again(users: Container, user: Item, wanted: Item) -> None:
-    """The reservation has expired, or the change was delivered so late that the user has another name and the
-    reservation was released. Nobody would release it a second time, so it stays unconfirmed until the user has been
-    read, whoever does that; after a crash it expires."""
+async def _recreate(users: Container, user: Item, wanted: Item) -> None:
+    """Recreate a reservation that expired, unless the user was renamed since and it was released.
+
+    It stays unconfirmed until the user has been read: no second release would follow, but after a crash it expires.
+    """
     unconfirmed = reservation_item(wanted["username"], wanted["ownerId"], wanted["nameVersion"], confirmed=False)
     try:
-        reserved = await users.create(unconfirmed | {_MADE_AGAIN: True})
+        reserved = await users.create(unconfirmed | {_RECREATED: True})
     except ItemExists:
         await confirm(users, user)
     else:
-        await _make_last(users, reserved, wanted)
+        await _make_permanent(users, reserved, wanted)
 
 
-async def _make_last(users: Container, held: Item, wanted: Item) -> None:
-    with suppress(ConditionFailed, ItemMissing):  # the user is taking the name once more: that change comes, too
-        if _MADE_AGAIN in held and not await _has_name(users, wanted):
+async def _make_permanent(users: Container, held: Item, wanted: Item) -> None:
+    with suppress(ConditionFailed, ItemMissing):  # the user takes it back: that change is delivered, too
+        if _RECREATED in held and not await _has_name(users, wanted):
             await users.delete(held["id"], held["id"], etag=held["_etag"])
         else:
             await users.replace(wanted, etag=held["_etag"])
@@ -169,9 +174,10 @@ async def _has_name(users: Container, wanted: Item) -> bool:
 
 
 async def release(users: Container, username: str, user: Item) -> None:
-    """Delete the reservation of a name that the user had before: one point read and one write, or the read alone where
-    the name is not his any more or is his again. Raises DatabaseUnavailable when the reservation is written each time
-    between the two."""
+    """Delete the reservation of a former username: one point read and one write.
+
+    Keeps it if it is someone else's or the user's again. Raises DatabaseUnavailable if each attempt meets another write.
+    """
     key = reservation_id(username)
     if key == reservation_id(user["username"]):
         return
@@ -179,8 +185,8 @@ async def release(users: Container, username: str, user: Item) -> None:
         held = await users.read(key, key)
         if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= name_version(user):
             return
-        with suppress(ConditionFailed):  # taken over, taken back, or confirmed by a delivery that came late: look again
+        with suppress(ConditionFailed):  # taken over, taken back, or confirmed late: read again
             with suppress(ItemMissing):
                 await users.delete(key, key, etag=held["_etag"])
             return
-    raise DatabaseUnavailable(f"the reservation {key} was written each time it was to be released")
+    raise DatabaseUnavailable(f"other writes refused the release of {key} {RESERVE_ATTEMPTS} times")

@@ -47,11 +47,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.mark.parametrize(("first", "second"), [("Bob", "bob"), ("ＢＯＢ", "bob"), ("Straße", "STRASSE"), ("Ⅷ", "viii")])
-def test_names_are_compared_folded_and_in_nfkc(first: str, second: str) -> None:
-    assert username_reservations.normalised(first) == username_reservations.normalised(second)
+def test_usernames_are_compared_case_folded_in_nfkc(first: str, second: str) -> None:
+    assert username_reservations.normalized(first) == username_reservations.normalized(second)
 
 
-async def test_of_many_who_register_one_name_at_once_one_gets_it(blog: Blog) -> None:
+async def test_one_of_many_concurrent_registrations_gets_the_username(blog: Blog) -> None:
     name = unique("bob")
 
     results = await asyncio.gather(*(_register(blog, name) for _ in range(10)), return_exceptions=True)
@@ -67,7 +67,7 @@ async def test_registrations_spread_over_partition_keys(blog: Blog) -> None:
     assert len({item["userId"] for item in reservations}) == 20
 
 
-async def test_a_crash_before_the_user_is_written_frees_the_name_after_a_minute(blog: Blog, clock: Clock) -> None:
+async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_minute(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
     await username_reservations.reserve(blog.users, name, "user-that-was-never-written", 1)
     with pytest.raises(UsernameTaken):
@@ -79,13 +79,13 @@ async def test_a_crash_before_the_user_is_written_frees_the_name_after_a_minute(
     assert user["username"] == name
 
 
-async def test_an_unconfirmed_reservation_expires_by_itself(blog: Blog) -> None:
+async def test_an_unconfirmed_reservation_expires(blog: Blog) -> None:
     reservation = await username_reservations.reserve(blog.users, unique("bob"), "user-that-was-never-written", 1)
 
     assert reservation.item["ttl"] == username_reservations.UNCONFIRMED_TTL_S
 
 
-async def test_a_user_whose_change_the_feed_has_not_seen_keeps_the_name(blog: Blog, clock: Clock) -> None:
+async def test_a_user_keeps_the_username_while_the_change_feed_lags(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
     await _register(blog, name)
 
@@ -95,7 +95,7 @@ async def test_a_user_whose_change_the_feed_has_not_seen_keeps_the_name(blog: Bl
         await _register(blog, name)
 
 
-async def test_a_former_name_can_be_taken_before_the_feed_has_released_it(blog: Blog) -> None:
+async def test_a_former_username_can_be_taken_before_its_release(blog: Blog) -> None:
     name = unique("bob")
     first = await _register(blog, name)
     await blog.drain()
@@ -112,7 +112,7 @@ async def test_a_former_name_can_be_taken_before_the_feed_has_released_it(blog: 
     assert reservation["ownerId"] == second["id"]
 
 
-async def test_a_crash_in_a_rename_before_the_user_is_written_leaves_both_names_usable(
+async def test_a_crash_during_a_rename_leaves_both_usernames_usable(
     blog: Blog, clock: Clock
 ) -> None:
     user = await _register(blog, unique("bob"))
@@ -128,7 +128,7 @@ async def test_a_crash_in_a_rename_before_the_user_is_written_leaves_both_names_
         await _register(blog, user["username"])
 
 
-async def test_renames_of_one_user_that_race_end_with_one_name_and_it_is_his(blog: Blog) -> None:
+async def test_concurrent_renames_of_one_user_leave_one_reservation(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     names = [unique(f"rob{number}") for number in range(4)]
 
@@ -141,7 +141,7 @@ async def test_renames_of_one_user_that_race_end_with_one_name_and_it_is_his(blo
     assert [item["username"] for item in reserved] == [final["username"]]
 
 
-async def test_a_rename_that_loses_gives_the_name_back(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rename_that_loses_gives_its_reservation_back(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     user = await _register(blog, unique("bob"))
     wanted = unique("rob")
     replace = Container.replace
@@ -174,7 +174,7 @@ async def test_a_rename_that_changes_only_the_case_keeps_the_reservation(blog: B
     assert reservation["ownerId"] == user["id"]
 
 
-async def test_a_repeated_registration_with_its_key_returns_the_same_user(blog: Blog) -> None:
+async def test_a_retried_registration_returns_the_same_user(blog: Blog) -> None:
     name = unique("bob")
     first = await _register(blog, name, key="k1")
     await blog.drain()
@@ -189,7 +189,7 @@ async def test_a_repeated_registration_with_its_key_returns_the_same_user(blog: 
     assert "ttl" not in reservation
 
 
-async def test_a_stale_page_cannot_rename_whoever_has_the_old_name_now(blog: Blog) -> None:
+async def test_a_stale_page_cannot_rename_the_new_owner_of_a_username(blog: Blog) -> None:
     name = unique("alice")
     first = await _register(blog, name)
     await _rename(blog, first, unique("bob"))
@@ -200,7 +200,7 @@ async def test_a_stale_page_cannot_rename_whoever_has_the_old_name_now(blog: Blo
     assert (await get_user(blog.users, second["id"]))["username"] == name
 
 
-async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None:
+async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     user = await _register(blog, unique("Bob"))
     key = username_reservations.reservation_id(user["username"].lower())
     await blog.users.read(key, key)  # a client's first request to a container asks for its properties, too
@@ -214,7 +214,7 @@ async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None
     assert charge.request_units <= 2
 
 
-async def test_a_name_that_is_released_while_it_is_being_taken_over_is_had(
+async def test_a_username_released_during_its_takeover_is_taken(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = unique("bob")
@@ -233,7 +233,7 @@ async def test_a_name_that_is_released_while_it_is_being_taken_over_is_had(
     assert second["username"] == name
 
 
-async def test_a_settled_rename_does_not_change_the_entity_tag_of_the_user(blog: Blog) -> None:
+async def test_completing_a_rename_does_not_change_the_users_etag(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     renamed = await _rename(blog, user, unique("rob"))
     await blog.drain()
@@ -284,7 +284,7 @@ async def _reservation(blog: Blog, username: str) -> Item | None:
     return await blog.users.read(key, key)
 
 
-async def test_a_delivery_from_before_a_rename_does_not_reserve_the_released_name_again(blog: Blog) -> None:
+async def test_a_late_delivery_does_not_recreate_a_released_reservation(blog: Blog) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
     await _settle(blog, await _present(blog, first))
@@ -294,7 +294,7 @@ async def test_a_delivery_from_before_a_rename_does_not_reserve_the_released_nam
     assert await _reservation(blog, first["username"]) is None
 
 
-async def test_a_delivery_from_before_a_rename_is_no_failure_when_others_have_the_name_since(blog: Blog) -> None:
+async def test_a_late_delivery_does_not_fail_if_someone_else_has_the_username(blog: Blog) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
     await _settle(blog, await _present(blog, first))
@@ -306,7 +306,7 @@ async def test_a_delivery_from_before_a_rename_is_no_failure_when_others_have_th
     assert (await _reservation(blog, first["username"]) or {})["ownerId"] == heir["id"]
 
 
-async def test_a_rename_settled_while_a_missing_reservation_is_made_again_leaves_none(
+async def test_a_rename_during_the_recreation_of_a_reservation_leaves_none(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await _register(blog, unique("bob"))
@@ -328,7 +328,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_expires(
+async def test_a_crash_during_the_recreation_of_a_reservation_leaves_one_that_expires(
     blog: Blog, monkeypatch: pytest.MonkeyPatch, is_late: bool
 ) -> None:
     """And the same change once more confirms it, unless the user has another name by now."""
@@ -355,7 +355,7 @@ async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_
     assert after is None or "ttl" not in after
 
 
-async def test_a_name_confirmed_by_a_late_delivery_while_it_is_released_is_released(
+async def test_a_late_confirmation_does_not_prevent_the_release(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await _register(blog, unique("bob"))

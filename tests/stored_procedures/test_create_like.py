@@ -15,7 +15,7 @@ from tests.items import a_like, a_post, a_user
 pytestmark = pytest.mark.usefixtures("both_script_views")
 
 
-async def test_a_like_and_its_count_are_written_together(blog: Blog) -> None:
+async def test_a_like_is_written_with_its_count(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
 
@@ -36,7 +36,7 @@ async def test_a_repeated_like_counts_once_and_returns_the_first(blog: Blog) -> 
     assert await blog.counts(post) == (0, 1)
 
 
-async def test_likes_of_one_user_that_race_count_once(blog: Blog) -> None:
+async def test_concurrent_likes_of_one_user_count_once(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
 
@@ -48,7 +48,7 @@ async def test_likes_of_one_user_that_race_count_once(blog: Blog) -> None:
     assert await blog.counts(post) == (0, 1)
 
 
-async def test_the_articles_way_counts_a_double_click_twice(blog: Blog) -> None:
+async def test_the_articles_script_counts_a_double_click_twice(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
     await blog.deploy_naive_procedure("createLike")
@@ -62,7 +62,7 @@ async def test_the_articles_way_counts_a_double_click_twice(blog: Blog) -> None:
     assert stored["likeCount"] == 2
 
 
-async def test_a_like_of_an_unknown_post_answers_404_and_writes_nothing(blog: Blog) -> None:
+async def test_a_like_of_an_unknown_post_throws_404_and_writes_nothing(blog: Blog) -> None:
     liker = a_user()
     post = a_post(liker)
 
@@ -74,7 +74,7 @@ async def test_a_like_of_an_unknown_post_answers_404_and_writes_nothing(blog: Bl
 
 
 @pytest.mark.parametrize("accepted", [0, 1, 2])
-async def test_a_refused_operation_leaves_neither_count_nor_like(blog: Blog, accepted: int) -> None:
+async def test_a_refused_operation_rolls_back_like_and_count(blog: Blog, accepted: int) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
 
