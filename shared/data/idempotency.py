@@ -28,12 +28,6 @@ def idempotency_record(command_id: str, request: RequestModel, result: Item, **p
     }
 
 
-def check_same_request(stored: Item, record: Item) -> None:
-    """Compare the stored record of a key with a new one. Raises IdempotencyKeyReused."""
-    if stored["fingerprint"] != record["fingerprint"]:
-        raise IdempotencyKeyReused
-
-
 async def create_recorded(container: Container, item: Item, record: Item | None, partition_key: str) -> Item:
     """Create the item, and its record if there is one: one write or one batch. Raises ItemExists."""
     if record is None:
@@ -48,7 +42,6 @@ async def create_recorded(container: Container, item: Item, record: Item | None,
 async def is_recorded(container: Container, record: Item, partition_key: str) -> bool:
     """Return whether the command ran in the last 24 hours: one point read. Raises IdempotencyKeyReused."""
     stored = await container.read(record["id"], partition_key)
-    if stored is None:
-        return False
-    check_same_request(stored, record)
-    return True
+    if stored is not None and stored["fingerprint"] != record["fingerprint"]:
+        raise IdempotencyKeyReused
+    return stored is not None

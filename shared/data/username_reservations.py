@@ -176,7 +176,7 @@ async def _has_name(users: Container, wanted: Item) -> bool:
 async def release(users: Container, username: str, user: Item) -> None:
     """Delete the reservation of a former username: one point read and one write.
 
-    Keeps it if it is someone else's or the user's again. Raises DatabaseUnavailable if each attempt meets another write.
+    Keeps it if it is someone else's or the user's again. Raises DatabaseUnavailable if every attempt fails.
     """
     key = reservation_id(username)
     if key == reservation_id(user["username"]):

@@ -1,4 +1,4 @@
-"""Names of those who wrote lately: remembered for a while, known at once after a rename, set right where too old."""
+"""The cache of authors: how it is filled and updated, and who corrects stale usernames."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ async def test_the_change_feed_corrects_a_comment_with_a_stale_username(blog: Bl
     here, user_id, name = blog.users, await _registered(blog), unique("countess")
     author = await get_author(here, user_id)
     post = await blog.posts.create(a_post(author))
-    await edit_user(blog.users, user_id, UserChanges(username=name), etag=None)  # another process, as `here` sees it
+    await edit_user(
+        blog.users, user_id, UserChanges(username=name), etag=None
+    )  # as in another process: `here` has a cache of its own
     await blog.drain()
 
     stale = await create_comment(

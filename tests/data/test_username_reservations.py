@@ -1,4 +1,4 @@
-"""Usernames are unique, and no crash leaves one taken for ever or with two owners."""
+"""Usernames stay unique, and no crash leaves one reserved forever or with two owners."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def _rename(blog: Blog, user: Item, username: str) -> Item:
 
 @dataclass
 class Clock:
-    """The time as the reservations see it, so many seconds from now."""
+    """The time that reservations see: `ahead_s` seconds from now."""
 
     ahead_s: float = 0
 
@@ -69,7 +69,7 @@ async def test_registrations_spread_over_partition_keys(blog: Blog) -> None:
 
 async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_minute(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
-    await username_reservations.reserve(blog.users, name, "user-that-was-never-written", 1)
+    await username_reservations.reserve(blog.users, name, "never-written", 1)
     with pytest.raises(UsernameTaken):
         await _register(blog, name)
 
@@ -80,7 +80,7 @@ async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_min
 
 
 async def test_an_unconfirmed_reservation_expires(blog: Blog) -> None:
-    reservation = await username_reservations.reserve(blog.users, unique("bob"), "user-that-was-never-written", 1)
+    reservation = await username_reservations.reserve(blog.users, unique("bob"), "never-written", 1)
 
     assert reservation.item["ttl"] == username_reservations.UNCONFIRMED_TTL_S
 
@@ -112,9 +112,7 @@ async def test_a_former_username_can_be_taken_before_its_release(blog: Blog) -> 
     assert reservation["ownerId"] == second["id"]
 
 
-async def test_a_crash_during_a_rename_leaves_both_usernames_usable(
-    blog: Blog, clock: Clock
-) -> None:
+async def test_a_crash_during_a_rename_leaves_both_usernames_usable(blog: Blog, clock: Clock) -> None:
     user = await _register(blog, unique("bob"))
     await blog.drain()
     wanted = unique("rob")
@@ -146,13 +144,13 @@ async def test_a_rename_that_loses_gives_its_reservation_back(blog: Blog, monkey
     wanted = unique("rob")
     replace = Container.replace
 
-    async def replace_too_late(container: Container, item: Item, *, etag: str) -> Item:
+    async def fail_to_replace(container: Container, item: Item, *, etag: str) -> Item:
         if item["id"] == user["id"]:
             raise ConditionFailed
         return await replace(container, item, etag=etag)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Container, "replace", replace_too_late)
+        patched.setattr(Container, "replace", fail_to_replace)
         with pytest.raises(DatabaseUnavailable):
             await _rename(blog, user, wanted)
 
@@ -203,7 +201,7 @@ async def test_a_stale_page_cannot_rename_the_new_owner_of_a_username(blog: Blog
 async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     user = await _register(blog, unique("Bob"))
     key = username_reservations.reservation_id(user["username"].lower())
-    await blog.users.read(key, key)  # a client's first request to a container asks for its properties, too
+    await blog.users.read(key, key)  # the first request to a container also reads its properties
 
     with metered() as charge:
         reservation = await blog.users.read(key, key)
@@ -214,20 +212,18 @@ async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     assert charge.request_units <= 2
 
 
-async def test_a_username_released_during_its_takeover_is_taken(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_username_released_during_its_takeover_is_taken(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     name = unique("bob")
     first = await _register(blog, name)
     await _rename(blog, first, unique("rob"))
     replace = Container.replace
 
-    async def replace_what_the_feed_releases(container: Container, item: Item, *, etag: str) -> Item:
+    async def replace_after_its_release(container: Container, item: Item, *, etag: str) -> Item:
         await container.delete(item["id"], item["userId"])
         return await replace(container, item, etag=etag)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Container, "replace", replace_what_the_feed_releases)
+        patched.setattr(Container, "replace", replace_after_its_release)
         second = await _register(blog, name)
 
     assert second["username"] == name
@@ -245,25 +241,25 @@ async def test_completing_a_rename_does_not_change_the_users_etag(blog: Blog) ->
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """Containers in which something else happens once, at a certain point."""
+class Interleaving:
+    """Runs `after` once, right after an operation on an item."""
 
     after: Callable[[], Awaitable[object]]
 
     def read(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        """After the first read of the item, before its result is used."""
+        """Interleave after the first read of the item, before its result is used."""
         self._follow(monkeypatch, "read", lambda arguments: arguments[0] == item_id)
 
     def create(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        """After the item is created."""
+        """Interleave after the item's creation."""
         self._follow(monkeypatch, "create", lambda arguments: arguments[0]["id"] == item_id)
 
-    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, is_meant: Callable[[Any], bool]) -> None:
+    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, matches: Callable[[Any], bool]) -> None:
         operation = getattr(Container, name)
 
         async def follow(container: Container, *arguments: Any, **options: Any) -> Any:
             result = await operation(container, *arguments, **options)
-            if is_meant(arguments):
+            if matches(arguments):
                 monkeypatch.setattr(Container, name, operation)
                 await self.after()
             return result
@@ -317,21 +313,21 @@ async def test_a_rename_during_the_recreation_of_a_reservation_leaves_none(
         await _rename(blog, first, unique("rob"))
         await _settle(blog, await _present(blog, first))
 
-    Meeting(rename_and_settle).create(monkeypatch, key)
+    Interleaving(rename_and_settle).create(monkeypatch, key)
     await _settle(blog, first)
 
     assert await _reservation(blog, first["username"]) is None
 
 
 class Killed(BaseException):
-    """As a crash: nothing is done after it."""
+    """A crash: no except clause of the app runs."""
 
 
 @pytest.mark.parametrize("is_late", [False, True])
 async def test_a_crash_during_the_recreation_of_a_reservation_leaves_one_that_expires(
     blog: Blog, monkeypatch: pytest.MonkeyPatch, is_late: bool
 ) -> None:
-    """And the same change once more confirms it, unless the user has another name by now."""
+    """The next delivery confirms it, unless the user was renamed."""
     first = await _register(blog, unique("bob"))
     key = username_reservations.reservation_id(first["username"])
     if is_late:
@@ -343,7 +339,7 @@ async def test_a_crash_during_the_recreation_of_a_reservation_leaves_one_that_ex
     async def die() -> None:
         raise Killed
 
-    Meeting(die).create(monkeypatch, key)
+    Interleaving(die).create(monkeypatch, key)
     with pytest.raises(Killed):
         await _settle(blog, first)
     left = await _reservation(blog, first["username"]) or {}
@@ -355,13 +351,11 @@ async def test_a_crash_during_the_recreation_of_a_reservation_leaves_one_that_ex
     assert after is None or "ttl" not in after
 
 
-async def test_a_late_confirmation_does_not_prevent_the_release(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_late_confirmation_does_not_prevent_the_release(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
 
-    Meeting(lambda: username_reservations.confirm(blog.users, first)).read(
+    Interleaving(lambda: username_reservations.confirm(blog.users, first)).read(
         monkeypatch, username_reservations.reservation_id(first["username"])
     )
     await _settle(blog, await _present(blog, first))

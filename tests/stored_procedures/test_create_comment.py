@@ -1,4 +1,4 @@
-"""createComment.js as it is deployed, and beside it the article's way of doing the same."""
+"""createComment.js as deployed, and the article's script for comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from shared.cosmos import ScriptFailed
 from shared.errors import DatabaseUnavailable
 from tests.blog import Blog
-from tests.items import a_comment, a_post, a_user
+from tests.items import a_comment, a_post, a_record, a_user
 
 pytestmark = pytest.mark.usefixtures("both_script_views")
 
@@ -88,13 +88,16 @@ async def test_the_articles_script_stores_null_for_a_missing_count(blog: Blog) -
     assert stored["commentCount"] is None
 
 
-@pytest.mark.parametrize("accepted", [0, 1, 2])
-async def test_a_refused_operation_rolls_back_comment_and_count(blog: Blog, accepted: int) -> None:
+@pytest.mark.parametrize("accepted", range(5))
+@pytest.mark.parametrize("with_record", [False, True])
+async def test_a_refused_operation_rolls_back_comment_and_count(blog: Blog, accepted: int, with_record: bool) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
+    comment = a_comment(post, author)
+    record = a_record(comment) if with_record else None
 
-    with blog.accepting(accepted), pytest.raises(DatabaseUnavailable):
-        await blog.posts.execute("createComment", post["id"], a_comment(post, author))
+    with blog.accepting(min(accepted, 4 if with_record else 2)), pytest.raises(DatabaseUnavailable):
+        await blog.posts.execute("createComment", post["id"], comment, record)
 
     assert await blog.counts(post) == (0, 0)
     assert len(await blog.items_of(post)) == 1

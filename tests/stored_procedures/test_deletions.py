@@ -1,4 +1,4 @@
-"""deleteComment.js and deleteLike.js as they are deployed."""
+"""deleteComment.js and deleteLike.js as deployed."""
 
 from __future__ import annotations
 

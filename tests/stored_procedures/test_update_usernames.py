@@ -1,4 +1,4 @@
-"""updateUsernames.js as it is deployed, and beside it the article's way of doing the same."""
+"""updateUsernames.js as deployed, and the article's script for comparison."""
 
 from __future__ import annotations
 

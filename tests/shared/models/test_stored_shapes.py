@@ -1,4 +1,4 @@
-"""What items keep, and what they leave out: every byte of a list's items is paid with each reading of the list."""
+"""What items store, and what they omit, because queries are charged by the bytes they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summary of a post: at most 200 characters, cut where a reader would cut."""
+"""The summary of a post: at most 200 characters, cut at a word boundary."""
 
 from __future__ import annotations
 
