@@ -5,26 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 Result = TypeVar("Result")
-
-
-@dataclass
-class _Submission(Generic[Value, Result]):
-    value: Value
-    future: asyncio.Future[Result] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-
-    def resolve(self, outcome: Result | Exception) -> None:
-        if self.future.done():  # cancelled
-            return
-        if isinstance(outcome, Exception):
-            self.future.set_exception(outcome)
-        else:
-            self.future.set_result(outcome)
+# A submitted value, and the future that its submitter awaits.
+_Submission = tuple[Value, asyncio.Future[Result]]
 
 
 class Batcher(Generic[Key, Value, Result]):
@@ -62,13 +49,13 @@ class Batcher(Generic[Key, Value, Result]):
 
         Cancelling this call does not cancel the batch.
         """
-        submission: _Submission[Value, Result] = _Submission(value)
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         if key in self._queues:
-            self._queues[key].append(submission)
+            self._queues[key].append((value, future))
         else:
-            self._queues[key] = deque([submission])
+            self._queues[key] = deque([(value, future)])
             self._start(self._serve(key))
-        return await submission.future
+        return await future
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -88,9 +75,9 @@ class Batcher(Generic[Key, Value, Result]):
         batch: dict[Hashable, _Submission[Value, Result]] = {}
         postponed: list[_Submission[Value, Result]] = []
         while queue and len(batch) < self._limit:
-            submission = queue.popleft()
-            identity = self._identity(submission.value) if self._identity else id(submission)
-            if submission.future.done():  # cancelled
+            value, future = submission = queue.popleft()
+            identity = self._identity(value) if self._identity else len(batch)
+            if future.cancelled():
                 continue
             if identity in batch:
                 postponed.append(submission)
@@ -103,12 +90,17 @@ class Batcher(Generic[Key, Value, Result]):
         outcomes: Sequence[Result | Exception]
         try:
             async with asyncio.timeout(self._deadline_s):
-                outcomes = await self._run(key, [submission.value for submission in batch])
+                outcomes = await self._run(key, [value for value, _ in batch])
         except Exception as error:  # noqa: BLE001 - every error goes to the submitters
             if len(batch) > 1 and not isinstance(error, self._shared_errors):
                 for submission in batch:
                     await self._run_batch(key, [submission])
                 return
             outcomes = [error] * len(batch)
-        for submission, outcome in zip(batch, outcomes, strict=True):
-            submission.resolve(outcome)
+        for (_, future), outcome in zip(batch, outcomes, strict=True):
+            if future.done():  # cancelled
+                continue
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)

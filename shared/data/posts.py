@@ -39,7 +39,7 @@ async def create_post(users: Container, posts: Container, new: NewPost, *, idemp
         return await create_recorded(posts, post_item(post_id, author, new, now()), record, post_id)
     except ItemExists:
         if record is not None:
-            await is_recorded(posts, record, post_id)
+            await is_recorded(posts, record, post_id)  # raises IdempotencyKeyReused
         return await get_post(posts, post_id)
 
 

@@ -35,8 +35,8 @@ TYPE = "username"
 UNCONFIRMED_TTL_S = 3600
 # Longer than any request, so a reservation is not taken over before its user is written.
 ABANDONED_AFTER_S = 60
-# Marks a reservation that `confirm` had to recreate.
-_RECREATED = "madeAgain"
+# Set on a reservation that `confirm` had to recreate.
+_RECREATED = "recreated"
 
 
 def normalized(username: str) -> str:

@@ -166,7 +166,7 @@ class _Addition(_Change):
         if self.record is None or self.kind == Comment.TYPE:
             return outcome
         # A retry after an unlike must not like again, so a command that finds a like is recorded, too.
-        result = {name: existing.get(name) for name in self.record["result"]}
+        result = {name: existing[name] for name in self.record["result"] if name in existing}
         return _Write([("create", (self.record | {"result": result},))], outcome=outcome)
 
 
