@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from management.account import Blog as ManagedBlog
+from management.verify import verify
 from shared.data.comments import create_comment
 from shared.data.idempotency import TTL_S, TYPE
+from shared.data.likes import create_like
 from shared.data.posts import create_post
 from shared.data.users import create_user
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item
 from shared.models.comment import NewComment
+from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser
 from tests.blog import Blog
@@ -45,6 +49,21 @@ async def test_only_commands_with_a_key_write_a_record(blog: Blog) -> None:
     assert [record["result"] for record in records] == [{"id": keyed["id"]}, {"id": post["id"]}]
     assert {record["ttl"] for record in records} == {TTL_S}
     assert "key" not in str([record["id"] for record in records])
+
+
+async def test_verify_accepts_records(blog: Blog) -> None:
+    author = await _user(blog, unique("ada"), "key")
+    new = NewPost(user_id=author["id"], title="A title", content="Some content.")
+    post = await create_post(blog.users, blog.posts, new, idempotency_key="key")
+    comment = NewComment(user_id=author["id"], content="Well put.")
+    await create_comment(blog.users, blog.posts, post["id"], comment, idempotency_key="key")
+    await create_like(blog.users, blog.posts, post["id"], NewLike(user_id=author["id"]), idempotency_key="key")
+    await blog.drain()
+
+    findings = await verify(ManagedBlog(blog.users, blog.posts, blog.feed, blog.failures))
+
+    assert len(await _records(blog)) == 4
+    assert findings == []
 
 
 async def test_posts_and_comments_are_not_created_twice_after_their_record_expired(blog: Blog) -> None:
