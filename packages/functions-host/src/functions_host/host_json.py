@@ -1,4 +1,4 @@
-"""host.json: the host's configuration, with its overrides from the environment.
+"""host.json and its environment overrides.
 
 Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and ScriptJobHostOptionsSetup.cs. As in .NET
 configuration, names ignore case and `AzureFunctionsJobHost__a__b` overrides `a.b`.
@@ -33,10 +33,10 @@ _TIMEOUT = re.compile(r"(\d+):(\d{1,2}):(\d{1,2})")
 
 @dataclass(frozen=True)
 class HostConfig:
-    """What the host does by configuration; the defaults are those of a missing host.json.
+    """The effective configuration. The defaults apply if host.json is missing.
 
-    `function_timeout_s` None means no limit; `max_…_requests` -1 means no limit; `log_levels` maps a category
-    prefix ("default", "Function", "Function.<name>", "Host.Results") to a `logging` level.
+    `max_…_requests` -1 and `function_timeout_s` None mean no limit. `log_levels` maps category prefixes (`default`,
+    `Function.hello`) to `logging` levels. `functions` None serves all. `body_limit` is in bytes.
     """
 
     route_prefix: str = "api"
@@ -50,12 +50,12 @@ class HostConfig:
     body_limit: int = DEFAULT_BODY_LIMIT
 
     def serves(self, function_name: str) -> bool:
-        """Whether the allow-list `functions` lets a function run."""
+        """Return whether the allow-list `functions` permits a function."""
         return self.functions is None or function_name.lower() in self.functions
 
 
 def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
-    """The configuration of an app directory. Raises HostStartError naming what is wrong."""
+    """Read the configuration of an app directory. Raises HostStartError if it is invalid."""
     tree = _Tree(_read(app_dir / "host.json"), settings.children("AzureFunctionsJobHost"))
     try:
         return HostConfig(
@@ -81,16 +81,16 @@ def _read(path: Path) -> dict[str, object]:
     except ValueError as error:
         raise HostStartError(f"host.json is not valid JSON: {error}") from error
     if not isinstance(document, dict):
-        raise HostStartError("host.json is not a JSON object")
+        raise HostStartError("host.json must be a JSON object")
     if not document:
         return {"version": "2.0"}
     if document.get("version") != "2.0":
-        raise HostStartError(f'host.json: "version" must be "2.0", it is {document.get("version")!r}')
+        raise HostStartError(f'host.json: set "version" to "2.0" instead of {document.get("version")!r}')
     return document
 
 
 class _Tree:
-    """The JSON flattened to `a:b:c` paths, as .NET configuration holds it, so that overrides are one update."""
+    """The JSON flattened to `a:b:c` paths, as in .NET configuration, so overrides are one update."""
 
     def __init__(self, document: Mapping[str, object], overrides: Mapping[str, str]) -> None:
         self._by_path = {path.lower(): (path, value) for path, value in _flatten(document, "")}
@@ -124,11 +124,11 @@ def _timeout_s(text: str) -> float | None:
         return None
     match = _TIMEOUT.fullmatch(text)
     if match is None:
-        raise ValueError(f"functionTimeout {text!r} is neither hh:mm:ss nor -1")
+        raise ValueError(f"functionTimeout {text!r} must be hh:mm:ss or -1")
     hours, minutes, seconds = (int(part) for part in match.groups())
     total = hours * 3600 + minutes * 60 + seconds
     if total < 1:
-        raise ValueError("functionTimeout is below one second")
+        raise ValueError("functionTimeout must be at least one second")
     return float(total)
 
 

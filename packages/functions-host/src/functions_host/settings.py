@@ -1,4 +1,4 @@
-"""What a host is told when it starts."""
+"""The settings a host starts with."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class HostSettings:
-    """Settings of one host; None takes local.settings.json's value, then the default.
+    """Settings of one host. None means the value in local.settings.json or the default.
 
-    `port` 0 picks a free one (default 7071). `cors` is a comma list of origins. `environment` holds app settings
-    that win over the process environment. `state_dir` keeps the timers' state, by default
-    `<app_dir>/.data/functions-host`, made on demand.
+    `port` 0 picks a free one (default: 7071). `cors` is a comma-separated list of origins. `environment` contains app
+    settings that override the process environment. `state_dir` keeps timer state (default:
+    `<app_dir>/.data/functions-host`) and is created on first use.
     """
 
     app_dir: Path
@@ -23,8 +23,9 @@ class HostSettings:
     cors_credentials: bool | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     state_dir: Path | None = None
+    log_requests: bool = True
 
     @property
     def timer_state_dir(self) -> Path:
-        """Where timers keep their state."""
+        """The effective `state_dir`."""
         return self.state_dir or self.app_dir / ".data" / "functions-host"

@@ -1,4 +1,4 @@
-"""Which leases a host takes next, so that all live hosts end with equal shares.
+"""Lease balancing: which leases a host acquires so that all live hosts get equal shares.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor/FeedManagement/EqualPartitionsBalancingStrategy.cs.
 """
@@ -18,10 +18,10 @@ Choice = Callable[[Sequence[Lease]], Lease]
 def leases_to_take(
     leases: Sequence[Lease], host: str, now: datetime, expiration: timedelta, choose: Choice
 ) -> list[Lease]:
-    """Free and expired leases up to this host's share, otherwise at most one stolen from the busiest host.
+    """Return the free and expired leases up to this host's share, or at most one to steal.
 
-    A free lease is taken even beyond the share, since nobody else may be alive to take it; `choose` picks that one
-    at random, so that several hosts do not all try for the same.
+    A host takes one free lease even beyond its share, because no other host may be alive. `choose` picks it at random,
+    so that hosts do not compete for the same one.
     """
     if not leases:
         return []
@@ -39,7 +39,7 @@ def leases_to_take(
 
 def _one_to_steal(leases: Sequence[Lease], held: Counter[str | None], target: int, missing: int) -> list[Lease]:
     busiest, count = held.most_common(1)[0]
-    # Short of several, a host may also take from one that has exactly its share.
+    # A host that lacks several leases also steals from hosts that have exactly their share.
     if count <= target - (1 if missing > 1 else 0):
         return []
     return [next(lease for lease in leases if lease.owner == busiest)]

@@ -1,7 +1,7 @@
-"""A lease document: which host reads which range of a container, and how far it got.
+"""Lease documents: which host reads which feed range, and its continuation token.
 
-Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs), so that this host
-and a real one could take over each other's leases.
+Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs), so this host and a
+real one can take over each other's leases.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 INCREMENTAL = "Incremental Feed"
+# .NET writes seven decimals, Python parses six.
 _FRACTION = re.compile(r"\.(\d{6})\d+")
 
 
 @dataclass(frozen=True)
 class FeedRange:
-    """A range of effective partition keys, hexadecimal, `min` inclusive, `max` exclusive."""
+    """A range of effective partition keys in hexadecimal, from `min` (inclusive) to `max` (exclusive)."""
 
     min: str
     max: str
 
     def overlaps(self, other: FeedRange) -> bool:
-        """Whether some key lies in both."""
+        """Return whether the ranges share a key."""
         return self.min < other.max and other.min < self.max
 
 
 @dataclass(frozen=True)
 class Lease:
-    """A lease as last read or written; `etag` guards the next write.
+    """A lease as last read or written. `etag` guards the next write.
 
-    `token` is the partition key range id; `continuation` the quoted etag of the last handled page, None before the
-    first; `timestamp` when a host last touched it.
+    `token` is the partition key range ID. `continuation` is the quoted etag of the last processed page, or None.
     """
 
     id: str
@@ -47,15 +47,15 @@ class Lease:
     properties: dict[str, Any] = field(default_factory=dict)
 
     def is_expired(self, now: datetime, expiration: timedelta) -> bool:
-        """Whether its owner has not renewed it for `expiration`."""
+        """Return whether the owner has not renewed the lease for `expiration`."""
         return self.timestamp + expiration < now
 
     def touched(self, **changes: Any) -> Lease:
-        """A copy with `changes`, stamped with the present."""
+        """Return a copy with `changes` and the current timestamp."""
         return replace(self, timestamp=datetime.now(UTC), **changes)
 
     def as_item(self) -> dict[str, Any]:
-        """The JSON to store."""
+        """Return the JSON to store."""
         item: dict[str, Any] = {
             "id": self.id,
             "version": self.version,
@@ -73,12 +73,12 @@ class Lease:
 
 
 def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
-    """The lease stored as `item`; `ranges_by_id` serves leases of older processors, which lack `FeedRange`.
+    """Parse a lease document. Older processors omit `FeedRange`, so `ranges_by_id` supplies it.
 
-    Raises ValueError for a lease of another change feed mode and KeyError for one of an unknown range.
+    Raises ValueError for another change feed mode and KeyError for an unknown range.
     """
     if item.get("Mode", INCREMENTAL) != INCREMENTAL:
-        raise ValueError(f"lease '{item['id']}' is of mode '{item['Mode']}'; modes cannot be switched")
+        raise ValueError(f"lease '{item['id']}' has the mode '{item['Mode']}', which cannot change; use other leases")
     token = str(item["LeaseToken"])
     stored = (item.get("FeedRange") or {}).get("Range")
     return Lease(
@@ -96,7 +96,7 @@ def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> L
 
 
 def _timestamp(item: dict[str, Any]) -> datetime:
-    """The owner's clock; the service's where it is missing or .NET's seven decimals hide something else."""
+    """Return the owner's clock, or the service's if the text is missing or invalid."""
     text = item.get("timestamp")
     if isinstance(text, str):
         try:

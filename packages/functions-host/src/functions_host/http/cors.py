@@ -1,4 +1,4 @@
-"""Cross-origin requests, answered in front of everything as ASP.NET Core's middleware does."""
+"""Cross-origin requests, handled before routing as in ASP.NET Core."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..errors import HostStartError
 
 @dataclass(frozen=True)
 class CorsPolicy:
-    """Allowed origins (`*`: any); every header and every method is allowed."""
+    """Allowed origins (`*` means any). Every header and method is allowed."""
 
     origins: tuple[str, ...]
     credentials: bool = False
 
     def __post_init__(self) -> None:
         if self.credentials and "*" in self.origins:
-            raise HostStartError("CORS: credentials cannot be allowed for every origin ('*')")
+            raise HostStartError("CORS: list the allowed origins; '*' cannot be combined with credentials")
 
     def preflight(self, request: web.BaseRequest) -> web.Response | None:
-        """204 for a preflight, which never reaches a function; None for any other request."""
+        """Return 204 for a preflight, which never reaches a function, or None for other requests."""
         asked = request.headers.get("Access-Control-Request-Method")
         if not self.origins or request.method != "OPTIONS" or not asked or "Origin" not in request.headers:
             return None
@@ -34,7 +34,7 @@ class CorsPolicy:
         return response
 
     def mark(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Let the browser show an allowed origin the response; a refused one gets no header but did run."""
+        """Add CORS headers if the origin is allowed. Requests from other origins still run."""
         origin = request.headers.get("Origin")
         if origin is None or not self._allows(origin):
             return

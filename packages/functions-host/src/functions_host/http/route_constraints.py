@@ -1,7 +1,7 @@
-"""Inline constraints of route templates: what `{id:int:min(1)}` lets through.
+"""Inline constraints of route templates, such as `{id:int:min(1)}`.
 
-Rules: aspnetcore Routing/Constraints. A value that fails a constraint does not match the route, so the answer
-is 404 and never 400. `datetime` accepts ISO 8601 and the invariant culture's month-day-year only.
+Rules: aspnetcore Routing/Constraints. A failed constraint means that the route does not match, so the response is 404,
+never 400. `datetime` accepts only ISO 8601 and the invariant culture's month-day-year.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _INVARIANT_DATES = ("%m-%d-%Y", "%m-%d-%Y %H:%M:%S")
 
 @dataclass(frozen=True)
 class Constraint:
-    """One constraint; an absent value passes unless the constraint is `required`."""
+    """One constraint. A missing value passes unless it is `required`."""
 
     check: Check
     needs_value: bool = False
 
     def accepts(self, value: str | None) -> bool:
-        """Whether a route with this value (None: not in the path) matches."""
+        """Return whether a value (None: not in the path) passes."""
         return not self.needs_value if value is None else self.check(value)
 
 
 def constraint_of(name: str, argument: str | None, template: str) -> Constraint:
-    """The constraint called `name`; FunctionIndexError when there is none or its argument is wrong."""
+    """Return a constraint. Raises FunctionIndexError for an unknown name or invalid argument."""
     try:
         if name.lower() == "required":
             return Constraint(bool, needs_value=True)
@@ -57,7 +57,7 @@ def _is_bool(value: str) -> bool:
 
 
 def _is_decimal(value: str) -> bool:
-    # .NET's decimal has 96 bits of mantissa; the exponent form is not among its number styles.
+    # A .NET decimal has a 96-bit mantissa and no exponent notation.
     if _NUMBER.fullmatch(value) is None or "e" in value.lower():
         return False
     try:
@@ -81,7 +81,7 @@ def _is_datetime(value: str) -> bool:
 
 
 def _strptime(form: str) -> Callable[[str], datetime]:
-    return lambda value: datetime.strptime(value, form)  # noqa: DTZ007 - only whether it parses matters
+    return lambda value: datetime.strptime(value, form)  # noqa: DTZ007 - checked, not used
 
 
 def _length(argument: str) -> Check:
@@ -113,7 +113,7 @@ def _at_most(argument: str) -> Check:
 
 
 def _is_file(value: str) -> bool:
-    """A last path segment with a dot that does not end it, as FileNameRouteConstraint sees it."""
+    """Match a last segment with a dot that is not its last character, like FileNameRouteConstraint."""
     name = value.rpartition("/")[2]
     return "." in name and not name.endswith(".")
 

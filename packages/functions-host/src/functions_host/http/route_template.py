@@ -1,6 +1,6 @@
-"""Route templates of ASP.NET Core (`items/{id:int}`, `{a}-{b}`, `{id?}`, `{id=1}`, `{*path}`), compiled once.
+"""ASP.NET Core route templates (`items/{id:int}`, `{a}-{b}`, `{id?}`, `{id=1}`, `{*path}`) as regular expressions.
 
-Rules: aspnetcore Routing/Template/TemplateParser and TemplateMatcher. A parser, hence longer than its neighbours.
+Rules: aspnetcore Routing/Template/TemplateParser and TemplateMatcher.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _Segment = tuple[_Part, ...]
 
 
 class RouteTemplate:
-    """One compiled template. `match` gives the route values of a path, or None."""
+    """A compiled route template."""
 
     def __init__(self, text: str) -> None:
-        """Raises FunctionIndexError for a template that ASP.NET Core refuses."""
+        """Compile a template. Raises FunctionIndexError if ASP.NET Core would reject it."""
         self.text = text
         segments = _parse(text)
         parameters = [part for segment in segments for part in segment if isinstance(part, _Parameter)]
@@ -44,9 +44,9 @@ class RouteTemplate:
         self._constraints = [(p.name, constraint) for p in parameters for constraint in p.constraints]
 
     def match(self, path: str) -> dict[str, str] | None:
-        """Route values of `path` (no leading slash, percent-decoded but for %2F), None when it does not match.
+        """Return the route values of `path`, or None if it does not match.
 
-        A value that is absent (optional, empty catch-all) has no key.
+        `path` has no leading slash and is percent-decoded except for %2F. A missing value has no key.
         """
         found = self._regex.fullmatch(path)
         if found is None:
@@ -59,7 +59,7 @@ class RouteTemplate:
         return values
 
     def _pattern(self, segments: list[_Segment]) -> str:
-        """Segments from the last to the first: the trailing run that may be missing nests in `(?:…)?`."""
+        """Nest the trailing segments that may be missing: `a(?:/b(?:/c)?)?`."""
         required = len(segments)
         while required and _may_be_missing(segments[required - 1]):
             required -= 1
@@ -75,7 +75,7 @@ class RouteTemplate:
     def _segment(self, segment: _Segment) -> str:
         last = segment[-1]
         if len(segment) > 2 and isinstance(last, _Parameter) and last.optional:
-            # `{file}.{ext?}`: with the separator and the extension, or neither.
+            # `{file}.{ext?}` matches both the separator and the extension, or neither.
             return f"(?:{self._parts(segment)}|{self._parts(segment[:-2])})"
         return self._parts(segment)
 
@@ -181,7 +181,7 @@ def _parameter(text: str, inner: str) -> _Parameter:
     default = rest[1:] if rest else None
     catch_all = bool(found["catch_all"])
     if optional and (default is not None or catch_all):
-        raise FunctionIndexError(f"route '{text}': '{found['name']}' has '?' beside a default or a catch-all")
+        raise FunctionIndexError(f"route '{text}': '{found['name']}' cannot combine '?' with a default or a catch-all")
     return _Parameter(found["name"], catch_all, optional, default, constraints)
 
 
@@ -191,14 +191,14 @@ def _constraints(text: str, rest: str) -> tuple[tuple[Constraint, ...], str]:
         rest = rest[name.end() :]
         argument = None
         if rest.startswith("("):
-            end = next((i for i in _closing_parentheses(rest)), None)
-            if end is None:
+            ends = _closing_parentheses(rest)
+            if not ends:
                 raise FunctionIndexError(f"route '{text}': a '(' is not closed")
-            argument, rest = rest[1:end], rest[end + 1 :]
+            argument, rest = rest[1 : ends[0]], rest[ends[0] + 1 :]
         found.append(constraint_of(name[1], argument, text))
     return tuple(found), rest
 
 
 def _closing_parentheses(rest: str) -> list[int]:
-    """Where a constraint's argument may end: a regular expression may hold parentheses of its own."""
+    """Return where an argument may end. A regular expression can contain parentheses."""
     return [i for i, character in enumerate(rest) if character == ")" and (i + 1 == len(rest) or rest[i + 1] in ":=?")]
