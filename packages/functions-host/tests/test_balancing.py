@@ -1,4 +1,4 @@
-"""Which leases a host takes: equal shares, nothing left over, no fights."""
+"""Lease balancing: equal shares, no unowned leases, no thrashing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def taken(found: list[Lease], host: str = "me") -> list[str]:
         (("a", "a", "b"), ["0"]),
     ],
 )
-def test_a_host_takes_its_share(owners: tuple[str | None, ...], expected: list[str]) -> None:
+def test_a_host_acquires_its_share(owners: tuple[str | None, ...], expected: list[str]) -> None:
     assert taken(leases(*owners)) == expected
 
 
@@ -51,7 +51,7 @@ def test_an_expired_lease_is_free() -> None:
 
 
 @pytest.mark.parametrize(("count", "hosts"), [(4, 2), (4, 3), (10, 3), (1, 3), (7, 7)])
-def test_hosts_that_take_turns_end_with_equal_shares(count: int, hosts: int) -> None:
+def test_alternating_hosts_converge_to_equal_shares(count: int, hosts: int) -> None:
     owned: list[str | None] = [None] * count
     for _ in range(40):
         for host in map(str, range(hosts)):

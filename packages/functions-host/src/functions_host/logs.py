@@ -18,7 +18,7 @@ _COLORS = defaultdict(int, {logging.INFO: 32, logging.WARNING: 33, logging.ERROR
 
 class _ColorFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in logging.Formatter
-        level = f"\033[{_COLORS[record.levelno]}m{record.levelname}"
+        level = f"\033[0;{_COLORS[record.levelno]}m{record.levelname}"
         return f"\033[2m{record.asctime} {level}\033[0;2m {record.name}\033[0m {record.message}"
 
 
