@@ -104,7 +104,8 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 def _host(settings: StackSettings, say: Say) -> Service:
     return Service(
         name="the Functions host",
-        command=["functions_host", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
+        # The app logs one line per request itself, with its request charge.
+        command=["functions_host", "--no-log-requests", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
         environment=settings.environment,
         ready_url=f"{settings.url}/admin/host/status",
         say=say,
