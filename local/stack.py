@@ -102,10 +102,11 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
+    # The app logs a line per request with the request charge.
+    options = ["--app-dir", str(settings.app_dir), "--no-log-requests"]
     return Service(
         name="the Functions host",
-        # The app logs one line per request itself, with its request charge.
-        command=["functions_host", "--no-log-requests", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
+        command=["functions_host", "--port", str(settings.port), *options],
         environment=settings.environment,
         ready_url=f"{settings.url}/admin/host/status",
         say=say,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -53,12 +53,9 @@ class CronSchedule:
         if self.expression.is_every_hour:
             offset = local.utcoffset()
             fixed = self.expression.next_after(local.replace(tzinfo=None))
-            return (fixed - (offset or timedelta())).replace(tzinfo=_UTC).astimezone(self.zone)
+            return (fixed - (offset or timedelta())).replace(tzinfo=UTC).astimezone(self.zone)
         wall = self.expression.next_after(local.replace(tzinfo=None))
         return wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
-
-
-_UTC = ZoneInfo("UTC")
 
 
 def parse_schedule(text: str, settings: AppSettings) -> Schedule:
@@ -68,7 +65,7 @@ def parse_schedule(text: str, settings: AppSettings) -> Schedule:
         return IntervalSchedule(_time_span(expanded, span))
     try:
         expression = parse_cron(expanded)
-        expression.next_after(datetime.now(_UTC).replace(tzinfo=None))
+        expression.next_after(datetime.now(UTC).replace(tzinfo=None))
     except ValueError as error:
         raise FunctionIndexError(f"schedule {text!r} is invalid: {error}") from error
     return CronSchedule(expression, _zone(settings))
