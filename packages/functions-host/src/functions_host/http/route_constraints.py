@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
-from ..errors import FunctionIndexError
-
 Check = Callable[[str], bool]
 
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
@@ -34,8 +32,8 @@ class Constraint:
         return not self.needs_value if value is None else self.check(value)
 
 
-def constraint_of(name: str, argument: str | None, template: str) -> Constraint:
-    """Return a constraint. Raises FunctionIndexError for an unknown name or invalid argument."""
+def constraint_of(name: str, argument: str | None) -> Constraint:
+    """Return a constraint. Raises ValueError for an unknown name or an invalid argument."""
     try:
         if name.lower() == "required":
             return Constraint(bool, needs_value=True)
@@ -43,9 +41,9 @@ def constraint_of(name: str, argument: str | None, template: str) -> Constraint:
             return Constraint(_PLAIN[name.lower()])
         return Constraint(_WITH_ARGUMENT[name.lower()](argument))
     except KeyError:
-        raise FunctionIndexError(f"route '{template}': unknown constraint '{name}'") from None
+        raise ValueError(f"unknown constraint '{name}'") from None
     except (ValueError, re.error) as error:
-        raise FunctionIndexError(f"route '{template}': constraint '{name}({argument})': {error}") from error
+        raise ValueError(f"constraint '{name}({argument})': {error}") from error
 
 
 def _integer_within(low: int, high: int) -> Check:
