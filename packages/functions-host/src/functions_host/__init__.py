@@ -1,4 +1,4 @@
-"""A local Azure Functions host for Python v2 apps: HTTP, Cosmos DB and timer triggers in one process."""
+"""A local Azure Functions host for Python v2 apps."""
 
 from .errors import HostStartError
 from .host import FunctionsHost

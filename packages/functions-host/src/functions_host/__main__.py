@@ -20,7 +20,7 @@ _log = logging.getLogger("Host.Startup")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until Ctrl-C or SIGTERM. Returns 0 after a clean stop and 1 if the app cannot start."""
+    """Serve until Ctrl-C or SIGTERM. Return 1 if the app cannot start."""
     options = _parse(arguments)
     settings = _settings(options)
     # Core Tools also runs in the app's directory, and apps read files relative to it.

@@ -1,7 +1,6 @@
-"""Find and import the app: `function_app.py`, its app object and its functions.
+"""Find and import `function_app.py`, its app object and its functions.
 
-Rules: azure_functions_runtime loader.py and utils/validators.py. When the host stops, modules from the app's directory
-leave `sys.modules`, so the next app or restart imports its own.
+Rules: azure_functions_runtime loader.py and utils/validators.py.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _log = logging.getLogger("Host.Startup")
 
 
 def script_of(app_dir: Path, settings: AppSettings) -> str:
-    """Return the module name of the app's script. Raises HostStartError if it is missing or misnamed."""
+    """Return the module name of the app's script. Raises HostStartError."""
     script = settings.get("PYTHON_SCRIPT_FILE_NAME") or DEFAULT_SCRIPT
     if not _SCRIPT_NAME.fullmatch(script):
         raise HostStartError(f"PYTHON_SCRIPT_FILE_NAME: {script!r} is not a valid Python file name")
@@ -38,10 +37,9 @@ def script_of(app_dir: Path, settings: AppSettings) -> str:
 
 
 def load_functions(script: str) -> list[LoadedFunction]:
-    """Return the functions of an app. Call it inside `importable`.
+    """Load an app inside `importable`. Functions that only the host rejects are logged and skipped.
 
-    Raises HostStartError if the Python worker would reject the app. Functions that only the host rejects are logged and
-    skipped.
+    Raises HostStartError if the Python worker would reject the app.
     """
     app = _app_object(_import(script))
     try:
@@ -87,9 +85,9 @@ def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
 
 @contextmanager
 def importable(app_dir: Path, script: str) -> Iterator[None]:
-    """Put `app_dir` first on `sys.path` and hide other modules with the same names.
+    """Put `app_dir` first on `sys.path` and unload its modules on exit.
 
-    The script is hidden too if this process already imported it, because an app object returns its functions only once.
+    Modules with the same names are hidden, and so is an imported script: an app object returns its functions only once.
     """
     own_names = _top_level_names(app_dir)
     aside = {
@@ -112,7 +110,6 @@ def importable(app_dir: Path, script: str) -> Iterator[None]:
 
 
 def _top_level_names(app_dir: Path) -> set[str]:
-    """Return the importable names in the directory, except this package itself."""
     names = {entry.stem for entry in app_dir.iterdir() if entry.is_dir() or entry.suffix == ".py"}
     return names - {_THIS_PACKAGE}
 

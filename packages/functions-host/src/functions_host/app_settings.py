@@ -1,7 +1,7 @@
 """App settings: local.settings.json, the environment and `%NAME%` expressions.
 
-Rules: azure-functions-core-tools Common/AppSettingsFile.cs and StartHostAction.cs (the file), .NET configuration
-(names ignore case, `__` means `:`), azure-webjobs-sdk NameResolverExtensions.cs (`%NAME%`).
+Rules: azure-functions-core-tools Common/AppSettingsFile.cs and StartHostAction.cs, azure-webjobs-sdk
+NameResolverExtensions.cs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _log = logging.getLogger("Host.Startup")
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """Contents of local.settings.json: the environment variables and the `Host` section."""
+    """Contents of local.settings.json."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     port: int = DEFAULT_PORT
@@ -33,7 +33,7 @@ class LocalSettings:
 
 
 def read_local_settings(app_dir: Path) -> LocalSettings:
-    """Read local.settings.json. A missing file is empty; so is invalid JSON, with a warning.
+    """Read local.settings.json, if it exists. Invalid JSON only causes a warning.
 
     Raises HostStartError for encrypted or nested values.
     """
@@ -57,7 +57,7 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
 
 
 def split_origins(text: str | None) -> tuple[str, ...]:
-    """Split a comma-separated list. Like Core Tools, this keeps spaces."""
+    """Split at commas. Like Core Tools, keep spaces."""
     return tuple(origin for origin in (text or "").split(",") if origin)
 
 
@@ -83,10 +83,7 @@ def _text(value: object) -> str:
 
 @contextmanager
 def environment_of(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
-    """Add an app's settings to the process environment and remove them on exit.
-
-    Apps read `os.environ`, so a mapping private to the host is not enough.
-    """
+    """Add an app's settings to `os.environ`, where the app reads them, until exit."""
     before = dict(os.environ)
     os.environ.update(overrides)
     os.environ.update(_wanted(local.values))
@@ -117,7 +114,7 @@ def _wanted(values: Mapping[str, str]) -> dict[str, str]:
 
 
 class AppSettings:
-    """Case-insensitive settings in which `__` and `:` both separate sections."""
+    """Case-insensitive settings. `__` and `:` both separate sections."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._by_key = {_key(name): value for name, value in environment.items()}
@@ -127,12 +124,12 @@ class AppSettings:
         return self._by_key.get(_key(name))
 
     def children(self, name: str) -> dict[str, str]:
-        """Return the settings in a section by lowercase name, relative to the section."""
+        """Return a section's settings by lowercase name."""
         start = _key(name) + ":"
         return {key[len(start) :]: value for key, value in self._by_key.items() if key.startswith(start)}
 
     def is_true(self, name: str) -> bool:
-        """Return whether a setting is `true` or `1`, ignoring case."""
+        """Return whether a setting is `true` or `1`."""
         return (self.get(name) or "").strip().lower() in ("true", "1")
 
     def expand(self, text: str) -> str:

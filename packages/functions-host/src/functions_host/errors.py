@@ -12,24 +12,24 @@ from __future__ import annotations
 
 
 class HostError(Exception):
-    """Base class of all errors that the host raises."""
+    """Base class of the host's errors."""
 
 
 class HostStartError(HostError):
-    """The app cannot run. The message says what to fix."""
+    """The app cannot run."""
 
 
 class FunctionIndexError(HostError):
-    """One function cannot be served. The message gives the reason."""
+    """One function cannot be served."""
 
 
 class ListenerStartError(HostError):
-    """A trigger cannot listen yet, for example because a container is missing."""
+    """A trigger cannot listen yet."""
 
 
 class InvocationError(HostError):
-    """An invocation failed. Its cause is chained and already logged."""
+    """An invocation failed. Its cause is already logged."""
 
 
 class RetriesAbortedError(HostError):
-    """The wait for the next retry was interrupted."""
+    """The host stopped, or lost the lease, before the next retry."""

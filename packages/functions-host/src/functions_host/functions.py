@@ -1,7 +1,7 @@
-"""A function's bindings and parameters, and whether they match.
+"""Functions, and whether their parameters match their bindings.
 
-Rules: azure_functions_runtime functions.py (the worker's checks, each fails the whole app) and azure-functions-host
-WorkerFunctionMetadataProvider.cs and Utility.cs (the host's checks, each drops one function).
+Rules: azure_functions_runtime functions.py for the worker's checks, which fail the app; azure-functions-host
+WorkerFunctionMetadataProvider.cs and Utility.cs for the host's checks, which drop the function.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _BINDING_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]{0,127}")
 class LoadedFunction:
     """A function that passed the worker's checks.
 
-    `argument_type` is the annotation of the trigger parameter; `str` and `bytes` receive the raw payload. `output` is
-    the `func.Out` parameter that sets the HTTP response instead of the return value.
+    `argument_type` `str` or `bytes` receives the raw payload. `output` is the `func.Out` parameter that sets the HTTP
+    response.
     """
 
     name: str
@@ -58,24 +58,21 @@ class LoadedFunction:
 
     @property
     def type(self) -> str:
-        """The trigger's binding type, for example `httpTrigger`."""
+        """The binding type of the trigger."""
         return str(self.trigger["type"])
 
     @property
     def argument(self) -> str:
-        """Name of the parameter that receives the trigger's data."""
+        """The trigger's parameter."""
         return str(self.trigger["name"])
 
 
 class _MismatchError(Exception):
-    """The function's signature does not match its bindings."""
+    """Parameters and bindings differ."""
 
 
 def load_function(function: func.Function) -> LoadedFunction:
-    """Check a function as the Python worker does.
-
-    Raises HostStartError to fail the whole app and FunctionIndexError to drop the function.
-    """
+    """Check a function as the worker does. Raises HostStartError or FunctionIndexError."""
     name = str(function.get_function_name())
     bindings = tuple(json.loads(function.get_function_json())["bindings"])
     user_function = function.get_user_function()
@@ -105,7 +102,7 @@ def load_function(function: func.Function) -> LoadedFunction:
 
 
 def check_names(function: LoadedFunction) -> None:
-    """Check names and binding types as the host does. Raises FunctionIndexError to drop the function."""
+    """Check names and binding types as the host does. Raises FunctionIndexError."""
     if not _FUNCTION_NAME.fullmatch(function.name) or function.name.lower() == "host":
         raise FunctionIndexError(f"'{function.name}' is not a valid function name")
     names = [str(binding["name"]) for binding in function.bindings]

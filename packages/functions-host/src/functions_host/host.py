@@ -1,4 +1,4 @@
-"""Host life cycle: load an app, serve its HTTP functions, run its listeners, shut down."""
+"""Host life cycle: load an app, serve it, shut down."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _log = logging.getLogger("Host.Startup")
 class FunctionsHost:
     """A running app, as an async context manager. `functions` are keyed by lowercase name.
 
-    The app runs in this process: until the host stops, its settings are in `os.environ` and its directory is on
-    `sys.path`. If several hosts run in one process, stop them in reverse order.
+    Until the host stops, the app's settings are in `os.environ` and its directory is on `sys.path`. Stop several hosts
+    in one process in reverse order.
     """
 
     def __init__(self, settings: HostSettings, *, configure_logs: bool = False) -> None:
-        """Create a host. `configure_logs` sends all logs to stderr; by default, `logging` is left as it is."""
+        """Create a host. `configure_logs` sends all logs to stderr."""
         self._settings = settings
         self._configure_logs = configure_logs
         self.url = ""
@@ -62,18 +62,15 @@ class FunctionsHost:
 
     @property
     def has_running_threads(self) -> bool:
-        """Whether a sync function is still running and would keep the interpreter alive."""
+        """Whether a running sync function would keep the interpreter alive."""
         return self._invoker.running_threads > 0
 
     def load(self) -> None:
-        """Load the app ahead of `start`, without opening the port. Raises HostStartError."""
+        """Load the app ahead of `start`. Raises HostStartError."""
         self._server = self._load()
 
     async def start(self) -> None:
-        """Load the app, open the port and start the listeners.
-
-        Raises HostStartError if the app cannot run and OSError if the port is in use.
-        """
+        """Load the app, listen and start the triggers. Raises HostStartError, or OSError for a used port."""
         try:
             await self._listen(self._server or self._load())
         except BaseException:
@@ -105,7 +102,7 @@ class FunctionsHost:
         return self._http_server(enabled, settings, config, local)
 
     async def stop(self) -> None:
-        """Stop the listeners, wait up to 10 s for running calls and restore the process environment."""
+        """Stop listening, wait up to 10 s for running calls and restore the environment."""
         self.state = "Stopping"
         await self._supervisor.stop(drain=self._drained)
         if self._manual:
@@ -118,7 +115,7 @@ class FunctionsHost:
         await self._supervisor.started()
 
     async def drain(self) -> None:
-        """Stop the listeners permanently. Running batches finish and are checkpointed."""
+        """Stop the listeners for good. Running batches are checkpointed."""
         self._drained = True
         await self._supervisor.stop(drain=True)
 
@@ -130,7 +127,7 @@ class FunctionsHost:
         return self._supervisor.is_listening(function_name)
 
     def trigger(self, function: LoadedFunction, payload: str) -> None:
-        """Invoke a non-HTTP function in the background. Raises ValueError for an unsuitable payload."""
+        """Invoke a function in the background. Raises ValueError for an invalid payload."""
         argument: object
         if function.type == HTTP:
             raise ValueError("call an HTTP function by its route")

@@ -1,7 +1,6 @@
-"""host.json and its environment overrides.
+"""host.json and its overrides `AzureFunctionsJobHost__a__b`. Names ignore case.
 
-Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and ScriptJobHostOptionsSetup.cs. As in .NET
-configuration, names ignore case and `AzureFunctionsJobHost__a__b` overrides `a.b`.
+Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and ScriptJobHostOptionsSetup.cs.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ _TIMEOUT = re.compile(r"(\d+):(\d{1,2}):(\d{1,2})")
 
 @dataclass(frozen=True)
 class HostConfig:
-    """The effective configuration. The defaults apply if host.json is missing.
+    """The configuration, with the defaults of a missing host.json.
 
-    `max_…_requests` -1 and `function_timeout_s` None mean no limit. `log_levels` maps category prefixes (`default`,
-    `Function.hello`) to `logging` levels. `functions` None serves all. `body_limit` is in bytes.
+    -1 requests and `function_timeout_s` None mean no limit. `log_levels` maps category prefixes to `logging` levels.
+    `functions` None serves all. `body_limit` is in bytes.
     """
 
     route_prefix: str = "api"
@@ -50,12 +49,12 @@ class HostConfig:
     body_limit: int = DEFAULT_BODY_LIMIT
 
     def serves(self, function_name: str) -> bool:
-        """Return whether the allow-list `functions` permits a function."""
+        """Return whether `functions` allows a function."""
         return self.functions is None or function_name.lower() in self.functions
 
 
 def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
-    """Read the configuration of an app directory. Raises HostStartError if it is invalid."""
+    """Read the configuration. Raises HostStartError if it is invalid."""
     tree = _Tree(_read(app_dir / "host.json"), settings.children("AzureFunctionsJobHost"))
     try:
         return HostConfig(
@@ -90,7 +89,7 @@ def _read(path: Path) -> dict[str, object]:
 
 
 class _Tree:
-    """The JSON flattened to `a:b:c` paths, as in .NET configuration, so overrides are one update."""
+    """JSON flattened to `a:b:c` paths, as in .NET configuration."""
 
     def __init__(self, document: Mapping[str, object], overrides: Mapping[str, str]) -> None:
         self._by_path = {path.lower(): (path, value) for path, value in _flatten(document, "")}

@@ -1,4 +1,4 @@
-"""Run user code: event loop or thread pool, `context`, timeout, one log line per invocation.
+"""Running user code.
 
 Rules: azure_functions_runtime handle_event.py, bindings/context.py and utils/threadpool.py.
 """
@@ -31,14 +31,14 @@ class TraceContext:
 
     @property
     def trace_parent(self) -> str:
-        """The `traceparent` value, generated on first use because few functions read it."""
+        """The `traceparent`, generated on first use."""
         if self._trace_parent is None:
             self._trace_parent = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00"
         return self._trace_parent
 
 
 class Context:
-    """The `context` parameter of a function, with the shape of `azure.functions.Context`."""
+    """The `context` parameter, with the shape of `azure.functions.Context`."""
 
     def __init__(self, function: LoadedFunction, invocation_id: str, trace: TraceContext, retry: RetryState) -> None:
         self.invocation_id = invocation_id
@@ -50,13 +50,10 @@ class Context:
 
 
 class Invoker:
-    """Runs coroutines on the current event loop and sync functions in a thread pool."""
+    """Runs coroutines on the event loop and sync functions in a thread pool."""
 
     def __init__(self, timeout_s: float | None, threads: int | None) -> None:
-        """Create an invoker.
-
-        `timeout_s` None means no limit. `threads` None means Python's default, min(32, CPUs + 4).
-        """
+        """Create an invoker. None means no timeout and Python's default thread count."""
         self._timeout_s = timeout_s
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
         # Includes timed-out calls, whose threads keep the process alive.
@@ -70,10 +67,9 @@ class Invoker:
         trace: TraceContext | None = None,
         retry: RetryState | None = None,
     ) -> object:
-        """Run a function once and return its result.
+        """Run a function once.
 
-        Raises InvocationError, already logged, if the function raises, times out or returns a value without a $return
-        binding.
+        Raises InvocationError, already logged, for an exception, a timeout or an unexpected return value.
         """
         invocation_id = str(uuid.uuid4())
         if function.wants_context:
@@ -110,7 +106,7 @@ class Invoker:
             self.running_threads -= 1
 
     def close(self) -> None:
-        """Reject new calls. Running threads cannot be stopped and are not awaited."""
+        """Reject new calls. Running threads cannot be stopped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,6 +1,6 @@
-"""Trigger listeners and their start. One that cannot start is retried while the others run.
+"""Trigger listeners. One that cannot start is retried while the others run.
 
-Rules: azure-webjobs-sdk Listeners/FunctionListener.cs (partial host start-up, back-off from 2 s to 2 min).
+Rules: azure-webjobs-sdk Listeners/FunctionListener.cs.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Listener(Protocol):
     function_name: str
 
     async def start(self) -> None:
-        """Start watching. Raises ListenerStartError or AzureError to be retried."""
+        """Start watching. ListenerStartError and AzureError are retried."""
 
     async def stop(self, *, drain: bool) -> None:
-        """Stop watching and wait for the running call, which counts as done if `drain` is set."""
+        """Stop watching and wait for the running call. `drain` checkpoints it."""
 
 
 class ListenerSupervisor:
-    """Starts and stops all listeners concurrently."""
+    """Starts and stops listeners concurrently."""
 
     def __init__(self, listeners: Sequence[Listener]) -> None:
         self._listeners = listeners
@@ -49,12 +49,12 @@ class ListenerSupervisor:
         await asyncio.gather(*(asyncio.shield(task) for task in self._starts.values()))
 
     def is_listening(self, function_name: str) -> bool:
-        """Return whether a function's listener has started."""
+        """Return whether a listener has started."""
         task = self._starts.get(function_name)
         return task is not None and task.done() and not task.cancelled()
 
     async def stop(self, *, drain: bool) -> None:
-        """Stop all listeners, including those that have not started yet."""
+        """Stop all listeners, started or not."""
         for task in self._starts.values():
             task.cancel()
         await asyncio.gather(*self._starts.values(), return_exceptions=True)

@@ -1,6 +1,6 @@
-"""Logging to stderr with the levels in host.json, in color on a terminal.
+"""Logging to stderr, in color on a terminal.
 
-A category such as `Function.hello` is a logger name, so `logging` itself applies the longest-prefix rule.
+Categories such as `Function.hello` are logger names, so `logging` applies the longest-prefix rule.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _ColorFormatter(logging.Formatter):
 
 
 def configure_logging(levels: Mapping[str, int]) -> None:
-    """Log to stderr. `levels` maps categories to `logging` levels; `default` applies to all others."""
+    """Log to stderr. `levels` maps categories, or `default`, to levels."""
     handler = logging.StreamHandler()
     in_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     handler.setFormatter(_ColorFormatter(FORMAT) if in_color else logging.Formatter(FORMAT))

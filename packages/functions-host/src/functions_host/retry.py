@@ -1,4 +1,4 @@
-"""Retry policies: the number of retries and the delay between them.
+"""Retry policies.
 
 Rules: azure-webjobs-sdk Executors/FunctionExecutorExtensions.cs (the loop) and
 Timers/RandomizedExponentialBackoffStrategy.cs (the delays); azure_functions_runtime loader.py (the formats).
@@ -23,10 +23,7 @@ Random = Callable[[], float]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Up to `max_retry_count` retries (-1: no limit), `minimum_s` to `maximum_s` seconds apart.
-
-    A fixed policy uses only `minimum_s`.
-    """
+    """Up to `max_retry_count` retries, or any number for -1. A fixed delay is `minimum_s`."""
 
     strategy: Literal["fixed", "exponential"]
     max_retry_count: int
@@ -34,11 +31,11 @@ class RetryPolicy:
     maximum_s: float = NO_MAXIMUM_S
 
     def allows(self, retry_count: int) -> bool:
-        """Return whether retry number `retry_count` (1 is the first) is allowed."""
+        """Return whether a retry is allowed. The first is number 1."""
         return self.max_retry_count == ENDLESS or retry_count <= self.max_retry_count
 
     def delay_s(self, retry_count: int, random: Random) -> float:
-        """Return the seconds before a retry. `random` returns numbers from 0 to 1."""
+        """Return the delay before a retry. `random` returns 0 to 1."""
         if self.strategy == "fixed" or retry_count == 1:
             return self.minimum_s
         # 60 doublings exceed every maximum; the cap avoids a float overflow.
@@ -49,7 +46,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class RetryState:
-    """The function's `context.retry_context`: 0 of 0 without a policy."""
+    """The `context.retry_context` of a function."""
 
     retry_count: int = 0
     max_retry_count: int = 0
@@ -57,7 +54,7 @@ class RetryState:
 
 
 def interval_s(text: str) -> float:
-    """Parse `HH:MM:SS` to seconds as the Python worker does. Raises ValueError beyond 23:59:59."""
+    """Parse `HH:MM:SS` as the worker does. Raises ValueError."""
     try:
         parsed = datetime.strptime(text, "%H:%M:%S")  # noqa: DTZ007 - a duration, not a moment
     except ValueError as error:
@@ -66,9 +63,9 @@ def interval_s(text: str) -> float:
 
 
 def policy_of_decorator(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
-    """Return the policy of `@app.retry(...)`, given its settings dict.
+    """Return the policy of `@app.retry(...)`.
 
-    Raises HostStartError if the Python worker rejects it and FunctionIndexError if the host does.
+    Raises HostStartError if the worker rejects it and FunctionIndexError if the host does.
     """
     try:
         count = int(str(settings["max_retry_count"]))
@@ -87,7 +84,7 @@ def policy_of_decorator(settings: Mapping[str, object], function_name: str) -> R
 
 
 def policy_of_host_json(section: Mapping[str, str]) -> RetryPolicy:
-    """Return the default policy in host.json `retry`. Raises ValueError if it is invalid."""
+    """Return the default policy in host.json. Raises ValueError."""
     by_name = {name.lower(): value for name, value in section.items()}
     if "maxretrycount" not in by_name:
         raise ValueError("retry.maxRetryCount is required")
@@ -133,7 +130,7 @@ async def run_with_retries(
 ) -> None:
     """Run `attempt` until it succeeds or the policy is exhausted.
 
-    Raises InvocationError if the last attempt failed and RetriesAbortedError if `halted` was set before a retry.
+    Raises the last InvocationError, or RetriesAbortedError if `halted` is set before a retry.
     """
     state = RetryState(0, policy.max_retry_count if policy else 0)
     while True:

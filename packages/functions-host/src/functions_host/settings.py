@@ -1,4 +1,4 @@
-"""The settings a host starts with."""
+"""The settings of a host."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class HostSettings:
-    """Settings of one host. None means the value in local.settings.json or the default.
+    """Settings of one host. None means local.settings.json, then the default.
 
-    `port` 0 picks a free one (default: 7071). `cors` is a comma-separated list of origins. `environment` contains app
-    settings that override the process environment. `state_dir` keeps timer state (default:
-    `<app_dir>/.data/functions-host`) and is created on first use.
+    `port` 0 picks a free one. `cors` is a comma-separated list of origins. `environment` overrides the process
+    environment. `state_dir` keeps timer state.
     """
 
     app_dir: Path

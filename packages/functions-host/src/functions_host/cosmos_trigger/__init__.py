@@ -1,1 +1,1 @@
-"""The Cosmos DB trigger: leases shared between hosts and one change feed reader per lease."""
+"""The Cosmos DB trigger."""

@@ -1,4 +1,4 @@
-"""Lease balancing: which leases a host acquires so that all live hosts get equal shares.
+"""Lease balancing: live hosts get equal shares.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor/FeedManagement/EqualPartitionsBalancingStrategy.cs.
 """
@@ -18,10 +18,10 @@ Choice = Callable[[Sequence[Lease]], Lease]
 def leases_to_take(
     leases: Sequence[Lease], host: str, now: datetime, expiration: timedelta, choose: Choice
 ) -> list[Lease]:
-    """Return the free and expired leases up to this host's share, or at most one to steal.
+    """Return free leases up to this host's share, or at most one to steal.
 
-    A host takes one free lease even beyond its share, because no other host may be alive. `choose` picks it at random,
-    so that hosts do not compete for the same one.
+    Take one free lease even beyond the share, because no other host may be alive. `choose` is random, so that hosts do
+    not compete for it.
     """
     if not leases:
         return []

@@ -1,4 +1,4 @@
-"""The properties of a Cosmos DB trigger binding and their defaults.
+"""Properties of a Cosmos DB trigger binding.
 
 Rules: azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerAttribute.cs and
 CosmosDBTriggerAttributeBindingProvider.cs.
@@ -22,7 +22,7 @@ _LEGACY = ("collectionName", "connectionStringSetting", "leaseCollectionName")
 
 @dataclass(frozen=True)
 class CosmosTriggerBinding:
-    """One trigger. Intervals are in seconds. `page_size` None means that the service decides."""
+    """A trigger's properties. With `page_size` None, the service decides."""
 
     connection: str
     database: str
@@ -43,7 +43,7 @@ class CosmosTriggerBinding:
 
 
 def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBinding:
-    """Parse a binding and expand its `%NAME%` values. Raises FunctionIndexError if it is invalid."""
+    """Parse a binding. Raises FunctionIndexError."""
     reader = _Reader(binding, settings)
     _refuse_unsupported(binding)
     connection, database, container = (
@@ -88,7 +88,7 @@ def _refuse_unsupported(binding: Binding) -> None:
 
 
 class _Reader:
-    """Reads properties like .NET's binder, which accepts numbers and booleans as text."""
+    """Reads properties like .NET's binder, which accepts text for any type."""
 
     def __init__(self, binding: Binding, settings: AppSettings) -> None:
         self._binding = binding
@@ -111,7 +111,6 @@ class _Reader:
         return str(self._binding.get(key, False)).lower() == "true"
 
     def positive(self, key: str) -> int | None:
-        """Return a number, or None if it is missing, zero or negative."""
         value = self._binding.get(key)
         if value is None:
             return None

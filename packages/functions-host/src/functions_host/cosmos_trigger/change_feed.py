@@ -1,8 +1,7 @@
-"""Read one feed range's changes, one page per SDK call.
+"""Reading one feed range, one page per SDK call.
 
-The continuation is the page's etag: the quoted LSN that lease documents contain. It comes from the response hook. The
-SDK's own continuation token also wraps the container and range, and its last-headers property is shared between
-concurrent calls (azure-cosmos _change_feed/aio).
+The continuation is the page's etag, as in lease documents. Only the response hook has it: the SDK's own token wraps it,
+and its last-headers property is shared by concurrent calls (azure-cosmos _change_feed/aio).
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from .lease import FeedRange
 
 
 class PartitionSplitError(Exception):
-    """The feed range now spans several physical partitions."""
+    """The feed range spans several physical partitions."""
 
 
 @dataclass(frozen=True)
 class FeedPage:
-    """Changes in feed order and the etag to continue from. `is_new` is False for 304 Not Modified."""
+    """Changes in feed order and the etag to continue from. Not `is_new` means 304."""
 
     items: list[dict[str, Any]]
     etag: str
@@ -43,7 +42,7 @@ class FeedReader:
         self._limit: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
 
     async def read(self, continuation: str | None) -> FeedPage:
-        """Read the page after a continuation. Raises PartitionSplitError, or AzureError from the SDK."""
+        """Read the page after a continuation. Raises PartitionSplitError or AzureError."""
         answer: dict[str, Any] = {}
 
         def remember(headers: Mapping[str, str], body: object) -> None:
@@ -73,7 +72,7 @@ class FeedReader:
         return {"start_time": self._start if isinstance(self._start, datetime) else self._start.capitalize()}
 
     async def _refuse_split(self) -> None:
-        """Raise on a split, which the SDK would hide by mixing the children's pages."""
+        """Raise on a split, which the SDK hides by mixing the children's pages."""
         overlapping = 0
         async for known in self._container.read_feed_ranges():
             bounds = known["Range"]

@@ -1,4 +1,4 @@
-"""Resolve a connection name to a client with an account key or an identity.
+"""Clients by connection name.
 
 Rules: azure-webjobs-sdk-extensions CosmosDB WebJobsConfigurationExtensions.cs (the order of names),
 Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the identity options).
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CosmosConnection:
-    """An account endpoint with either a `key` or `identity` options."""
+    """An account endpoint with a `key` or `identity` options."""
 
     endpoint: str
     key: str | None
@@ -30,12 +30,12 @@ class CosmosConnection:
 
     @property
     def account_host(self) -> str:
-        """Host name of the endpoint, which is part of every lease ID."""
+        """Host name of the endpoint, part of every lease ID."""
         return urlsplit(self.endpoint).hostname or ""
 
 
 def resolve_connection(name: str, settings: AppSettings) -> CosmosConnection:
-    """Return the connection called `name`. Raises FunctionIndexError if no app setting defines it."""
+    """Return a connection. Raises FunctionIndexError if no app setting defines it."""
     candidates = (f"ConnectionStrings:AzureWebJobs{name}", f"AzureWebJobs{name}", f"ConnectionStrings:{name}", name)
     for candidate in candidates:
         if text := settings.get(candidate):
@@ -64,7 +64,7 @@ def _from_identity(name: str, options: dict[str, str]) -> CosmosConnection:
 
 
 class ClientCache:
-    """One client per connection and preferred locations, shared by all triggers."""
+    """One client per connection and preferred locations."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[CosmosConnection, tuple[str, ...]], CosmosClient] = {}

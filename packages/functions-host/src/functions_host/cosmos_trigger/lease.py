@@ -1,7 +1,7 @@
-"""Lease documents: which host reads which feed range, and its continuation token.
+"""Lease documents.
 
-Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs), so this host and a
-real one can take over each other's leases.
+Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs). This host and a real
+one can take over each other's leases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FRACTION = re.compile(r"\.(\d{6})\d+")
 
 @dataclass(frozen=True)
 class FeedRange:
-    """A range of effective partition keys in hexadecimal, from `min` (inclusive) to `max` (exclusive)."""
+    """Effective partition keys from `min` to below `max`, in hexadecimal."""
 
     min: str
     max: str
@@ -30,9 +30,9 @@ class FeedRange:
 
 @dataclass(frozen=True)
 class Lease:
-    """A lease as last read or written. `etag` guards the next write.
+    """A lease as last read or written.
 
-    `token` is the partition key range ID. `continuation` is the quoted etag of the last processed page, or None.
+    `token` is the partition key range ID, `continuation` the quoted etag of the last processed page.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Lease:
     properties: dict[str, Any] = field(default_factory=dict)
 
     def is_expired(self, now: datetime, expiration: timedelta) -> bool:
-        """Return whether the owner has not renewed the lease for `expiration`."""
+        """Return whether the owner has stopped renewing it."""
         return self.timestamp + expiration < now
 
     def touched(self, **changes: Any) -> Lease:
@@ -73,7 +73,7 @@ class Lease:
 
 
 def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
-    """Parse a lease document. Older processors omit `FeedRange`, so `ranges_by_id` supplies it.
+    """Parse a lease document. Older processors omit `FeedRange`.
 
     Raises ValueError for another change feed mode and KeyError for an unknown range.
     """
@@ -96,7 +96,7 @@ def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> L
 
 
 def _timestamp(item: dict[str, Any]) -> datetime:
-    """Return the owner's clock, or the service's if the text is missing or invalid."""
+    """Return the owner's clock or, if invalid, the service's."""
     text = item.get("timestamp")
     if isinstance(text, str):
         try:

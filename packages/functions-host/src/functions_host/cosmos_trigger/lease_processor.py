@@ -1,4 +1,4 @@
-"""Processing of one lease: renew it, deliver its changes to the function, checkpoint.
+"""Processing of one lease: renewal, delivery, checkpoints.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor (FeedProcessorCore.cs, LeaseRenewerCore.cs, AutoCheckpointer.cs)
 and azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerListener.cs.
@@ -10,13 +10,13 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from azure.core.exceptions import AzureError
 
 from ..errors import InvocationError, RetriesAbortedError
 from ..retry import is_set_within
+from .binding import CosmosTriggerBinding
 from .change_feed import FeedPage, FeedReader, PartitionSplitError
 from .lease import Lease
 from .lease_store import LeaseLostError, LeaseStore
@@ -37,39 +37,37 @@ class End(Enum):
     FAILED = auto()
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Seconds between polls of an idle feed and between renewals."""
-
-    poll_delay_s: float
-    renew_interval_s: float
-
-
 class LeaseProcessor:
-    """Processes `lease` until it stops, loses the lease or fails to read the feed."""
+    """Processes `lease` until it stops, loses it or cannot read the feed."""
 
     def __init__(
-        self, lease: Lease, owner: str, store: LeaseStore, reader: FeedReader, deliver: Deliver, timing: Timing
+        self,
+        lease: Lease,
+        owner: str,
+        store: LeaseStore,
+        reader: FeedReader,
+        deliver: Deliver,
+        binding: CosmosTriggerBinding,
     ) -> None:
         self.lease = lease
         self._owner = owner
         self._store = store
         self._reader = reader
         self._deliver = deliver
-        self._timing = timing
+        self._binding = binding
         self._halted = asyncio.Event()
         self._end = End.STOPPED
         # Renewal and checkpoint both replace the lease; the lock avoids etag conflicts between them.
         self._update_lock = asyncio.Lock()
 
     def halt(self, end: End) -> None:
-        """Stop after the running call. Its batch is checkpointed only for DRAINED."""
+        """Stop after the running call. Only DRAINED checkpoints its batch."""
         if not self._halted.is_set():
             self._end = end
             self._halted.set()
 
     async def run(self) -> End:
-        """Process until the end and return its reason. Releases the lease except after LOST and SPLIT."""
+        """Process until the end. Release the lease except after LOST and SPLIT."""
         renewal = asyncio.create_task(self._renew())
         try:
             await self._pump()
@@ -95,12 +93,12 @@ class LeaseProcessor:
             page = await self._reader.read(continuation)
             continuation = page.etag
             if not page.is_new:
-                await is_set_within(self._halted, self._timing.poll_delay_s)
+                await is_set_within(self._halted, self._binding.poll_delay_s)
             elif await self._handle(page):
                 await self._checkpoint(page.etag)
 
     async def _handle(self, page: FeedPage) -> bool:
-        """Deliver a page. Return True to checkpoint it: the call succeeded or its retries are exhausted."""
+        """Deliver a page and return whether to checkpoint it."""
         if not page.items:
             return True
         try:
@@ -118,9 +116,9 @@ class LeaseProcessor:
         return not self._halted.is_set() or self._end is End.DRAINED
 
     async def _renew(self) -> None:
-        delay_s = self._timing.renew_interval_s / 2
+        delay_s = self._binding.renew_interval_s / 2
         while not await is_set_within(self._halted, delay_s):
-            delay_s = self._timing.renew_interval_s
+            delay_s = self._binding.renew_interval_s
             try:
                 await self._update(Lease.touched)
             except LeaseLostError as error:

@@ -1,4 +1,4 @@
-"""Lease storage: naming, bootstrap and etag-guarded updates.
+"""Lease storage, bootstrap and etag-guarded updates.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseStoreCosmos.cs,
 DocumentServiceLeaseUpdaterCosmos.cs, DocumentServiceLeaseManagerCosmos.cs) and Bootstrapping.
@@ -33,10 +33,10 @@ class LeaseLostError(Exception):
 
 
 class LeaseStore:
-    """The leases of one trigger, whose IDs start with `prefix`."""
+    """The leases whose IDs start with `prefix`."""
 
     def __init__(self, container: ContainerProxy, prefix: str, *, keyed_by_partition_key: bool) -> None:
-        """Create a store. `keyed_by_partition_key` selects `/partitionKey` as partition key instead of `/id`."""
+        """Create a store. Its partition key is `/id` unless `keyed_by_partition_key`."""
         self._container = container
         self._prefix = prefix
         self._keyed = keyed_by_partition_key
@@ -52,7 +52,7 @@ class LeaseStore:
     async def try_lock(self) -> str | None:
         """Acquire the bootstrap lock. Return its etag, or None if another host holds it.
 
-        Its TTL frees it after a crash. Containers without TTL would keep it, so an old lock is deleted.
+        Delete an old lock, because a container without TTL would keep it after a crash.
         """
         lock_id = f"{self._prefix}.lock"
         try:
@@ -65,7 +65,7 @@ class LeaseStore:
         return str(item["_etag"])
 
     async def unlock(self, etag: str) -> None:
-        """Release the bootstrap lock unless another host has acquired it."""
+        """Release the bootstrap lock if this host still holds it."""
         await self._delete(f"{self._prefix}.lock", etag)
 
     async def create_missing(self, partitions: Iterable[PhysicalPartition]) -> None:
@@ -74,7 +74,7 @@ class LeaseStore:
             await self.create(partition, continuation=None)
 
     async def create(self, partition: PhysicalPartition, *, continuation: str | None) -> None:
-        """Create a free lease for one partition unless it exists."""
+        """Create a free lease unless it exists."""
         lease_id = f"{self._prefix}..{partition.id}"
         lease = Lease(lease_id, partition.id, partition.feed_range, continuation=continuation)
         if self._keyed:
@@ -82,7 +82,7 @@ class LeaseStore:
         await self._create_if_absent(lease.as_item())
 
     async def list(self, ranges_by_id: dict[str, FeedRange]) -> list[Lease]:
-        """Return the trigger's leases, ordered by ID."""
+        """Return the leases, ordered by ID."""
         pager = self._container.query_items(
             "SELECT * FROM c WHERE STARTSWITH(c.id, @prefix)",
             parameters=[{"name": "@prefix", "value": f"{self._prefix}.."}],
@@ -91,10 +91,7 @@ class LeaseStore:
         return sorted(leases, key=lambda lease: lease.id)
 
     async def update(self, lease: Lease, change: Change) -> Lease:
-        """Replace a lease with `change(lease)`. On an etag conflict, read it again and retry.
-
-        Raises LeaseLostError if it was deleted or, from `change`, if another host owns it.
-        """
+        """Replace a lease, retrying etag conflicts. Raises LeaseLostError, also from `change`."""
         for _ in range(_UPDATE_ATTEMPTS):
             changed = change(lease)
             try:

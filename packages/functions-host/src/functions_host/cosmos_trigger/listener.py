@@ -1,4 +1,4 @@
-"""The listener of one Cosmos DB function: create leases, then acquire a share of them.
+"""The listener of one Cosmos DB function.
 
 Rules: azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerListener.cs; azure-cosmos-dotnet-v3
 ChangeFeedProcessor/FeedManagement (PartitionLoadBalancerCore.cs, PartitionControllerCore.cs) and Bootstrapping.
@@ -30,7 +30,7 @@ from .binding import CosmosTriggerBinding, parse_binding
 from .change_feed import FeedReader
 from .connection import ClientCache, resolve_connection
 from .lease import Lease
-from .lease_processor import End, LeaseProcessor, Timing
+from .lease_processor import End, LeaseProcessor
 from .lease_store import Change, LeaseLostError, LeaseStore
 from .partitions import read_partitions
 
@@ -42,7 +42,7 @@ _log = logging.getLogger("Host.Triggers.CosmosDB")
 
 
 class CosmosListener:
-    """Watches one container for one function and shares its leases with other hosts."""
+    """Watches a container for one function and shares its leases with other hosts."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class CosmosListener:
         clients: ClientCache,
         retry: RetryPolicy | None,
     ) -> None:
-        """Parse the binding. Raises FunctionIndexError if it or its connection is invalid."""
+        """Parse the binding. Raises FunctionIndexError."""
         self.function_name = function.name
         self._function = function
         self._invoker = invoker
@@ -66,10 +66,7 @@ class CosmosListener:
         self._balancing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Find the containers, create missing leases and start to acquire them.
-
-        Raises ListenerStartError if a container is missing and AzureError if the account is unavailable.
-        """
+        """Create missing leases and start to acquire them. Raises ListenerStartError or AzureError."""
         binding = self._binding
         client = self._clients.get(self._connection, binding.preferred_locations)
         lease_client = self._clients.get(self._lease_connection, binding.preferred_locations)
@@ -108,7 +105,7 @@ class CosmosListener:
         self._balancing = asyncio.create_task(balancer)
 
     async def stop(self, *, drain: bool) -> None:
-        """Stop acquiring leases, wait up to 10 s for running calls and release the leases."""
+        """Wait up to 10 s for running calls and release the leases."""
         self._halted.set()
         for processor, _ in self._processors.values():
             processor.halt(End.DRAINED if drain else End.STOPPED)
@@ -158,9 +155,9 @@ class CosmosListener:
             self._process(acquired, owner, store, container)
 
     def _with_true_owner(self, lease: Lease, owner: str) -> Lease:
-        """Free a lease in this host's name that it does not process: releasing it failed, for example in an outage.
+        """Free a lease that this host owns but does not process, because releasing it failed.
 
-        The .NET processor waits for such a lease to expire. Acquiring it at once loses nothing.
+        The .NET processor waits until it expires.
         """
         is_orphan = lease.owner == owner and lease.id not in self._processors
         return replace(lease, owner=None) if is_orphan else lease
@@ -168,8 +165,7 @@ class CosmosListener:
     def _process(self, lease: Lease, owner: str, store: LeaseStore, container: ContainerProxy) -> None:
         binding = self._binding
         reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size)
-        timing = Timing(binding.poll_delay_s, binding.renew_interval_s)
-        processor = LeaseProcessor(lease, owner, store, reader, self._deliver, timing)
+        processor = LeaseProcessor(lease, owner, store, reader, self._deliver, binding)
         if self._halted.is_set():
             # Acquired during a stop: only release it.
             processor.halt(End.STOPPED)
@@ -241,7 +237,7 @@ async def _bootstrap(store: LeaseStore, container: ContainerProxy) -> None:
 
 
 async def _split(parent: Lease, store: LeaseStore, container: ContainerProxy) -> None:
-    """Replace a lease with one per child range. They continue where it stopped."""
+    """Replace a lease with one per child range, which continue where it stopped."""
     for partition in await read_partitions(container):
         if parent.feed_range.overlaps(partition.feed_range):
             await store.create(partition, continuation=parent.continuation)

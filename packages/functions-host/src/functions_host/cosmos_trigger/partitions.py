@@ -1,4 +1,4 @@
-"""The physical partitions of a container."""
+"""Physical partitions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PhysicalPartition:
 async def read_partitions(container: ContainerProxy) -> list[PhysicalPartition]:
     """Read the current partition key ranges.
 
-    Calls a private method (azure-cosmos _cosmos_client_connection_async.py), because the public `read_feed_ranges`
-    omits the IDs.
+    The public `read_feed_ranges` omits their IDs, so this calls the private method behind it (azure-cosmos
+    _cosmos_client_connection_async.py).
     """
     pager = container.client_connection._ReadPartitionKeyRanges(container.container_link)
     return [

@@ -1,4 +1,4 @@
-"""The host's own routes under `/admin`: status, function list, manual trigger, drain.
+"""The `/admin` routes: status, functions, manual trigger, drain.
 
 Rules: azure-functions-host Controllers/FunctionsController.cs and HostController.cs.
 """
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class AdminApi:
-    """Handles `/admin/...` without authentication, like Core Tools."""
+    """Serves `/admin`, without authentication like Core Tools."""
 
     def __init__(self, host: FunctionsHost) -> None:
         self._host = host
 
     async def answer(self, method: str, path: str, body: bytes) -> web.Response:
-        """Return the response for a path that starts with `admin/`."""
+        """Return the response for a path below `admin/`."""
         match (method, *path.lower().strip("/").split("/")):
             case ("GET", "admin", "host", "status"):
                 return _json({"id": "functions-host", "state": self._host.state, "version": "4"})

@@ -1,4 +1,4 @@
-"""Cross-origin requests, handled before routing as in ASP.NET Core."""
+"""Cross-origin requests, handled before routing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import HostStartError
 
 @dataclass(frozen=True)
 class CorsPolicy:
-    """Allowed origins (`*` means any). Every header and method is allowed."""
+    """Allowed origins (`*`: any), with every header and method."""
 
     origins: tuple[str, ...]
     credentials: bool = False
@@ -21,7 +21,7 @@ class CorsPolicy:
             raise HostStartError("CORS: list the allowed origins; '*' cannot be combined with credentials")
 
     def preflight(self, request: web.BaseRequest) -> web.Response | None:
-        """Return 204 for a preflight, which never reaches a function, or None for other requests."""
+        """Return 204 for a preflight, else None."""
         asked = request.headers.get("Access-Control-Request-Method")
         if not self.origins or request.method != "OPTIONS" or not asked or "Origin" not in request.headers:
             return None
@@ -34,7 +34,7 @@ class CorsPolicy:
         return response
 
     def mark(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Add CORS headers if the origin is allowed. Requests from other origins still run."""
+        """Add CORS headers for an allowed origin. Other origins' requests still run."""
         origin = request.headers.get("Origin")
         if origin is None or not self._allows(origin):
             return

@@ -1,4 +1,4 @@
-"""Convert an HTTP request to the `HttpRequest` that a function receives.
+"""Conversion of requests.
 
 Rules: azure-functions-host GrpcMessageConversionExtensions.cs and the azure-functions library's http.py.
 """
@@ -13,10 +13,9 @@ from azure.functions.http import HttpRequest
 
 
 def split_target(target: str) -> tuple[str, str]:
-    """Split a request target into the decoded path, without its leading slash, and the raw query.
+    """Return the decoded path, without its leading slash, and the raw query.
 
-    Like Kestrel, this keeps `%2F`, so an encoded slash neither splits a segment nor becomes a slash in a route value
-    (dotnet/aspnetcore issue 4718).
+    Like Kestrel, keep `%2F`: it does not separate segments (dotnet/aspnetcore issue 4718).
     """
     path, _, query = target.partition("?")
     if not path.startswith("/") and "://" in path:
@@ -27,7 +26,7 @@ def split_target(target: str) -> tuple[str, str]:
 
 
 def function_request(request: web.BaseRequest, query: str, route_values: Mapping[str, str], body: bytes) -> HttpRequest:
-    """Return the `azure.functions.HttpRequest` for a request and its body."""
+    """Return the request that a function receives."""
     target = request.raw_path
     url = target if "://" in target.partition("?")[0] else f"{request.scheme}://{request.host}{target}"
     return HttpRequest(
@@ -49,7 +48,7 @@ def _query_pairs(query: str) -> Iterable[tuple[str, str]]:
 
 
 def _joined(pairs: Iterable[tuple[str, str]], *, keep_empty: bool) -> dict[str, str]:
-    """Join the values of a repeated name with `,`. Like .NET's StringValues, skip empty ones."""
+    """Join repeated names with `,`. Like .NET's StringValues, skip empty values."""
     values: dict[str, str] = {}
     for name, value in pairs:
         before = values.get(name)

@@ -1,7 +1,7 @@
-"""Convert a function's return value to an HTTP response.
+"""Conversion of return values.
 
-Rules: the azure-functions library's http.py (the encoder), azure-functions-host Binding/Http/HttpBinding.cs and
-RawScriptResult.cs (a str that contains JSON).
+Rules: the azure-functions library's http.py, azure-functions-host Binding/Http/HttpBinding.cs and RawScriptResult.cs
+(JSON in a str).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _COMPUTED = ("content-length", "transfer-encoding")
 
 
 class UnencodableResultError(TypeError):
-    """The return value cannot become an HTTP response."""
+    """The worker would reject the return value."""
 
 
 def web_response(value: object) -> web.Response:
-    """Convert a return value. Raises UnencodableResultError if the worker would reject it."""
+    """Convert a return value. Raises UnencodableResultError."""
     if isinstance(value, func.HttpResponse):
         response = _from_http_response(value)
     elif isinstance(value, str):
@@ -69,7 +69,6 @@ def _from_text(text: str) -> web.Response:
 
 
 def _from_description(description: dict[str, object]) -> web.Response:
-    """Build a response from `body`, `statusCode` or `status`, and `headers`."""
     status = description.get("statusCode", description.get("status", 200))
     if not isinstance(status, (int, str)):
         raise UnencodableResultError(f"status {status!r} must be a number")

@@ -1,7 +1,7 @@
-"""Inline constraints of route templates, such as `{id:int:min(1)}`.
+"""Constraints of route templates, such as `{id:int:min(1)}`.
 
-Rules: aspnetcore Routing/Constraints. A failed constraint means that the route does not match, so the response is 404,
-never 400. `datetime` accepts only ISO 8601 and the invariant culture's month-day-year.
+Rules: aspnetcore Routing/Constraints. A failed constraint is a 404, never a 400. `datetime` accepts only ISO 8601 and
+month-day-year.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _INVARIANT_DATES = ("%m-%d-%Y", "%m-%d-%Y %H:%M:%S")
 
 @dataclass(frozen=True)
 class Constraint:
-    """One constraint. A missing value passes unless it is `required`."""
+    """Checks a value. A missing value passes unless it is `required`."""
 
     check: Check
     needs_value: bool = False
 
     def accepts(self, value: str | None) -> bool:
-        """Return whether a value (None: not in the path) passes."""
+        """Return whether a value, or None for a missing one, passes."""
         return not self.needs_value if value is None else self.check(value)
 
 
 def constraint_of(name: str, argument: str | None) -> Constraint:
-    """Return a constraint. Raises ValueError for an unknown name or an invalid argument."""
+    """Return a constraint. Raises ValueError."""
     try:
         if name.lower() == "required":
             return Constraint(bool, needs_value=True)
@@ -111,7 +111,7 @@ def _at_most(argument: str) -> Check:
 
 
 def _is_file(value: str) -> bool:
-    """Match a last segment with a dot that is not its last character, like FileNameRouteConstraint."""
+    """Like FileNameRouteConstraint, require a dot before the last character."""
     name = value.rpartition("/")[2]
     return "." in name and not name.endswith(".")
 

@@ -37,7 +37,7 @@ class RouteTemplate:
     """A compiled route template."""
 
     def __init__(self, text: str) -> None:
-        """Compile a template. Raises FunctionIndexError if ASP.NET Core would reject it."""
+        """Compile a template. Raises FunctionIndexError."""
         self.text = text
         try:
             segments = _parse(text)
@@ -51,9 +51,9 @@ class RouteTemplate:
         self._constraints = [(p.name, constraint) for p in parameters for constraint in p.constraints]
 
     def match(self, path: str) -> dict[str, str] | None:
-        """Return the route values of `path`, or None if it does not match.
+        """Return the route values of `path`, or None.
 
-        `path` has no leading slash and is percent-decoded except for %2F. A missing value has no key.
+        `path` has no leading slash and keeps %2F encoded. A missing value has no key.
         """
         found = self._regex.fullmatch(path)
         if found is None:
@@ -66,7 +66,7 @@ class RouteTemplate:
         return values
 
     def _pattern(self, segments: list[_Segment]) -> str:
-        """Nest the trailing segments that may be missing: `a(?:/b(?:/c)?)?`."""
+        """Nest trailing segments that can be missing: `a(?:/b(?:/c)?)?`."""
         required = len(segments)
         while required and _may_be_missing(segments[required - 1]):
             required -= 1
@@ -180,5 +180,5 @@ def _constraints(rest: str) -> tuple[tuple[Constraint, ...], str]:
 
 
 def _closing_parentheses(rest: str) -> list[int]:
-    """Return where an argument may end. A regular expression can contain parentheses."""
+    """Return where an argument can end: a regular expression can contain parentheses."""
     return [i for i, character in enumerate(rest) if character == ")" and (i + 1 == len(rest) or rest[i + 1] in ":=?")]

@@ -1,7 +1,7 @@
-"""Routing in function-name order; the first match wins.
+"""Routing in function-name order. The first match wins; after a wrong method, the scan continues.
 
-Rules: azure-functions-host WebScriptHostHttpRoutesManager.cs and FunctionMetadataManager.cs (the order), aspnetcore
-RouteCollection (a linear scan without ranking by specificity; after a wrong method, the scan continues).
+Rules: azure-functions-host WebScriptHostHttpRoutesManager.cs and FunctionMetadataManager.cs, aspnetcore
+RouteCollection.
 """
 
 from __future__ import annotations
@@ -20,15 +20,11 @@ _RESERVED = ("admin", "runtime")
 
 @dataclass(frozen=True)
 class Route:
-    """A compiled route. `methods` is None if the function accepts every method."""
+    """A compiled route. `methods` are uppercase; None means all."""
 
     function: LoadedFunction
     template: RouteTemplate
     methods: frozenset[str] | None
-
-    def allows(self, method: str) -> bool:
-        """Return whether the route accepts an uppercase method."""
-        return self.methods is None or method in self.methods
 
 
 class Router:
@@ -38,15 +34,16 @@ class Router:
         self.routes = routes
 
     def match(self, method: str, path: str) -> tuple[LoadedFunction, dict[str, str]] | None:
-        """Return the function and route values for a path without its leading slash, or None."""
+        """Return the function and route values for a path without leading slash, or None."""
         for route in self.routes:
-            if route.allows(method) and (values := route.template.match(path)) is not None:
+            allowed = route.methods is None or method in route.methods
+            if allowed and (values := route.template.match(path)) is not None:
                 return route.function, values
         return None
 
 
 def build_router(functions: Iterable[LoadedFunction], route_prefix: str) -> Router:
-    """Compile the routes of HTTP functions. Invalid ones are logged and skipped."""
+    """Compile the routes. Invalid ones are logged and skipped."""
     routes: list[Route] = []
     taken: dict[str, list[Route]] = {}
     # .NET compares uppercase letters when it ignores case, so '_' sorts after the letters.

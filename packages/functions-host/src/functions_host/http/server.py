@@ -1,6 +1,6 @@
-"""The HTTP server: the listening socket and request handling.
+"""The HTTP server, on aiohttp's low-level server because the host has its own router.
 
-Uses aiohttp's low-level server, because the host has its own router. Rules: azure-functions-host WebHost/Middleware.
+Rules: azure-functions-host WebHost/Middleware.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class HttpServer:
         home_page: bool,
         log_requests: bool,
     ) -> None:
-        """Create a server. Larger bodies than `body_limit` bytes are rejected with 413."""
+        """Create a server. Bodies over `body_limit` bytes return 413."""
         self._router = router
         self._invoker = invoker
         self._admin = admin
@@ -61,7 +61,7 @@ class HttpServer:
         self._runner: web.ServerRunner | None = None
 
     async def start(self, host: str, port: int) -> int:
-        """Start listening and return the port. Raises OSError if it is in use."""
+        """Listen and return the port. Raises OSError if it is in use."""
         server = web.Server(
             self._handle,
             request_factory=self._make_request,
@@ -154,7 +154,7 @@ class HttpServer:
             return web.Response(status=500)
 
     async def _body(self, request: web.BaseRequest) -> bytes:
-        """Return the body, or b'' without Content-Length: the real host does not forward a chunked body."""
+        """Return the body, or b'' without Content-Length, which the real host requires."""
         length = request.content_length
         if not length:
             return b""
@@ -164,8 +164,6 @@ class HttpServer:
 
 
 class _Output(func.Out[object]):
-    """An HTTP output parameter."""
-
     def __init__(self) -> None:
         self.value: object = None
 

@@ -1,6 +1,6 @@
-"""The request queue: `maxConcurrentRequests` and `maxOutstandingRequests` in host.json.
+"""The request queue of host.json.
 
-Rules: azure-functions-host HttpThrottleMiddleware.cs. Without either limit, requests are not queued.
+Rules: azure-functions-host HttpThrottleMiddleware.cs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 
 
 class QueueFullError(Exception):
-    """The limit on waiting and running requests is reached."""
+    """Too many requests are waiting and running."""
 
 
 class RequestThrottle:
-    """Limits waiting and running requests (`max_outstanding`) and running ones. -1 means no limit."""
+    """Limits waiting and running requests. -1 means no limit."""
 
     def __init__(self, max_outstanding: int, max_concurrent: int) -> None:
         self._max_outstanding = max_outstanding

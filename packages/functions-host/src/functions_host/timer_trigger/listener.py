@@ -29,7 +29,7 @@ _log = logging.getLogger("Host.Triggers.Timer")
 
 
 class TimerListener:
-    """Invokes a function on its schedule, one call at a time, while this host holds the timer's lock."""
+    """Invokes a function on its schedule, one call at a time, while holding its lock."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class TimerListener:
         state_dir: Path,
         retry: RetryPolicy | None,
     ) -> None:
-        """Parse the schedule. Raises FunctionIndexError if it is invalid."""
+        """Parse the schedule. Raises FunctionIndexError."""
         self.function_name = function.name
         self._function = function
         self._invoker = invoker
@@ -57,11 +57,11 @@ class TimerListener:
         return self._schedule.next_after(first) - first >= _SHORTEST_MONITORED
 
     async def start(self) -> None:
-        """Start waiting for the lock and then for the schedule."""
+        """Wait for the lock, then for the schedule."""
         self._task = asyncio.create_task(self._run())
 
     async def stop(self, *, drain: bool) -> None:  # noqa: ARG002 - nothing to checkpoint
-        """Stop waiting. A running call gets 10 s to finish."""
+        """Stop waiting. A running call gets 10 s."""
         self._halted.set()
         if self._task is not None:
             await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
@@ -81,12 +81,12 @@ class TimerListener:
             _log.exception("function=%s its timer stopped", self.function_name)
 
     def _missed(self, due: datetime) -> datetime:
-        """Return the current time if a tick after `due` has passed too, else `due`."""
+        """Return now if a tick after `due` has passed too, else `due`."""
         now = _now()
         return now if self._schedule.next_after(due) <= now else due
 
     async def _first_due(self) -> datetime:
-        """Make the call that is due at startup, if any, and return the first scheduled time."""
+        """Make the startup call, if any, and return the next scheduled time."""
         now = _now()
         upcoming = self._schedule.next_after(now)
         if self._monitor is not None:
@@ -100,12 +100,12 @@ class TimerListener:
         return upcoming
 
     def _expected(self, status: TimerStatus) -> datetime:
-        """Return when the timer was due. If its schedule has changed, start from now."""
+        """Return when the timer was due, or the next time if its schedule has changed."""
         expected = self._schedule.next_after(status.last or status.updated)
         return status.next if expected == status.next else self._schedule.next_after(_now())
 
     async def _fire(self, moment: datetime, *, past_due: bool) -> datetime:
-        """Call the function, with retries, and return the next scheduled time."""
+        """Call the function and return the next scheduled time."""
         status = self._monitor.read() if self._monitor else None
         shown = status.as_dict() if status else None
 

@@ -1,7 +1,6 @@
-"""Timer state that survives restarts, and the lock that lets only one host run a timer.
+"""Timer state and locks, as files.
 
-The real host keeps both in the storage account (`timers/<host>/<timer>/status` and a blob lease, see
-azure-webjobs-sdk-extensions Timers/Scheduling). Here they are files in the host's state directory.
+The real host keeps them in the storage account (azure-webjobs-sdk-extensions Timers/Scheduling).
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ NEVER = "0001-01-01T00:00:00"
 
 @dataclass(frozen=True)
 class TimerStatus:
-    """The last call (None before the first) and the next one, both with an offset."""
+    """The last call, or None before the first, and the next."""
 
     last: datetime | None
     next: datetime
     updated: datetime
 
     def as_dict(self) -> dict[str, str]:
-        """Return the `schedule_status` that a function receives."""
+        """Return the `schedule_status` of a call."""
         return {
             "Last": NEVER if self.last is None else self.last.isoformat(),
             "Next": self.next.isoformat(),
@@ -46,7 +45,7 @@ class TimerMonitor:
         self._path = state_dir / "timers" / f"{function_name}.json"
 
     def read(self) -> TimerStatus | None:
-        """Return the stored status, or None if it is missing or unreadable."""
+        """Return the status, or None if it is missing or unreadable."""
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
             last = found["Last"]
@@ -59,7 +58,7 @@ class TimerMonitor:
             return None
 
     def write(self, status: TimerStatus) -> None:
-        """Replace the stored status atomically."""
+        """Replace the status atomically."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         draft = self._path.with_suffix(".tmp")
         draft.write_text(json.dumps(status.as_dict()), encoding="utf-8")
@@ -67,14 +66,14 @@ class TimerMonitor:
 
 
 class TimerLock:
-    """A lock shared by all processes with the same state directory. A killed process releases it."""
+    """A lock per state directory. A killed process releases it."""
 
     def __init__(self, state_dir: Path, function_name: str) -> None:
         self._path = state_dir / "timers" / f"{function_name}.lock"
         self._file: IO[bytes] | None = None
 
     def try_acquire(self) -> bool:
-        """Acquire the lock if it is free and return whether this object holds it."""
+        """Return whether this object holds the lock now."""
         if self._file is not None:
             return True
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +87,7 @@ class TimerLock:
         return True
 
     def release(self) -> None:
-        """Release the lock by closing its file."""
+        """Release the lock."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,8 +1,7 @@
-"""NCRONTAB expressions: `{second} {minute} {hour} {day} {month} {day of week}`, or five fields without seconds.
+"""NCRONTAB expressions: `{second} {minute} {hour} {day} {month} {day of week}`; seconds are optional.
 
-Rules: azure-webjobs-sdk-extensions Timers/Scheduling/CronSchedule.cs and the NCrontab library. Lists, ranges, steps,
-`*` and English names are valid; `L`, `W`, `#`, `?` and `@daily` are not. 0 is Sunday. A date must match both the day
-and the day-of-week field.
+Rules: azure-webjobs-sdk-extensions Timers/Scheduling/CronSchedule.cs and the NCrontab library. `L`, `W`, `#`, `?` and
+`@daily` are invalid. A date must match both the day and the day of the week; 0 is Sunday.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class CronExpression:
-    """A parsed expression: the allowed values of each field, ascending."""
+    """The allowed values of each field, ascending."""
 
     seconds: tuple[int, ...]
     minutes: tuple[int, ...]
@@ -50,11 +49,11 @@ class CronExpression:
 
     @property
     def is_every_hour(self) -> bool:
-        """Whether the expression allows every hour, so it ignores clock changes."""
+        """Whether clock changes have no effect."""
         return len(self.hours) == 24
 
     def next_after(self, moment: datetime) -> datetime:
-        """Return the first match after local time `moment`. Raises ValueError if there is none."""
+        """Return the first match after a local time. Raises ValueError if there is none."""
         floor = moment.replace(microsecond=0) + timedelta(seconds=1)
         for day in self._days_from(floor.date()):
             start = (
@@ -85,7 +84,7 @@ class CronExpression:
 
 
 def parse_cron(text: str) -> CronExpression:
-    """Parse five or six fields. Raises ValueError if one is invalid."""
+    """Parse five or six fields. Raises ValueError."""
     parts = text.split()
     if len(parts) == 5:
         parts = ["0", *parts]

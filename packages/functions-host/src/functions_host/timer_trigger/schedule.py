@@ -1,4 +1,4 @@
-"""Timer schedules: an NCRONTAB expression in local time, or a fixed interval.
+"""Timer schedules: an NCRONTAB expression or an interval.
 
 Rules: azure-webjobs-sdk-extensions Timers/Scheduling/TimerSchedule.cs, CronSchedule.cs, ConstantSchedule.cs.
 """
@@ -22,7 +22,7 @@ class Schedule(Protocol):
     """When a timer runs. All times have an offset."""
 
     def next_after(self, moment: datetime) -> datetime:
-        """Return the first scheduled time after `moment`."""
+        """Return the next scheduled time."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class IntervalSchedule:
     interval: timedelta
 
     def next_after(self, moment: datetime) -> datetime:
-        """Return `interval` after `moment`."""
+        """Return `moment` plus the interval."""
         return moment + self.interval
 
 
 @dataclass(frozen=True)
 class CronSchedule:
-    """An NCRONTAB expression in the time zone `zone`, or the system's if None."""
+    """An NCRONTAB expression in `zone`, or in the system's time zone."""
 
     expression: CronExpression
     zone: tzinfo | None
@@ -46,8 +46,8 @@ class CronSchedule:
     def next_after(self, moment: datetime) -> datetime:
         """Return the next match.
 
-        An expression that allows every hour keeps the current offset, so clock changes do not affect it. One that
-        names hours follows the wall clock and runs once.
+        If every hour matches, keep the offset, so clock changes have no effect. Otherwise follow the wall clock and run
+        once.
         """
         local = moment.astimezone(self.zone)
         if self.expression.is_every_hour:
@@ -59,7 +59,7 @@ class CronSchedule:
 
 
 def parse_schedule(text: str, settings: AppSettings) -> Schedule:
-    """Parse the schedule of a timer binding. Raises FunctionIndexError if it is invalid."""
+    """Parse a schedule. Raises FunctionIndexError."""
     expanded = settings.expand(text).strip()
     if span := _TIME_SPAN.fullmatch(expanded):
         return IntervalSchedule(_time_span(expanded, span))
