@@ -1,4 +1,4 @@
-"""Run a Python v2 Azure Functions app on this machine."""
+"""Run a Python v2 Azure Functions app locally."""
 
 from __future__ import annotations
 
@@ -89,8 +89,7 @@ async def _serve(host: FunctionsHost, *, hold: bool) -> None:
     stopping = asyncio.Event()
     _on_signals(stopping)
     async with host:
-        for function in host.functions.values():
-            _log.info("function=%s trigger=%s", function.name, function.type)
+        _log.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
         _log.info("listening on %s", host.url)
         await stopping.wait()
         _log.info("stopping")

@@ -78,5 +78,6 @@ async def _start(listener: Listener) -> None:
             await asyncio.sleep(delay_s)
             delay_s = min(delay_s * 2, LONGEST_DELAY_S)
         else:
-            _log.info("The listener for function '%s' started", listener.function_name)
+            level = logging.INFO if delay_s > FIRST_DELAY_S else logging.DEBUG
+            _log.log(level, "The listener for function '%s' started", listener.function_name)
             return

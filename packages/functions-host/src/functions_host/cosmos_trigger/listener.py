@@ -151,7 +151,7 @@ class CosmosListener:
             except LeaseLostError as error:
                 _log.debug("%s", error)
                 continue
-            _log.info("function=%s owner=%s acquired lease %s", self.function_name, owner, acquired.token)
+            _log.debug("function=%s owner=%s acquired lease %s", self.function_name, owner, acquired.token)
             self._process(acquired, owner, store, container)
 
     def _with_true_owner(self, lease: Lease, owner: str) -> Lease:
