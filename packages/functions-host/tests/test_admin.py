@@ -33,7 +33,7 @@ async def test_the_admin_api_lists_status_and_functions(tmp_path: Path, http: Cl
 async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
         url = f"{host.url}/admin/functions"
-        answers = [
+        statuses = [
             (await http.post(f"{url}/yearly", json={"input": "x"})).status,
             (await http.post(f"{url}/yearly")).status,
             (await http.post(f"{url}/yearly", data=b"{")).status,
@@ -44,15 +44,15 @@ async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSessio
         await eventually(lambda: app_module().calls)
         calls = app_module().calls
 
-    assert answers == [202, 400, 400, 400, 404, 404]
+    assert statuses == [202, 400, 400, 400, 404, 404]
     assert calls == [False]
 
 
 async def test_a_deeply_nested_input_returns_400(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
-        answer = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
+        response = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
 
-        assert answer.status == 400
+        assert response.status == 400
 
 
 async def test_drain_stops_the_listeners_but_not_http(tmp_path: Path, http: ClientSession) -> None:

@@ -22,16 +22,16 @@ async def loaded(app_dir: Path, **environment: str) -> list[str]:
 
 
 async def test_an_app_is_loaded_and_unloaded(tmp_path: Path) -> None:
-    app_dir = write_app(tmp_path, "import beside\n" + route("hello"), beside="VALUE = 1")
+    app_dir = write_app(tmp_path, "import sibling\n" + route("hello"), sibling="VALUE = 1")
     before = sys.modules.get("function_app")
 
     async with running(app_dir) as host:
         assert list(host.functions) == ["hello"]
-        assert app_module().beside.VALUE == 1
+        assert app_module().sibling.VALUE == 1
         assert app_module() is not before
 
     assert sys.modules.get("function_app") is before
-    assert "beside" not in sys.modules
+    assert "sibling" not in sys.modules
     assert str(app_dir) not in sys.path
 
 
@@ -46,8 +46,8 @@ async def test_the_environment_sets_the_script_name(tmp_path: Path) -> None:
 
 
 async def test_consecutive_apps_import_their_own_modules(tmp_path: Path) -> None:
-    first = write_app(tmp_path / "a", "from beside import NAME\n" + route("one"), beside="NAME = 'a'")
-    second = write_app(tmp_path / "b", "from beside import NAME\n" + route("two"), beside="NAME = 'b'")
+    first = write_app(tmp_path / "a", "from sibling import NAME\n" + route("one"), sibling="NAME = 'a'")
+    second = write_app(tmp_path / "b", "from sibling import NAME\n" + route("two"), sibling="NAME = 'b'")
 
     for app_dir, expected in ((first, "a"), (second, "b"), (first, "a")):
         async with running(app_dir):
@@ -130,17 +130,17 @@ async def test_a_duplicate_name_in_a_blueprint_fails_the_app(tmp_path: Path) -> 
 
 async def test_get_functions_is_called_once(tmp_path: Path) -> None:
     source = """
-asked = []
+callers = []
 
 class Counting(func.FunctionApp):
     def get_functions(self):
-        asked.append(self)
+        callers.append(self)
         return super().get_functions()
 
 app = Counting()
 """
     async with running(write_app(tmp_path, source + route("f"))):
-        assert app_module().asked == [app_module().app]
+        assert app_module().callers == [app_module().app]
 
 
 async def test_disabled_and_unlisted_functions_are_not_served(tmp_path: Path) -> None:

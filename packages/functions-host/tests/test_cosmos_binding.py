@@ -9,7 +9,7 @@ import pytest
 from functions_host.app_settings import AppSettings
 from functions_host.cosmos_trigger.binding import parse_binding
 from functions_host.cosmos_trigger.connection import CosmosConnection, resolve_connection
-from functions_host.cosmos_trigger.lease import FeedRange, lease_of_item
+from functions_host.cosmos_trigger.lease import FeedRange, parse_lease
 from functions_host.errors import FunctionIndexError
 
 REQUIRED = {"connection": "C", "databaseName": "db", "containerName": "items"}
@@ -104,10 +104,10 @@ def test_a_lease_written_by_dotnet_is_parsed() -> None:
     }
     ranges = {"0": FeedRange("", "FF")}
 
-    lease = lease_of_item(item, ranges)
+    lease = parse_lease(item, ranges)
 
     assert (lease.owner, lease.continuation, lease.feed_range) == (None, '"12"', FeedRange("", "FF"))
     assert lease.timestamp == datetime(2024, 1, 1, 0, 0, 0, 123456, UTC)
-    assert lease_of_item({**item, "timestamp": None}, ranges).timestamp == datetime.fromtimestamp(5, UTC)
+    assert parse_lease({**item, "timestamp": None}, ranges).timestamp == datetime.fromtimestamp(5, UTC)
     with pytest.raises(ValueError, match="Full-Fidelity"):
-        lease_of_item({**item, "Mode": "Full-Fidelity Feed"}, ranges)
+        parse_lease({**item, "Mode": "Full-Fidelity Feed"}, ranges)

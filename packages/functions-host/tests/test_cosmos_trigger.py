@@ -267,15 +267,15 @@ async def test_raw_json_is_delivered_to_str_and_bytes_parameters(account: Accoun
 
 async def test_the_admin_api_triggers_a_cosmos_function(account: Account, tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, trigger()), account.environment) as host:
-        given = {"input": json.dumps([{"id": "by hand"}])}
-        answers = [
-            (await http.post(f"{host.url}/admin/functions/changed", json=given)).status,
+        body = {"input": json.dumps([{"id": "manual"}])}
+        statuses = [
+            (await http.post(f"{host.url}/admin/functions/changed", json=body)).status,
             (await http.post(f"{host.url}/admin/functions/changed", json={"input": "{}"})).status,
         ]
         await eventually(calls)
         delivered = ids_of(calls())
 
-    assert (answers, delivered) == ([202, 400], ["by hand"])
+    assert (statuses, delivered) == ([202, 400], ["manual"])
 
 
 async def test_an_unavailable_account_is_retried_and_its_feed_continued(

@@ -103,10 +103,10 @@ async def host(app_dir: Path) -> AsyncIterator[FunctionsHost]:
 
 
 async def get(
-    http: ClientSession, host: FunctionsHost, path: str, method: str = "GET", **given: object
+    http: ClientSession, host: FunctionsHost, path: str, method: str = "GET", **options: object
 ) -> ClientResponse:
     url = URL(host.url + path, encoded=True)
-    response = await http.request(method, url, **given)  # type: ignore[arg-type]
+    response = await http.request(method, url, **options)  # type: ignore[arg-type]
     await response.read()
     return response
 
@@ -270,13 +270,15 @@ async def test_the_context_has_function_invocation_and_trace(
     http: ClientSession, host: FunctionsHost, app_dir: Path
 ) -> None:
     parent = f"00-{'a' * 32}-{'b' * 16}-01"
-    given = await (await get(http, host, "/api/context", headers={"traceparent": parent, "tracestate": "x=y"})).json()
-    made = await (await get(http, host, "/api/context")).json()
+    continued = await (
+        await get(http, host, "/api/context", headers={"traceparent": parent, "tracestate": "x=y"})
+    ).json()
+    generated = await (await get(http, host, "/api/context")).json()
 
-    assert (given["name"], given["directory"]) == ("see_context", str(app_dir))
-    assert (given["parent"], given["state"], given["retries"]) == (parent, "x=y", [0, 0])
-    assert made["parent"].startswith("00-")
-    assert given["id"] != made["id"]
+    assert (continued["name"], continued["directory"]) == ("see_context", str(app_dir))
+    assert (continued["parent"], continued["state"], continued["retries"]) == (parent, "x=y", [0, 0])
+    assert generated["parent"].startswith("00-")
+    assert continued["id"] != generated["id"]
     assert await (await get(http, host, "/api/thread")).text() == "same"
 
 
@@ -323,7 +325,7 @@ async def test_preflights_are_answered_only_if_cors_is_configured(
         allowed = await get(http, guarded, "/api/items/1", "OPTIONS", headers=preflight)
         refused = await get(http, guarded, "/api/items/1", "OPTIONS", headers={**preflight, "Origin": "http://bad"})
         simple = await get(http, guarded, "/api/items/1", headers={"Origin": "http://shop"})
-        stranger = await get(http, guarded, "/api/items/1", headers={"Origin": "http://bad"})
+        other = await get(http, guarded, "/api/items/1", headers={"Origin": "http://bad"})
 
     assert (allowed.status, refused.status) == (204, 204)
     assert allowed.headers["Access-Control-Allow-Origin"] == "http://shop"
@@ -331,7 +333,7 @@ async def test_preflights_are_answered_only_if_cors_is_configured(
     assert allowed.headers["Access-Control-Allow-Headers"] == "x-a"
     assert "Access-Control-Allow-Origin" not in refused.headers
     assert simple.headers["Access-Control-Allow-Credentials"] == "true"
-    assert (stranger.status, "Access-Control-Allow-Origin" in stranger.headers) == (200, False)
+    assert (other.status, "Access-Control-Allow-Origin" in other.headers) == (200, False)
 
 
 async def test_cors_rejects_credentials_for_all_origins(app_dir: Path) -> None:

@@ -15,8 +15,8 @@ from functions_host.retry import (
     NO_MAXIMUM_S,
     RetryPolicy,
     RetryState,
-    policy_of_decorator,
-    policy_of_host_json,
+    parse_decorator_policy,
+    parse_host_json_policy,
     run_with_retries,
 )
 
@@ -86,14 +86,14 @@ def test_a_decorator_policy_is_parsed_like_the_worker_does() -> None:
     fixed = {"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": "00:00:01"}
     other = {"strategy": "anything", "max_retry_count": "-1", "minimum_interval": "00:01:00"}
 
-    assert policy_of_decorator(fixed, "f") == RetryPolicy("fixed", 3, 1)
-    assert policy_of_decorator(other, "f") == RetryPolicy("exponential", -1, 60, NO_MAXIMUM_S)
+    assert parse_decorator_policy(fixed, "f") == RetryPolicy("fixed", 3, 1)
+    assert parse_decorator_policy(other, "f") == RetryPolicy("exponential", -1, 60, NO_MAXIMUM_S)
 
 
 @pytest.mark.parametrize("interval", ["1", "24:00:00", "00:60:00", "x"])
 def test_an_invalid_interval_fails_the_app(interval: str) -> None:
     with pytest.raises(HostStartError):
-        policy_of_decorator({"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": interval}, "f")
+        parse_decorator_policy({"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": interval}, "f")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_invalid_interval_fails_the_app(interval: str) -> None:
 )
 def test_an_inconsistent_policy_drops_the_function(settings: dict[str, str]) -> None:
     with pytest.raises(FunctionIndexError):
-        policy_of_decorator(settings, "f")
+        parse_decorator_policy(settings, "f")
 
 
 def test_host_json_policies_use_camel_case() -> None:
@@ -118,7 +118,7 @@ def test_host_json_policies_use_camel_case() -> None:
         "maximumInterval": "00:00:09",
     }
 
-    assert policy_of_host_json(fixed) == RetryPolicy("fixed", 2, 3)
-    assert policy_of_host_json(exponential) == RetryPolicy("exponential", 5, 1, 9)
+    assert parse_host_json_policy(fixed) == RetryPolicy("fixed", 2, 3)
+    assert parse_host_json_policy(exponential) == RetryPolicy("exponential", 5, 1, 9)
     with pytest.raises(ValueError, match="strategy"):
-        policy_of_host_json({"strategy": "fixed_delay", "maxRetryCount": "1"})
+        parse_host_json_policy({"strategy": "fixed_delay", "maxRetryCount": "1"})

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from functions_host.app_settings import AppSettings, environment_of, read_local_settings
+from functions_host.app_settings import AppSettings, app_environment, read_local_settings
 from functions_host.errors import FunctionIndexError, HostStartError
 from functions_host.host_json import HostConfig, read_host_config
 from functions_host.retry import RetryPolicy
@@ -33,7 +33,7 @@ def test_values_are_added_to_the_environment_without_overriding_it(
         local_file(tmp_path, Values={"TAKEN": "no", "EMPTY": "filled", "NEW": "yes", "NONE": None, "FLAG": True})
     )
 
-    with environment_of(local, {"NEW": "override"}) as settings:
+    with app_environment(local, {"NEW": "override"}) as settings:
         inside = {name: os.environ.get(name) for name in ("TAKEN", "EMPTY", "NEW", "NONE", "FLAG")}
         assert settings.get("taken") == "from outside"
 

@@ -9,12 +9,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 from .errors import HostStartError
 from .host import FunctionsHost
 from .settings import HostSettings
+from .version import VERSION
 
 _log = logging.getLogger("Host.Startup")
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="functions-host", description=__doc__)
-    parser.add_argument("--version", action="version", version=f"%(prog)s {version('functions-host')}")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     parser.add_argument("--app-dir", type=Path, default=Path(), help="directory of function_app.py (default: .)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument(

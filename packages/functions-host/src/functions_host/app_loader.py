@@ -26,7 +26,7 @@ _THIS_PACKAGE = __name__.partition(".")[0]
 _log = logging.getLogger("Host.Startup")
 
 
-def script_of(app_dir: Path, settings: AppSettings) -> str:
+def find_script(app_dir: Path, settings: AppSettings) -> str:
     """Return the module name of the app's script. Raises HostStartError."""
     script = settings.get("PYTHON_SCRIPT_FILE_NAME") or DEFAULT_SCRIPT
     if not _SCRIPT_NAME.fullmatch(script):
@@ -90,12 +90,12 @@ def importable(app_dir: Path, script: str) -> Iterator[None]:
     Modules with the same names are hidden, and so is an imported script: an app object returns its functions only once.
     """
     own_names = _top_level_names(app_dir)
-    aside = {
+    hidden = {
         name: module
         for name, module in sys.modules.items()
         if name == script or (name.partition(".")[0] in own_names and _is_from_elsewhere(module, app_dir))
     }
-    for name in aside:
+    for name in hidden:
         del sys.modules[name]
     before = set(sys.modules)
     sys.path.insert(0, str(app_dir))
@@ -105,7 +105,7 @@ def importable(app_dir: Path, script: str) -> Iterator[None]:
         sys.path.remove(str(app_dir))
         for name in [name for name in sys.modules if name not in before and name.partition(".")[0] in own_names]:
             del sys.modules[name]
-        sys.modules.update(aside)
+        sys.modules.update(hidden)
         importlib.invalidate_caches()
 
 

@@ -82,7 +82,7 @@ def _text(value: object) -> str:
 
 
 @contextmanager
-def environment_of(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
+def app_environment(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
     """Add an app's settings to `os.environ`, where the app reads them, until exit."""
     before = dict(os.environ)
     os.environ.update(overrides)

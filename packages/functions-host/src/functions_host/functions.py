@@ -20,7 +20,7 @@ from azure.functions.http import HttpRequestConverter
 from azure.functions.timer import TimerRequestConverter
 
 from .errors import FunctionIndexError, HostStartError
-from .retry import RetryPolicy, policy_of_decorator
+from .retry import RetryPolicy, parse_decorator_policy
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 Binding = Mapping[str, Json]
@@ -93,7 +93,7 @@ def load_function(function: func.Function) -> LoadedFunction:
         directory=str(Path(inspect.getfile(inspect.unwrap(user_function))).parent),
         bindings=bindings,
         trigger=trigger,
-        retry=policy_of_decorator(policy, name) if policy else None,
+        retry=parse_decorator_policy(policy, name) if policy else None,
         wants_context=wants_context,
         argument_type=hints.get(str(trigger["name"])),
         output=next((str(b["name"]) for b in bindings if _is_out(b) and b["name"] != RETURN), None),

@@ -9,8 +9,8 @@ import os
 from contextlib import AsyncExitStack
 from typing import Self
 
-from .app_loader import importable, load_functions, script_of
-from .app_settings import AppSettings, LocalSettings, environment_of, read_local_settings, split_origins
+from .app_loader import find_script, importable, load_functions
+from .app_settings import AppSettings, LocalSettings, app_environment, read_local_settings, split_origins
 from .cosmos_trigger.connection import ClientCache
 from .cosmos_trigger.listener import CosmosListener
 from .errors import FunctionIndexError, InvocationError
@@ -82,11 +82,11 @@ class FunctionsHost:
     def _load(self) -> HttpServer:
         app_dir = self._settings.app_dir.resolve()
         local = read_local_settings(app_dir)
-        settings = self._resources.enter_context(environment_of(local, self._settings.environment))
+        settings = self._resources.enter_context(app_environment(local, self._settings.environment))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
             configure_logging(config.log_levels)
-        script = script_of(app_dir, settings)
+        script = find_script(app_dir, settings)
         self._resources.enter_context(importable(app_dir, script))
         enabled = [
             function

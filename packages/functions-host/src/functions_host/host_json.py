@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .app_settings import AppSettings
 from .errors import HostStartError
-from .retry import RetryPolicy, policy_of_host_json
+from .retry import RetryPolicy, parse_host_json_policy
 
 DEFAULT_TIMEOUT_S = 30 * 60.0
 DEFAULT_BODY_LIMIT = 100 * 1024 * 1024
@@ -64,7 +64,7 @@ def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
             custom_headers=tree.section("extensions:http:customHeaders"),
             function_timeout_s=_timeout_s(tree.get("functionTimeout", "00:30:00")),
             log_levels=_log_levels(tree.section("logging:logLevel")),
-            retry=policy_of_host_json(retry) if (retry := tree.section("retry")) else None,
+            retry=parse_host_json_policy(retry) if (retry := tree.section("retry")) else None,
             functions=_allow_list(tree),
             body_limit=int(settings.get("FUNCTIONS_REQUEST_BODY_SIZE_LIMIT") or DEFAULT_BODY_LIMIT),
         )

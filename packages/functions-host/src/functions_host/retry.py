@@ -62,7 +62,7 @@ def interval_s(text: str) -> float:
     return (parsed - datetime(1900, 1, 1)).total_seconds()  # noqa: DTZ001
 
 
-def policy_of_decorator(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
+def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
     """Return the policy of `@app.retry(...)`.
 
     Raises HostStartError if the worker rejects it and FunctionIndexError if the host does.
@@ -83,7 +83,7 @@ def policy_of_decorator(settings: Mapping[str, object], function_name: str) -> R
         raise FunctionIndexError(f"retry policy of function '{function_name}': {error}") from error
 
 
-def policy_of_host_json(section: Mapping[str, str]) -> RetryPolicy:
+def parse_host_json_policy(section: Mapping[str, str]) -> RetryPolicy:
     """Return the default policy in host.json. Raises ValueError."""
     by_name = {name.lower(): value for name, value in section.items()}
     if "maxretrycount" not in by_name:

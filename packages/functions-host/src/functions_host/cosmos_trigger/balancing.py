@@ -15,7 +15,7 @@ from .lease import Lease
 Choice = Callable[[Sequence[Lease]], Lease]
 
 
-def leases_to_take(
+def leases_to_acquire(
     leases: Sequence[Lease], host: str, now: datetime, expiration: timedelta, choose: Choice
 ) -> list[Lease]:
     """Return free leases up to this host's share, or at most one to steal.
@@ -34,10 +34,10 @@ def leases_to_take(
         return free[:missing] if missing > 1 else [choose(free)]
     if missing <= 0:
         return []
-    return _one_to_steal(leases, held, target, missing)
+    return _lease_to_steal(leases, held, target, missing)
 
 
-def _one_to_steal(leases: Sequence[Lease], held: Counter[str | None], target: int, missing: int) -> list[Lease]:
+def _lease_to_steal(leases: Sequence[Lease], held: Counter[str | None], target: int, missing: int) -> list[Lease]:
     busiest, count = held.most_common(1)[0]
     # A host that lacks several leases also steals from hosts that have exactly their share.
     if count <= target - (1 if missing > 1 else 0):

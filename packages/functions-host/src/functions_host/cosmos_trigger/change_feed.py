@@ -43,10 +43,10 @@ class FeedReader:
 
     async def read(self, continuation: str | None) -> FeedPage:
         """Read the page after a continuation. Raises PartitionSplitError or AzureError."""
-        answer: dict[str, Any] = {}
+        result: dict[str, Any] = {}
 
         def remember(headers: Mapping[str, str], body: object) -> None:
-            answer.update(etag=headers["etag"], is_new=body is not None)  # the SDK passes no body for 304
+            result.update(etag=headers["etag"], is_new=body is not None)  # the SDK passes no body for 304
 
         pager = self._container.query_items_change_feed(
             feed_range={"Range": {**asdict(self._feed_range), "isMinInclusive": True, "isMaxInclusive": False}},
@@ -59,7 +59,7 @@ class FeedReader:
             items = [item async for item in page]
             break
         await self._refuse_split()
-        return FeedPage(items, **answer)
+        return FeedPage(items, **result)
 
     def _position(self, continuation: str | None) -> dict[str, Any]:
         if continuation is not None:

@@ -72,7 +72,7 @@ class Lease:
         return item
 
 
-def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
+def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
     """Parse a lease document. Older processors omit `FeedRange`.
 
     Raises ValueError for another change feed mode and KeyError for an unknown range.

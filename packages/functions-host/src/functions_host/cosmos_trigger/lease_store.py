@@ -19,7 +19,7 @@ from azure.cosmos.exceptions import (
     CosmosResourceNotFoundError,
 )
 
-from .lease import FeedRange, Lease, lease_of_item
+from .lease import FeedRange, Lease, parse_lease
 from .partitions import PhysicalPartition
 
 LOCK_TTL_S = 30
@@ -87,7 +87,7 @@ class LeaseStore:
             "SELECT * FROM c WHERE STARTSWITH(c.id, @prefix)",
             parameters=[{"name": "@prefix", "value": f"{self._prefix}.."}],
         )
-        leases = [lease_of_item(item, ranges_by_id) async for item in pager]
+        leases = [parse_lease(item, ranges_by_id) async for item in pager]
         return sorted(leases, key=lambda lease: lease.id)
 
     async def update(self, lease: Lease, change: Change) -> Lease:
@@ -105,7 +105,7 @@ class LeaseStore:
                 found = await self._read(lease.id)
                 if found is None:
                     raise LeaseLostError(f"lease '{lease.id}' was deleted") from None
-                lease = lease_of_item(found, {lease.token: lease.feed_range})
+                lease = parse_lease(found, {lease.token: lease.feed_range})
             except CosmosResourceNotFoundError:
                 raise LeaseLostError(f"lease '{lease.id}' was deleted") from None
             else:

@@ -25,7 +25,7 @@ from ..functions import LoadedFunction
 from ..invocation import Invoker
 from ..payloads import documents_argument
 from ..retry import RetryPolicy, RetryState, is_set_within, run_with_retries
-from .balancing import leases_to_take
+from .balancing import leases_to_acquire
 from .binding import CosmosTriggerBinding, parse_binding
 from .change_feed import FeedReader
 from .connection import ClientCache, resolve_connection
@@ -131,30 +131,30 @@ class CosmosListener:
         while not await is_set_within(self._halted, delay_s):
             delay_s = self._binding.acquire_interval_s
             try:
-                await self._take_share(store, container, owner)
+                await self._acquire_share(store, container, owner)
             except AzureError as error:
                 _log.warning("function=%s failed to read the leases: %s", self.function_name, error)
             except Exception:  # noqa: BLE001 - a background task must not fail silently
                 _log.exception("function=%s failed to balance its leases", self.function_name)
 
-    async def _take_share(self, store: LeaseStore, container: ContainerProxy, owner: str) -> None:
+    async def _acquire_share(self, store: LeaseStore, container: ContainerProxy, owner: str) -> None:
         ranges = {partition.id: partition.feed_range for partition in await read_partitions(container)}
-        leases = [self._with_true_owner(lease, owner) for lease in await store.list(ranges)]
+        leases = [self._without_orphaned_owner(lease, owner) for lease in await store.list(ranges)]
         expiration = timedelta(seconds=self._binding.expiration_interval_s)
-        for lease in leases_to_take(leases, owner, datetime.now(UTC), expiration, random.choice):
+        for lease in leases_to_acquire(leases, owner, datetime.now(UTC), expiration, random.choice):
             if self._halted.is_set():
                 return
             if lease.id in self._processors:
                 continue
             try:
-                acquired = await store.update(lease, _taken_by(owner, from_owner=lease.owner))
+                acquired = await store.update(lease, _acquired_by(owner, from_owner=lease.owner))
             except LeaseLostError as error:
                 _log.debug("%s", error)
                 continue
             _log.debug("function=%s owner=%s acquired lease %s", self.function_name, owner, acquired.token)
             self._process(acquired, owner, store, container)
 
-    def _with_true_owner(self, lease: Lease, owner: str) -> Lease:
+    def _without_orphaned_owner(self, lease: Lease, owner: str) -> Lease:
         """Free a lease that this host owns but does not process, because releasing it failed.
 
         The .NET processor waits until it expires.
@@ -191,7 +191,7 @@ class CosmosListener:
         await run_with_retries(self._retry, call, halted=halted, random=random.random)
 
 
-def _taken_by(owner: str, *, from_owner: str | None) -> Change:
+def _acquired_by(owner: str, *, from_owner: str | None) -> Change:
     def change(lease: Lease) -> Lease:
         if lease.owner != from_owner:
             raise LeaseLostError(f"lease '{lease.id}' was acquired by {lease.owner} first")

@@ -22,7 +22,7 @@ class AdminApi:
     def __init__(self, host: FunctionsHost) -> None:
         self._host = host
 
-    async def answer(self, method: str, path: str, body: bytes) -> web.Response:
+    async def handle(self, method: str, path: str, body: bytes) -> web.Response:
         """Return the response for a path below `admin/`."""
         match (method, *path.lower().strip("/").split("/")):
             case ("GET", "admin", "host", "status"):

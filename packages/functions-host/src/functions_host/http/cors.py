@@ -22,18 +22,18 @@ class CorsPolicy:
 
     def preflight(self, request: web.BaseRequest) -> web.Response | None:
         """Return 204 for a preflight, else None."""
-        asked = request.headers.get("Access-Control-Request-Method")
-        if not self.origins or request.method != "OPTIONS" or not asked or "Origin" not in request.headers:
+        method = request.headers.get("Access-Control-Request-Method")
+        if not self.origins or request.method != "OPTIONS" or not method or "Origin" not in request.headers:
             return None
         response = web.Response(status=204)
         if self._allows(request.headers["Origin"]):
-            self.mark(request, response)
-            response.headers["Access-Control-Allow-Methods"] = asked
+            self.add_headers(request, response)
+            response.headers["Access-Control-Allow-Methods"] = method
             if headers := request.headers.get("Access-Control-Request-Headers"):
                 response.headers["Access-Control-Allow-Headers"] = headers
         return response
 
-    def mark(self, request: web.BaseRequest, response: web.Response) -> None:
+    def add_headers(self, request: web.BaseRequest, response: web.Response) -> None:
         """Add CORS headers for an allowed origin. Other origins' requests still run."""
         origin = request.headers.get("Origin")
         if origin is None or not self._allows(origin):

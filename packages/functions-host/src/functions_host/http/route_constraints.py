@@ -32,7 +32,7 @@ class Constraint:
         return not self.needs_value if value is None else self.check(value)
 
 
-def constraint_of(name: str, argument: str | None) -> Constraint:
+def parse_constraint(name: str, argument: str | None) -> Constraint:
     """Return a constraint. Raises ValueError."""
     try:
         if name.lower() == "required":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..errors import FunctionIndexError
-from .route_constraints import Constraint, constraint_of
+from .route_constraints import Constraint, parse_constraint
 
 _TOKEN = re.compile(
     r"(?P<literal>(?:\{\{|\}\}|[^{}/?])+)|\{(?P<parameter>(?:\{\{|\}\}|[^}])*+)\}|(?P<separator>/)|(?P<unexpected>.)",
@@ -175,7 +175,7 @@ def _constraints(rest: str) -> tuple[tuple[Constraint, ...], str]:
             if not ends:
                 raise ValueError("a '(' is not closed")
             argument, rest = rest[1 : ends[0]], rest[ends[0] + 1 :]
-        found.append(constraint_of(name[1], argument))
+        found.append(parse_constraint(name[1], argument))
     return tuple(found), rest
 
 

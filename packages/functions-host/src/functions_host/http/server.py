@@ -101,19 +101,19 @@ class HttpServer:
         if response is not None:
             return response
         try:
-            response = await self._answer(request)
+            response = await self._route(request)
         except (web.RequestPayloadError, ConnectionResetError):  # invalid or incomplete body
             response = web.Response(status=400)
         if self._cors.origins:
-            self._cors.mark(request, response)
+            self._cors.add_headers(request, response)
         for name, value in self._custom_headers.items():
             response.headers[name] = value
         return response
 
-    async def _answer(self, request: web.BaseRequest) -> web.Response:
+    async def _route(self, request: web.BaseRequest) -> web.Response:
         path, query = split_target(request.raw_path)
         if path[:6].lower() == "admin/":
-            return await self._admin.answer(request.method, path, await request.read())
+            return await self._admin.handle(request.method, path, await request.read())
         found = self._router.match(request.method, path)
         if found is None:
             return self._no_match(request, path)
