@@ -102,8 +102,8 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
-    # The app logs a line per request with the request charge.
-    options = ["--app-dir", str(settings.app_dir), "--no-log-requests"]
+    # The app itself logs a line per request and batch, with the request charge.
+    options = ["--app-dir", str(settings.app_dir), "--quiet"]
     return Service(
         name="the Functions host",
         command=["functions_host", "--port", str(settings.port), *options],

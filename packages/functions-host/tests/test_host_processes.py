@@ -178,9 +178,9 @@ def lines_after_two_requests(log: Path) -> list[str]:
     return lines if any("missing" in line for line in lines) else []
 
 
-async def test_request_lines_can_be_turned_off(tmp_path: Path) -> None:
+async def test_quiet_omits_requests(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, HELLO)
-    async with host_process(app_dir, "a", {}, "--no-log-requests") as host, ClientSession() as http:
+    async with host_process(app_dir, "a", {}, "--quiet") as host, ClientSession() as http:
         await http.post(f"{host.url}/api/x")
         await host.terminate()
 

@@ -53,12 +53,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--cors-credentials", action=argparse.BooleanOptionalAction, help="allow cross-origin credentials"
     )
-    parser.add_argument(
-        "--log-requests",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="log one line per HTTP request (default: on)",
-    )
+    parser.add_argument("--quiet", action="store_true", help="do not log HTTP requests and successful invocations")
     parser.add_argument(
         "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
     )
@@ -76,7 +71,7 @@ def _settings(options: argparse.Namespace) -> HostSettings:
         cors=options.cors,
         cors_credentials=options.cors_credentials,
         state_dir=options.state_dir.resolve() if options.state_dir else None,
-        log_requests=options.log_requests,
+        quiet=options.quiet,
     )
 
 

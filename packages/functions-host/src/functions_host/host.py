@@ -85,7 +85,7 @@ class FunctionsHost:
         settings = self._resources.enter_context(app_environment(local, self._settings.environment))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
-            configure_logging(config.log_levels)
+            configure_logging(config.log_levels, quiet=self._settings.quiet)
         script = find_script(app_dir, settings)
         self._resources.enter_context(importable(app_dir, script))
         enabled = [
@@ -188,7 +188,6 @@ class FunctionsHost:
             custom_headers=config.custom_headers,
             body_limit=config.body_limit,
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
-            log_requests=self._settings.log_requests,
         )
 
     async def _listen(self, server: HttpServer) -> None:

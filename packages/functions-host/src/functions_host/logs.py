@@ -22,13 +22,14 @@ class _ColorFormatter(logging.Formatter):
         return f"\033[2m{record.asctime} {level}\033[0;2m {record.name}\033[0m {record.message}"
 
 
-def configure_logging(levels: Mapping[str, int]) -> None:
-    """Log to stderr. `levels` maps categories, or `default`, to levels."""
+def configure_logging(levels: Mapping[str, int], *, quiet: bool) -> None:
+    """Log to stderr. `levels` maps categories, or `default`, to levels and overrides `quiet`."""
     handler = logging.StreamHandler()
     in_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     handler.setFormatter(_ColorFormatter(FORMAT) if in_color else logging.Formatter(FORMAT))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
     # At INFO, the Azure SDK logs the headers of every request.
-    logging.getLogger("azure").setLevel(logging.WARNING)
+    for category in ("azure", "Host.Http", "Function") if quiet else ("azure",):
+        logging.getLogger(category).setLevel(logging.WARNING)
     for category, level in levels.items():
         logging.getLogger(None if category.lower() == "default" else category).setLevel(level)

@@ -12,7 +12,7 @@ class HostSettings:
     """Settings of one host. None means local.settings.json, then the default.
 
     `port` 0 picks a free one. `cors` is a comma-separated list of origins. `environment` overrides the process
-    environment. `state_dir` keeps timer state.
+    environment. `state_dir` keeps timer state. `quiet` omits requests and successful invocations from the log.
     """
 
     app_dir: Path
@@ -22,7 +22,7 @@ class HostSettings:
     cors_credentials: bool | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     state_dir: Path | None = None
-    log_requests: bool = True
+    quiet: bool = False
 
     @property
     def timer_state_dir(self) -> Path:

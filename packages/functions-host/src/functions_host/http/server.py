@@ -46,7 +46,6 @@ class HttpServer:
         custom_headers: Mapping[str, str],
         body_limit: int,
         home_page: bool,
-        log_requests: bool,
     ) -> None:
         """Create a server. Bodies over `body_limit` bytes return 413."""
         self._router = router
@@ -57,7 +56,6 @@ class HttpServer:
         self._custom_headers = custom_headers
         self._body_limit = body_limit
         self._home_page = home_page
-        self._log_requests = log_requests
         self._runner: web.ServerRunner | None = None
 
     async def start(self, host: str, port: int) -> int:
@@ -85,13 +83,11 @@ class HttpServer:
         return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=self._body_limit)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if not self._log_requests:
-            return await self._respond(request)
         started = time.perf_counter()
         response = await self._respond(request)
         # A query can contain a function key. Tools poll /admin, which would bury the other lines.
         path = request.raw_path.partition("?")[0]
-        if path[:7].lower() != "/admin/":
+        if _log.isEnabledFor(logging.INFO) and path[:7].lower() != "/admin/":
             milliseconds = (time.perf_counter() - started) * 1000
             _log.info("%s %s %d %.1f ms", request.method, ascii(path)[1:-1], response.status, milliseconds)
         return response
