@@ -111,7 +111,7 @@ async def get(
     return response
 
 
-async def test_a_request_is_mapped_like_the_real_host_maps_it(http: ClientSession, host: FunctionsHost) -> None:
+async def test_a_request_is_mapped_like_in_the_real_host(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(
         http,
         host,
@@ -243,7 +243,7 @@ async def test_a_returned_str_can_describe_a_response(http: ClientSession, host:
     assert (response.status, response.headers["X-A"], await response.json()) == (201, "b", {"k": 1})
 
 
-async def test_response_headers_are_encoded_like_the_worker_does(http: ClientSession, host: FunctionsHost) -> None:
+async def test_response_headers_are_encoded_like_in_the_worker(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(http, host, "/api/headers")
 
     assert response.headers["Content-Type"] == "text/html; charset=latin-1"
