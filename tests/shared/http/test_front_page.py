@@ -6,7 +6,7 @@ import azure.functions as func
 import pytest
 from pydantic import ValidationError
 
-from shared.auth.callers import NOBODY
+from shared.auth.callers import ANONYMOUS
 from shared.cosmos import Container
 from shared.data.front_page import FrontPage
 from shared.http.calls import Call, parse_call
@@ -17,7 +17,7 @@ from tests.items import a_post, a_user
 
 
 def _call() -> Call[None]:
-    return parse_call(func.HttpRequest("GET", "/api/feed", body=b""), None, NOBODY)
+    return parse_call(func.HttpRequest("GET", "/api/feed", body=b""), None, ANONYMOUS)
 
 
 async def test_a_page_that_cannot_be_shown_is_not_answered_with_another_page(blog: Blog) -> None:
