@@ -150,7 +150,7 @@ class DatabaseUnavailable(BlogError):
 
 
 class NotReady(BlogError):
-    """The app lacks something that it needs, named in `detail`."""
+    """A container, stored procedure, or setting that the app needs is missing. The detail names it."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(f"Not ready: {', '.join(names)}.")

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from functions.description import described_endpoints
-from shared.http.endpoints import Endpoint
+from functions.docs import operations
+from shared.http.openapi import Operation
 from shared.models.fields import is_item_id
 from tests.api import Answer, Api
 from tests.functions.test_errors import raw
@@ -28,7 +28,7 @@ BODIES = {
     "create_comment": {"userId": "u", "content": "Well put."},
     "create_like": {"userId": "u"},
 }
-WITH_IDS = {endpoint.name: endpoint for endpoint in described_endpoints() if "{" in endpoint.route}
+WITH_IDS = {operation.endpoint.name: operation for operation in operations() if "{" in operation.route}
 
 # What would be more than an id in a query, a patch's condition, a link, a script's source or a path.
 INJECTIONS = [
@@ -39,13 +39,13 @@ INJECTIONS = [
 ]
 
 
-def path_of(endpoint: Endpoint, item_id: str) -> str:
+def path_of(operation: Operation, item_id: str) -> str:
     text = quote(item_id, safe="") if item_id.strip(".") else item_id.replace(".", "%2E")
-    return "/api/" + endpoint.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
+    return "/api/" + operation.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
 
 
-async def send(api: Api, endpoint: Endpoint, item_id: str) -> Answer:
-    return await api.send(endpoint.method, path_of(endpoint, item_id), body=BODIES.get(endpoint.name))
+async def send(api: Api, operation: Operation, item_id: str) -> Answer:
+    return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.endpoint.name))
 
 
 @pytest.mark.parametrize("name", WITH_IDS)

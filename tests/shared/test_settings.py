@@ -23,7 +23,7 @@ def test_function_keys_are_the_default(environment: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("name", ["OIDC", "none", "anonymous", "oidc "])
 def test_any_other_way_in_is_a_fault_that_names_those_there_are(name: str) -> None:
-    with pytest.raises(SettingsError, match="BLOG_AUTH must be one of function-key, oidc, app-service"):
+    with pytest.raises(SettingsError, match="set BLOG_AUTH to one of function-key, oidc, app-service"):
         read_settings(CONNECTION | {"BLOG_AUTH": name})
 
 
@@ -102,7 +102,7 @@ def test_an_app_that_does_not_know_who_may_in_does_not_start() -> None:
     )
 
     assert started.returncode != 0
-    assert "BLOG_AUTH must be one of function-key, oidc, app-service" in started.stderr
+    assert "set BLOG_AUTH to one of function-key, oidc, app-service" in started.stderr
 
 
 def test_what_reads_tokens_is_imported_only_where_they_are_read() -> None:
