@@ -15,7 +15,7 @@ from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
 from shared.http.endpoints import endpoint
 from shared.http.openapi import API_PATH, Operation, describe, meaning_of, operations_of
-from shared.http.problems import PROBLEMS, UNEXPECTED, Problem
+from shared.http.problems import PROBLEMS, Problem
 from shared.http.replies import has_already
 from shared.settings import auth_settings
 
@@ -98,9 +98,8 @@ def _page() -> Document:
     for name in _ASSETS:
         link = f'"{API_PATH}/docs/{name}'
         text = text.replace(f'{link}"', f'{link}?v={_asset(name).version}"')
-    entries = [_problem_entry(problem, meaning_of(error)) for error, problem in PROBLEMS.items()]
-    entries.append(_problem_entry(UNEXPECTED, meaning_of(Exception)))
-    return Document(text.replace("<!-- problems -->", "\n".join(entries)).encode(), "text/html", _REVALIDATE)
+    problems = "\n".join(_problem_entry(problem, meaning_of(error)) for error, problem in PROBLEMS.items())
+    return Document(text.replace("<!-- problems -->", problems).encode(), "text/html", _REVALIDATE)
 
 
 def _problem_entry(problem: Problem, meaning: str) -> str:

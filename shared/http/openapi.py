@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from shared import errors
 from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint, endpoint_of
-from shared.http.problems import MEDIA_TYPE, PROBLEMS, UNEXPECTED
+from shared.http.problems import MEDIA_TYPE, PROBLEMS
 from shared.models.base import Resource
 from shared.settings import AuthMode, AuthSettings
 
@@ -234,9 +234,8 @@ def _parameters(operation: Operation) -> list[JsonObject]:
 
 def _success(operation: Operation, status: int, schemas: _Schemas) -> JsonObject:
     endpoint = operation.endpoint
-    headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"]}
-    if operation.uses_items and not endpoint.listed:
-        headers["x-ms-request-charge"] = headers["x-ms-request-charge"] | {"required": True}
+    charged = operation.uses_items and not endpoint.listed
+    headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"] | {"required": charged}}
     if operation.uses_items and endpoint.returns and not endpoint.paged:
         headers["ETag"] = _HEADERS["ETag"]
     if endpoint.listed:
@@ -252,8 +251,7 @@ def _success(operation: Operation, status: int, schemas: _Schemas) -> JsonObject
 def _problems(operation: Operation, auth: AuthSettings) -> JsonObject:
     by_status: dict[int, list[type[Exception]]] = {}
     for error in _possible_errors(operation, auth):
-        status = UNEXPECTED.status if error is Exception else PROBLEMS[error].status
-        by_status.setdefault(status, []).append(error)
+        by_status.setdefault(PROBLEMS[error].status, []).append(error)
     responses = {str(status): _problem(status, group) for status, group in by_status.items()}
     if operation.is_command and not auth.users_sign_in:
         responses["401"] = {"description": "The function key is missing or wrong. The Functions host checks it."}
@@ -275,7 +273,7 @@ def _possible_errors(operation: Operation, auth: AuthSettings) -> list[type[Exce
 
 
 def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
-    types = [(UNEXPECTED if error is Exception else PROBLEMS[error]).type for error in group]
+    types = [PROBLEMS[error].type for error in group]
     headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"]}
     if status in {401, 403}:
         headers["WWW-Authenticate"] = _HEADERS["WWW-Authenticate"]
@@ -284,11 +282,8 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
     if errors.AlreadyRegistered in group:
         headers["Location"] = _HEADERS["Location"] | {"required": False}
     schema = {"$ref": _SCHEMA.format(model="Problem"), "properties": {"type": {"enum": types}}}
-    return {
-        "description": " ".join(map(meaning_of, group)),
-        "headers": headers,
-        "content": {MEDIA_TYPE: {"schema": schema}},
-    }
+    description = " ".join(map(meaning_of, group))
+    return {"description": description, "headers": headers, "content": {MEDIA_TYPE: {"schema": schema}}}
 
 
 def _security_schemes(auth: AuthSettings) -> JsonObject:

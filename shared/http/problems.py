@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import azure.functions as func
 
 from shared import errors
-from shared.errors import BlogError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -45,18 +44,19 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
     errors.IssuerUnavailable: Problem(503, "Issuer unavailable", retry_after_s=5),
     errors.NotReady: Problem(503, "Not ready", retry_after_s=5),
+    Exception: Problem(500, "Internal error"),
 }
-UNEXPECTED = Problem(500, "Internal error")
 
 
-def problem_response(error: BaseException, instance: str) -> func.HttpResponse:
-    """The response to a request for `instance` that failed. Errors other than BlogError reveal no details."""
-    problem = PROBLEMS.get(type(error), UNEXPECTED) if isinstance(error, BlogError) else UNEXPECTED
+def problem_response(error: Exception, instance: str) -> func.HttpResponse:
+    """The response to a request for `instance` that failed. Errors outside the table reveal no details."""
+    unexpected = PROBLEMS[Exception]
+    problem = PROBLEMS.get(type(error), unexpected)
     body: dict[str, object] = {
         "type": problem.type,
         "title": problem.title,
         "status": problem.status,
-        "detail": "The request failed unexpectedly; see the log." if problem is UNEXPECTED else str(error),
+        "detail": "The request failed unexpectedly; see the log." if problem is unexpected else str(error),
         "instance": instance,
     }
     if isinstance(error, errors.InvalidFields):
@@ -69,7 +69,7 @@ def problem_response(error: BaseException, instance: str) -> func.HttpResponse:
     )
 
 
-def _headers_of(error: BaseException, problem: Problem) -> dict[str, str]:
+def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
     if isinstance(error, errors.AlreadyRegistered):
         return {"Location": f"/api/users/{error.user_id}"}
     if isinstance(error, errors.NotAuthenticated):
