@@ -1,4 +1,4 @@
-"""Which bearer tokens hold. Every refusal is 401 over HTTP, and says nothing of the token."""
+"""Validation of bearer tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Refused = Callable[[Issuer], str]
 
 
 def signed(issuer: Issuer, claims: object, algorithm: str = "RS256", **header: object) -> str:
-    """Claims of any shape under the issuer's key."""
+    """Arbitrary claims signed with the issuer's key."""
     key = ec_key() if algorithm.startswith("ES") else rsa_key()
     content = jwt.PyJWS()
     headers = {"kid": "elliptic" if algorithm.startswith("ES") else "first", **header}
@@ -114,7 +114,7 @@ async def refused(api: Api, token: str) -> Answer:
 
 
 @pytest.mark.parametrize("name", TOKENS)
-async def test_a_token_that_does_not_hold_is_refused_with_its_reason_and_none_of_its_text(
+async def test_an_invalid_token_returns_401_with_a_reason_but_no_token_text(
     stranger: Api, oidc_app: RunningApp, issuer: Issuer, name: str
 ) -> None:
     reason, made = TOKENS[name]
@@ -138,7 +138,7 @@ async def test_a_token_that_does_not_hold_is_refused_with_its_reason_and_none_of
 @pytest.mark.parametrize(
     "authorization", [None, "", "Basic YWRhOnNlY3JldA==", "Bearerabc", "bearer: abc", "Token a.b.c", ","]
 )
-async def test_a_request_without_a_token_is_told_how_to_authenticate(stranger: Api, authorization: str | None) -> None:
+async def test_a_missing_token_returns_401_with_a_challenge(stranger: Api, authorization: str | None) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
 
     answer = await stranger.create_user(unique("ada"), headers)
@@ -147,7 +147,7 @@ async def test_a_request_without_a_token_is_told_how_to_authenticate(stranger: A
 
 
 @pytest.mark.parametrize("authorization", ["Bearer", "Bearer "])
-async def test_an_empty_token_is_none_that_holds(stranger: Api, authorization: str) -> None:
+async def test_an_empty_token_is_invalid(stranger: Api, authorization: str) -> None:
     answer = await stranger.create_user(unique("ada"), {"Authorization": authorization})
 
     assert answer.status == 401
@@ -155,7 +155,7 @@ async def test_an_empty_token_is_none_that_holds(stranger: Api, authorization: s
 
 
 @pytest.mark.parametrize("algorithm", [*ALGORITHMS[:6], "ES256"])
-async def test_a_token_that_holds_is_taken(stranger: Api, issuer: Issuer, algorithm: str) -> None:
+async def test_a_valid_token_is_accepted(stranger: Api, issuer: Issuer, algorithm: str) -> None:
     subject = unique("ada")
 
     answer = await stranger.create_user(unique("ada"), bearer(signed(issuer, issuer.claims(subject), algorithm)))
@@ -177,7 +177,7 @@ async def test_a_token_that_holds_is_taken(stranger: Api, issuer: Issuer, algori
     ],
     ids=str,
 )
-async def test_small_differences_of_clocks_and_what_is_optional_are_forgiven(
+async def test_clock_skew_and_missing_optional_claims_are_accepted(
     stranger: Api, issuer: Issuer, changed: dict[str, object]
 ) -> None:
     now = int(time.time())
@@ -190,13 +190,13 @@ async def test_small_differences_of_clocks_and_what_is_optional_are_forgiven(
     assert answer.status == 403
 
 
-async def test_the_scheme_is_written_in_any_case(stranger: Api, issuer: Issuer) -> None:
+async def test_the_scheme_is_case_insensitive(stranger: Api, issuer: Issuer) -> None:
     answer = await stranger.create_user(unique("ada"), {"Authorization": f"bEARER   {issuer.token(unique('ada'))}"})
 
     assert answer.status == 201
 
 
-async def test_two_headers_are_no_token(stranger: Api, oidc_app: RunningApp, issuer: Issuer) -> None:
+async def test_two_authorization_headers_are_rejected(stranger: Api, oidc_app: RunningApp, issuer: Issuer) -> None:
     token = issuer.token("ada")
     request = [("Authorization", f"Bearer {token}"), ("Authorization", f"Bearer {token}")]
 
@@ -212,7 +212,7 @@ async def test_two_headers_are_no_token(stranger: Api, oidc_app: RunningApp, iss
     claims=st.recursive(st.none() | st.text() | st.floats(), lambda inner: st.dictionaries(st.text(), inner)),
     tail=st.text(),
 )
-async def test_whatever_stands_in_the_header_is_refused_and_never_fails(
+async def test_arbitrary_headers_are_rejected_without_failing(
     issuer: Issuer, header: object, claims: object, tail: str
 ) -> None:
     tokens = Tokens(issuer.url, AUDIENCE, SigningKeys(trusting(issuer)))
