@@ -200,7 +200,7 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     "S20 all names in one logical partition": (f"{NAMES}::test_registrations_spread_over_partition_keys",),
     # There are no roles: what someone may do is looked up with every request, and who he is the issuer can take back.
     "S21 a role outlives its revocation": (
-        "auth/test_ownership.py::test_what_is_unknown_is_unknown_to_whoever_has_signed_in",
+        "auth/test_ownership.py::test_unknown_resources_return_404_to_signed_in_callers",
         "auth/test_signing_keys.py::test_a_withdrawn_key_is_rejected_once_stale",
     ),
 }

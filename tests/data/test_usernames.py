@@ -51,7 +51,7 @@ def test_names_are_compared_folded_and_in_nfkc(first: str, second: str) -> None:
     assert usernames.normalised(first) == usernames.normalised(second)
 
 
-async def test_concurrent_registrations_of_a_username_have_one_winner(blog: Blog) -> None:
+async def test_of_many_who_register_one_name_at_once_one_gets_it(blog: Blog) -> None:
     name = unique("bob")
 
     results = await asyncio.gather(*(_register(blog, name) for _ in range(10)), return_exceptions=True)
