@@ -11,7 +11,7 @@ from shared.data import comments
 from shared.data.posts import get_post
 from shared.errors import CommentNotFound, Forbidden, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.http.replies import created, no_content, paged
 from shared.models.comment import Comment, NewComment
 from shared.settings import settings
@@ -21,7 +21,7 @@ bp = func.Blueprint()
 
 
 @bp.route(route="posts/{postId}/comments", methods=["POST"])
-@endpoint(body=NewComment, returns=Comment, statuses=(201,), errors=(UserNotFound, PostNotFound, CommentNotFound))
+@Endpoint(body=NewComment, returns=Comment, statuses=(201,), errors=(UserNotFound, PostNotFound, CommentNotFound))
 async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """Create a comment (C3).
 
@@ -41,7 +41,7 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}/comments/{commentId}", methods=["DELETE"])
-@endpoint(statuses=(204,), errors=(PostNotFound, CommentNotFound, VersionMismatch))
+@Endpoint(statuses=(204,), errors=(PostNotFound, CommentNotFound, VersionMismatch))
 async def delete_comment(call: Call[None]) -> func.HttpResponse:
     """Delete a comment.
 
@@ -61,7 +61,7 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}/comments", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=Comment, paged=True, statuses=(200,), errors=(PostNotFound,))
+@Endpoint(returns=Comment, paged=True, statuses=(200,), errors=(PostNotFound,))
 async def list_comments(call: Call[None]) -> func.HttpResponse:
     """List a post's comments (Q4).
 

@@ -13,7 +13,7 @@ import azure.functions as func
 
 from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.http.openapi import API_PATH, Operation, describe, meaning_of, operations_of
 from shared.http.problems import PROBLEMS, Problem
 from shared.http.replies import has_already
@@ -55,14 +55,14 @@ class Document:
 
 
 @bp.route(route="openapi.json", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(statuses=(200, 304))
+@Endpoint(statuses=(200, 304))
 async def get_openapi(call: Call[None]) -> func.HttpResponse:
     """Retrieve the OpenAPI description."""
     return _served(call, openapi_document())
 
 
 @bp.route(route="docs", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(statuses=(200, 304))
+@Endpoint(statuses=(200, 304))
 async def get_docs(call: Call[None]) -> func.HttpResponse:
     """Open Swagger UI, with an explanation of every problem type."""
     response = _served(call, _page())
@@ -72,7 +72,7 @@ async def get_docs(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="docs/{asset}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(statuses=(200, 304))
+@Endpoint(statuses=(200, 304))
 async def get_docs_asset(call: Call[None]) -> func.HttpResponse:
     """Load a script, style sheet, or icon of the page."""
     name = call.path["asset"]

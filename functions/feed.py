@@ -10,7 +10,7 @@ from shared.containers import FEED
 from shared.cosmos import container
 from shared.data.front_page import FrontPage
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.http.front_page import FrontPageAnswers
 from shared.models.post import Post
 
@@ -23,7 +23,7 @@ def _answers() -> FrontPageAnswers:
 
 
 @bp.route(route="feed", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=Post, listed=True, statuses=(200, 304))
+@Endpoint(returns=Post, listed=True, statuses=(200, 304))
 async def get_feed(call: Call[None]) -> func.HttpResponse:
     """List the most recent posts in short form (Q6).
 

@@ -9,7 +9,7 @@ import azure.functions as func
 from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.models.health import Health
 from shared.propagation.lag import Propagation
 
@@ -27,7 +27,7 @@ def _propagation() -> Propagation:
 
 
 @bp.route(route="health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=Health, statuses=(200,), errors=(NotReady,))
+@Endpoint(returns=Health, statuses=(200,), errors=(NotReady,))
 async def get_health(_call: Call[None]) -> func.HttpResponse:
     """Check that the app is ready.
 

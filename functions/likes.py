@@ -9,7 +9,7 @@ from shared.cosmos import container
 from shared.data import likes
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.http.replies import created, no_content, paged, updated
 from shared.models.like import Like, NewLike
 from shared.settings import settings
@@ -19,7 +19,7 @@ bp = func.Blueprint()
 
 
 @bp.route(route="posts/{postId}/likes", methods=["POST"])
-@endpoint(body=NewLike, returns=Like, statuses=(201, 200), errors=(UserNotFound, PostNotFound))
+@Endpoint(body=NewLike, returns=Like, statuses=(201, 200), errors=(UserNotFound, PostNotFound))
 async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     """Like a post (C4).
 
@@ -40,7 +40,7 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}/likes/{userId}", methods=["DELETE"])
-@endpoint(statuses=(204,), errors=(UserNotFound, PostNotFound, VersionMismatch))
+@Endpoint(statuses=(204,), errors=(UserNotFound, PostNotFound, VersionMismatch))
 async def delete_like(call: Call[None]) -> func.HttpResponse:
     """Unlike a post.
 
@@ -58,7 +58,7 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}/likes", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=Like, paged=True, statuses=(200,), errors=(PostNotFound,))
+@Endpoint(returns=Like, paged=True, statuses=(200,), errors=(PostNotFound,))
 async def list_likes(call: Call[None]) -> func.HttpResponse:
     """List a post's likes (Q5).
 

@@ -9,7 +9,7 @@ from shared.cosmos import container
 from shared.data import posts
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.http.replies import created, found, no_content, paged, updated
 from shared.models.post import NewPost, Post, PostChanges
 
@@ -17,7 +17,7 @@ bp = func.Blueprint()
 
 
 @bp.route(route="posts", methods=["POST"])
-@endpoint(body=NewPost, returns=Post, statuses=(201,), errors=(UserNotFound, PostNotFound))
+@Endpoint(body=NewPost, returns=Post, statuses=(201,), errors=(UserNotFound, PostNotFound))
 async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     """Create a post (C2).
 
@@ -30,7 +30,7 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}", methods=["PUT"])
-@endpoint(body=PostChanges, returns=Post, statuses=(200,), errors=(PostNotFound, VersionMismatch))
+@Endpoint(body=PostChanges, returns=Post, statuses=(200,), errors=(PostNotFound, VersionMismatch))
 async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     """Edit a post (C2).
 
@@ -44,7 +44,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}", methods=["DELETE"])
-@endpoint(statuses=(204,), errors=(PostNotFound, VersionMismatch))
+@Endpoint(statuses=(204,), errors=(PostNotFound, VersionMismatch))
 async def delete_post(call: Call[None]) -> func.HttpResponse:
     """Delete a post.
 
@@ -57,7 +57,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="posts/{postId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=Post, statuses=(200, 304), errors=(PostNotFound,))
+@Endpoint(returns=Post, statuses=(200, 304), errors=(PostNotFound,))
 async def get_post(call: Call[None]) -> func.HttpResponse:
     """Retrieve a post (Q2).
 
@@ -67,7 +67,7 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="users/{userId}/posts", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=Post, paged=True, statuses=(200,), errors=(UserNotFound,))
+@Endpoint(returns=Post, paged=True, statuses=(200,), errors=(UserNotFound,))
 async def list_user_posts(call: Call[None]) -> func.HttpResponse:
     """List a user's posts in short form (Q3).
 

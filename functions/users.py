@@ -9,7 +9,7 @@ from shared.cosmos import container
 from shared.data import users
 from shared.errors import AlreadyRegistered, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import endpoint
+from shared.http.endpoints import Endpoint
 from shared.http.replies import created, found, updated
 from shared.models.user import NewUser, User, UserChanges
 
@@ -17,7 +17,7 @@ bp = func.Blueprint()
 
 
 @bp.route(route="users", methods=["POST"])
-@endpoint(body=NewUser, returns=User, statuses=(201,), errors=(UsernameTaken, AlreadyRegistered))
+@Endpoint(body=NewUser, returns=User, statuses=(201,), errors=(UsernameTaken, AlreadyRegistered))
 async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     """Create a user (C1).
 
@@ -33,7 +33,7 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
 
 
 @bp.route(route="users/{userId}", methods=["PUT"])
-@endpoint(body=UserChanges, returns=User, statuses=(200,), errors=(UserNotFound, UsernameTaken, VersionMismatch))
+@Endpoint(body=UserChanges, returns=User, statuses=(200,), errors=(UserNotFound, UsernameTaken, VersionMismatch))
 async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     """Rename a user (C1).
 
@@ -44,7 +44,7 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 
 
 @bp.route(route="users/{userId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
+@Endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
 async def get_user(call: Call[None]) -> func.HttpResponse:
     """Retrieve a user (Q1)."""
     return found(call, User, await users.get_user(await container(USERS), call.path["userId"]))

@@ -19,13 +19,14 @@
     ├── DatabaseUnavailable
     └── NotReady
 
-shared/http/problems.py maps them to HTTP. The first paragraph of each docstring appears in the API's documentation.
+shared/http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 class BlogError(Exception):
@@ -77,28 +78,30 @@ class UnsupportedBody(BlogError):
 
 
 class NotFound(BlogError):
-    """Base class of errors for unknown resources."""
+    """Base class of errors for unknown IDs."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__(f"There is no {self.kind} with the ID {item_id!r}.")
 
 
 class UserNotFound(NotFound):
     """No user has this ID."""
 
-    def __init__(self, user_id: str) -> None:
-        super().__init__(f"There is no user with the ID {user_id!r}.")
+    kind = "user"
 
 
 class PostNotFound(NotFound):
     """No post has this ID, or it has been deleted."""
 
-    def __init__(self, post_id: str) -> None:
-        super().__init__(f"There is no post with the ID {post_id!r}.")
+    kind = "post"
 
 
 class CommentNotFound(NotFound):
     """The post has no comment with this ID."""
 
-    def __init__(self, comment_id: str) -> None:
-        super().__init__(f"The post has no comment with the ID {comment_id!r}.")
+    kind = "comment"
 
 
 class UsernameTaken(BlogError):

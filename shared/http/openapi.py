@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from shared import errors
 from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint, endpoint_of
-from shared.http.problems import MEDIA_TYPE, PROBLEMS
+from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.models.base import Resource
 from shared.settings import AuthMode, AuthSettings
 
@@ -26,6 +27,7 @@ JsonObject = dict[str, Any]
 API_PATH = "/api"
 _SCHEMA = "#/components/schemas/{model}"
 
+_STRING = {"type": "string"}
 _PARAMETERS: JsonObject = {
     "limit": {
         "in": "query",
@@ -38,7 +40,7 @@ _PARAMETERS: JsonObject = {
         "in": "query",
         "description": "The `nextCursor` of the previous page.",
         "allowEmptyValue": True,
-        "schema": {"type": "string"},
+        "schema": _STRING,
     },
     "If-Match": {
         "in": "header",
@@ -48,22 +50,18 @@ _PARAMETERS: JsonObject = {
     "If-None-Match": {
         "in": "header",
         "description": "The `ETag` of the version that the client has.",
-        "schema": {"type": "string"},
+        "schema": _STRING,
     },
     "Idempotency-Key": {
         "in": "header",
         "description": "Makes a retry safe: the same user and key return the first result.",
         "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
     },
-    "traceparent": {
-        "in": "header",
-        "description": "W3C trace context, added to log lines.",
-        "schema": {"type": "string"},
-    },
+    "traceparent": {"in": "header", "description": "W3C trace context, added to log lines.", "schema": _STRING},
 }
 _HEADERS: JsonObject = {
     "ETag": {"required": True, "schema": {"type": "string", "pattern": '^(W/)?"[^"]*"$'}},
-    "Cache-Control": {"required": True, "schema": {"type": "string"}},
+    "Cache-Control": {"required": True, "schema": _STRING},
     "Location": {"required": True, "schema": {"type": "string", "format": "uri-reference"}},
     "Retry-After": {"required": True, "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {"required": True, "schema": {"type": "string", "pattern": '^Bearer realm="blog"'}},
@@ -72,27 +70,6 @@ _HEADERS: JsonObject = {
         "schema": {"type": "number", "minimum": 0},
     },
 }
-_PROBLEM: JsonObject = {
-    "type": "object",
-    "description": "Problem details (RFC 9457).",
-    "properties": {
-        "type": {"type": "string", "format": "uri-reference"},
-        "title": {"type": "string"},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
-        "detail": {"type": "string"},
-        "instance": {"type": "string", "format": "uri-reference"},
-        "errors": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "properties": {"pointer": {"type": "string", "format": "json-pointer"}, "detail": {"type": "string"}},
-                "required": ["pointer", "detail"],
-            },
-        },
-    },
-    "required": ["type", "title", "status", "detail", "instance"],
-}
 _DESCRIPTIONS = {200: "Success.", 201: "Created.", 204: "No content.", 304: "Not modified."}
 
 
@@ -100,6 +77,8 @@ _DESCRIPTIONS = {200: "Success.", 201: "Created.", 204: "No content.", 304: "Not
 class Operation:
     """An endpoint at its route; `tag` is the name of its file."""
 
+    name: str
+    docstring: str
     method: str
     route: str
     tag: str
@@ -130,7 +109,9 @@ def operations_of(*modules: ModuleType) -> Iterator[Operation]:
             trigger = function.get_trigger()
             if isinstance(trigger, HttpTrigger) and trigger.methods and trigger.route:
                 (method,) = trigger.methods
-                yield Operation(method.value, trigger.route, tag, endpoint_of(function.get_user_function()))
+                run = function.get_user_function()
+                docstring = inspect.getdoc(run) or ""
+                yield Operation(run.__name__, docstring, method.value, trigger.route, tag, endpoint_of(run))
 
 
 def describe(operations: Sequence[Operation], auth: AuthSettings) -> JsonObject:
@@ -168,14 +149,14 @@ class _Schemas:
     """The schemas of request bodies and resources, plus pages and lists of them."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
-        modes: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {}
+        modes: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(ProblemDetails, "serialization"): None}
         for operation in operations:
             if operation.endpoint.body is not None:
                 modes[operation.endpoint.body, "validation"] = None
             if operation.endpoint.returns is not None:
                 modes[operation.endpoint.returns, "serialization"] = None
         self._references, generated = models_json_schema(list(modes), ref_template=_SCHEMA)
-        self.definitions: JsonObject = {"Problem": _PROBLEM, **generated.get("$defs", {})}
+        self.definitions: JsonObject = generated["$defs"]
         for (model, mode), reference in self._references.items():
             if mode == "serialization" and issubclass(model, Resource):
                 # Defaults are for items stored before a field existed; responses have every field.
@@ -199,11 +180,12 @@ class _Schemas:
 
 def _operation(operation: Operation, schemas: _Schemas, auth: AuthSettings) -> JsonObject:
     endpoint = operation.endpoint
+    summary, _, description = operation.docstring.partition("\n\n")
     described: JsonObject = {
-        "operationId": endpoint.name,
+        "operationId": operation.name,
         "tags": [operation.tag],
-        "summary": endpoint.summary,
-        "description": endpoint.description,
+        "summary": summary.rstrip("."),
+        "description": " ".join(description.split()),
         "parameters": _parameters(operation),
         "responses": {str(status): _success(operation, status, schemas) for status in sorted(endpoint.statuses)},
         "security": [{name: []} for name in _security_schemes(auth)] if operation.is_command else [],
@@ -281,7 +263,7 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
         headers["Retry-After"] = _HEADERS["Retry-After"]
     if errors.AlreadyRegistered in group:
         headers["Location"] = _HEADERS["Location"] | {"required": False}
-    schema = {"$ref": _SCHEMA.format(model="Problem"), "properties": {"type": {"enum": types}}}
+    schema = {"$ref": _SCHEMA.format(model=ProblemDetails.__name__), "properties": {"type": {"enum": types}}}
     description = " ".join(map(meaning_of, group))
     return {"description": description, "headers": headers, "content": {MEDIA_TYPE: {"schema": schema}}}
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import azure.functions as func
+from pydantic import BaseModel, ConfigDict, Field
 
 from shared import errors
+from shared.errors import FieldFault
 
 MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemDetails(BaseModel):
+    """Problem details (RFC 9457)."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    type: Annotated[str, Field(json_schema_extra={"format": "uri-reference"})]
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: str
+    instance: Annotated[str, Field(json_schema_extra={"format": "uri-reference"})]
+    errors: list[FieldFault] = []
 
 
 @dataclass(frozen=True)
@@ -52,17 +67,16 @@ def problem_response(error: Exception, instance: str) -> func.HttpResponse:
     """The response to a request for `instance` that failed. Errors outside the table reveal no details."""
     unexpected = PROBLEMS[Exception]
     problem = PROBLEMS.get(type(error), unexpected)
-    body: dict[str, object] = {
-        "type": problem.type,
-        "title": problem.title,
-        "status": problem.status,
-        "detail": "The request failed unexpectedly; see the log." if problem is unexpected else str(error),
-        "instance": instance,
-    }
-    if isinstance(error, errors.InvalidFields):
-        body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults]
+    details = ProblemDetails(
+        type=problem.type,
+        title=problem.title,
+        status=problem.status,
+        detail="The request failed unexpectedly; see the log." if problem is unexpected else str(error),
+        instance=instance,
+        errors=error.faults if isinstance(error, errors.InvalidFields) else [],
+    )
     return func.HttpResponse(
-        json.dumps(body, ensure_ascii=False).encode(),
+        details.model_dump_json(exclude_defaults=True).encode(),
         status_code=problem.status,
         headers=_headers_of(error, problem),
         mimetype=MEDIA_TYPE,

@@ -17,7 +17,7 @@ from tests.api import Answer, Api, Json
 from tests.auth.conftest import SignedIn
 from tests.items import unique
 
-COMMANDS = {operation.endpoint.name: operation for operation in operations() if operation.is_command}
+COMMANDS = {operation.name: operation for operation in operations() if operation.is_command}
 
 
 @dataclass(frozen=True)

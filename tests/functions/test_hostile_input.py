@@ -27,7 +27,7 @@ BODIES = {
     "create_comment": {"userId": "u", "content": "Well put."},
     "create_like": {"userId": "u"},
 }
-WITH_IDS = {operation.endpoint.name: operation for operation in operations() if "{" in operation.route}
+WITH_IDS = {operation.name: operation for operation in operations() if "{" in operation.route}
 
 # Strings with a meaning in queries, patch conditions, links, scripts, or paths.
 INJECTIONS = [
@@ -44,7 +44,7 @@ def path_of(operation: Operation, item_id: str) -> str:
 
 
 async def send(api: Api, operation: Operation, item_id: str) -> Answer:
-    return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.endpoint.name))
+    return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.name))
 
 
 @pytest.mark.parametrize("name", WITH_IDS)

@@ -36,7 +36,7 @@ print(json.dumps([
 ]))
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
-AN_ENDPOINT = Endpoint(name="get_thing", summary="", description="", statuses=(200,))
+AN_ENDPOINT = Endpoint(statuses=(200,))
 MODES = {
     AuthMode.FUNCTION_KEY: AuthSettings(),
     AuthMode.OIDC: AuthSettings(AuthMode.OIDC, "https://issuer.example", "api://blog"),
@@ -79,7 +79,7 @@ def as_served(auth: AuthSettings) -> dict[str, Any]:
 
 
 def of_one(endpoint: Endpoint) -> dict[str, Any]:
-    return describe([Operation("GET", "things/{postId}", "things", endpoint)], AuthSettings())
+    return describe([Operation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AuthSettings())
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -144,7 +144,7 @@ def test_every_operation_has_a_summary_from_its_docstring(document: dict[str, An
 
 
 def test_field_examples_of_request_bodies_are_valid(document: dict[str, Any]) -> None:
-    bodies = {operation.endpoint.name: operation.endpoint.body for operation in docs.operations()}
+    bodies = {operation.name: operation.endpoint.body for operation in docs.operations()}
 
     for _, _, operation in operations(document):
         if "requestBody" in operation:
@@ -170,7 +170,9 @@ def test_the_problem_schema_accepts_the_response_to_every_error() -> None:
     assert {type(error) for error in RAISED} == set(PROBLEMS)
     for error in RAISED:
         response = problem_response(error, "/api/posts")
-        validator(document, document["components"]["schemas"]["Problem"]).validate(json.loads(response.get_body()))
+        validator(document, document["components"]["schemas"]["ProblemDetails"]).validate(
+            json.loads(response.get_body())
+        )
 
 
 def test_every_problem_type_is_described_under_its_status() -> None:
