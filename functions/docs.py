@@ -1,4 +1,4 @@
-"""The OpenAPI description and the Swagger UI page. Neither describes itself."""
+"""The OpenAPI description and the Swagger UI page, which the description omits."""
 
 from __future__ import annotations
 

@@ -168,16 +168,14 @@ async def test_a_canceled_fetch_counts_as_a_fetch(keys: SigningKeys, own_issuer:
 ANSWERS: dict[str, Callable[[Issuer], Any]] = {
     "another issuer": lambda issuer: issuer.document.update(issuer="https://other.example"),
     "no issuer": lambda issuer: issuer.document.pop("issuer"),
-    "keys at an address that anyone can pretend to be": lambda issuer: issuer.document.update(
-        jwks_uri="http://issuer.example/keys"
-    ),
-    "keys in a file": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
-    "no address of keys": lambda issuer: issuer.document.pop("jwks_uri"),
-    "an address that is no text": lambda issuer: issuer.document.update(jwks_uri=[1]),
+    "keys at an http URL": lambda issuer: issuer.document.update(jwks_uri="http://issuer.example/keys"),
+    "keys at a file URL": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
+    "no jwks_uri": lambda issuer: issuer.document.pop("jwks_uri"),
+    "a jwks_uri that is not a string": lambda issuer: issuer.document.update(jwks_uri=[1]),
     "a redirection": lambda issuer: setattr(issuer, "fault", 302),
-    "a document without end": lambda issuer: issuer.document.update(more="x" * 300_000),
-    "no object": lambda issuer: setattr(issuer, "document", []),
-    "keys that are no list": lambda issuer: setattr(issuer, "keys", {"first": 1}),
+    "an oversized document": lambda issuer: issuer.document.update(more="x" * 300_000),
+    "not an object": lambda issuer: setattr(issuer, "document", []),
+    "keys that are not a list": lambda issuer: setattr(issuer, "keys", {"first": 1}),
 }
 
 
@@ -197,17 +195,17 @@ def short_key() -> rsa.RSAPrivateKey:
 
 UNUSABLE: dict[str, Callable[[], Any]] = {
     "a secret": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad"},
-    "a secret that calls itself asymmetric": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad", "alg": "RS256"},
+    "a secret with an asymmetric algorithm": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad", "alg": "RS256"},
     "for encryption": lambda: jwk(rsa_key(), "bad", use="enc"),
     "for other operations": lambda: jwk(rsa_key(), "bad", key_ops=["encrypt"]),
-    "operations that are no list": lambda: jwk(rsa_key(), "bad", key_ops=1),
+    "operations that are not a list": lambda: jwk(rsa_key(), "bad", key_ops=1),
     "for a symmetric algorithm": lambda: jwk(rsa_key(), "bad", alg="HS256"),
-    "for no algorithm at all": lambda: jwk(rsa_key(), "bad", alg="none"),
+    "for the none algorithm": lambda: jwk(rsa_key(), "bad", alg="none"),
     "too short": lambda: jwk(short_key(), "bad"),
     "on an unknown curve": lambda: {"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA", "kid": "bad"},
-    "of garbage": lambda: {"kty": "RSA", "n": "!", "e": [], "kid": "bad"},
-    "no object": lambda: "bad",
-    "without an id": lambda: jwk(rsa_key(), ""),
+    "malformed": lambda: {"kty": "RSA", "n": "!", "e": [], "kid": "bad"},
+    "not an object": lambda: "bad",
+    "without an ID": lambda: jwk(rsa_key(), ""),
 }
 
 
