@@ -14,7 +14,7 @@ import azure.functions as func
 from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoint
-from shared.http.openapi import API_PATH, Operation, describe, meaning_of, operations_of
+from shared.http.openapi import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.problems import PROBLEMS, Problem
 from shared.http.replies import has_already
 from shared.settings import auth_settings
@@ -80,7 +80,7 @@ async def get_docs_asset(call: Call[None]) -> func.HttpResponse:
 
 
 @cache
-def operations() -> tuple[Operation, ...]:
+def operations() -> tuple[ApiOperation, ...]:
     """The operations that the description covers."""
     return tuple(operations_of(users, posts, comments, likes, feed, health))
 

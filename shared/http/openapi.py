@@ -74,7 +74,7 @@ _DESCRIPTIONS = {200: "Success.", 201: "Created.", 204: "No content.", 304: "Not
 
 
 @dataclass(frozen=True)
-class Operation:
+class ApiOperation:
     """An endpoint at its route; `tag` is the name of its file."""
 
     name: str
@@ -100,7 +100,7 @@ class Operation:
         return self.endpoint.returns is None or issubclass(self.endpoint.returns, Resource)
 
 
-def operations_of(*modules: ModuleType) -> Iterator[Operation]:
+def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
     """The operations that the files' blueprints register, read from their HTTP triggers."""
     for module in modules:
         tag = module.__name__.rpartition(".")[2]
@@ -111,10 +111,10 @@ def operations_of(*modules: ModuleType) -> Iterator[Operation]:
                 (method,) = trigger.methods
                 run = function.get_user_function()
                 docstring = inspect.getdoc(run) or ""
-                yield Operation(run.__name__, docstring, method.value, trigger.route, tag, endpoint_of(run))
+                yield ApiOperation(run.__name__, docstring, method.value, trigger.route, tag, endpoint_of(run))
 
 
-def describe(operations: Sequence[Operation], auth: AuthSettings) -> JsonObject:
+def describe(operations: Sequence[ApiOperation], auth: AuthSettings) -> JsonObject:
     """The document for these operations and authentication settings.
 
     Raises KeyError for an error without a place in the table of problems.
@@ -148,7 +148,7 @@ def meaning_of(error: type[Exception]) -> str:
 class _Schemas:
     """The schemas of request bodies and resources, plus pages and lists of them."""
 
-    def __init__(self, operations: Sequence[Operation]) -> None:
+    def __init__(self, operations: Sequence[ApiOperation]) -> None:
         modes: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(ProblemDetails, "serialization"): None}
         for operation in operations:
             if operation.endpoint.body is not None:
@@ -166,7 +166,7 @@ class _Schemas:
     def of_body(self, model: type[BaseModel]) -> Mapping[str, Any]:
         return self._references[model, "validation"]
 
-    def of_response(self, operation: Operation, model: type[BaseModel]) -> Mapping[str, Any]:
+    def of_response(self, operation: ApiOperation, model: type[BaseModel]) -> Mapping[str, Any]:
         resource = self._references[model, "serialization"]
         if not operation.is_collection:
             return resource
@@ -178,7 +178,7 @@ class _Schemas:
         return {"$ref": _SCHEMA.format(model=name)}
 
 
-def _operation(operation: Operation, schemas: _Schemas, auth: AuthSettings) -> JsonObject:
+def _operation(operation: ApiOperation, schemas: _Schemas, auth: AuthSettings) -> JsonObject:
     endpoint = operation.endpoint
     summary, _, description = operation.docstring.partition("\n\n")
     described: JsonObject = {
@@ -197,7 +197,7 @@ def _operation(operation: Operation, schemas: _Schemas, auth: AuthSettings) -> J
     return described
 
 
-def _parameters(operation: Operation) -> list[JsonObject]:
+def _parameters(operation: ApiOperation) -> list[JsonObject]:
     id_schema = {"type": "string", "minLength": 1, "maxLength": 255}
     path = re.findall(r"\{(\w+)\}", operation.route)
     names = {
@@ -214,7 +214,7 @@ def _parameters(operation: Operation) -> list[JsonObject]:
     ]
 
 
-def _success(operation: Operation, status: int, schemas: _Schemas) -> JsonObject:
+def _success(operation: ApiOperation, status: int, schemas: _Schemas) -> JsonObject:
     endpoint = operation.endpoint
     charged = operation.uses_items and not endpoint.listed
     headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"] | {"required": charged}}
@@ -230,7 +230,7 @@ def _success(operation: Operation, status: int, schemas: _Schemas) -> JsonObject
     return response
 
 
-def _problems(operation: Operation, auth: AuthSettings) -> JsonObject:
+def _problems(operation: ApiOperation, auth: AuthSettings) -> JsonObject:
     by_status: dict[int, list[type[Exception]]] = {}
     for error in _possible_errors(operation, auth):
         by_status.setdefault(PROBLEMS[error].status, []).append(error)
@@ -240,7 +240,7 @@ def _problems(operation: Operation, auth: AuthSettings) -> JsonObject:
     return dict(sorted(responses.items()))
 
 
-def _possible_errors(operation: Operation, auth: AuthSettings) -> list[type[Exception]]:
+def _possible_errors(operation: ApiOperation, auth: AuthSettings) -> list[type[Exception]]:
     possible: list[type[Exception]] = [errors.MalformedRequest, *operation.endpoint.errors]
     if not auth.users_sign_in:
         possible = [error for error in possible if error is not errors.AlreadyRegistered]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from functions.docs import operations
-from shared.http.openapi import Operation
+from shared.http.openapi import ApiOperation
 from tests.api import Answer, Api, Json
 from tests.auth.conftest import SignedIn
 from tests.items import unique
@@ -100,12 +100,12 @@ async def test_a_caller_cannot_act_as_another_user(
     assert await victim.everything() == before
 
 
-def path_of(operation: Operation, values: dict[str, str]) -> str:
+def path_of(operation: ApiOperation, values: dict[str, str]) -> str:
     return "/api/" + operation.route.format_map(values)
 
 
 @pytest.mark.parametrize("operation", COMMANDS.values(), ids=list(COMMANDS))
-async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Victim, operation: Operation) -> None:
+async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Victim, operation: ApiOperation) -> None:
     existing = {"userId": victim.user["id"], "postId": victim.post["id"], "commentId": victim.comment["id"]}
     before = await victim.everything()
 

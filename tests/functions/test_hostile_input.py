@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from functions.docs import operations
-from shared.http.openapi import Operation
+from shared.http.openapi import ApiOperation
 from shared.models.fields import is_item_id
 from tests.api import Answer, Api
 from tests.functions.test_errors import raw
@@ -38,12 +38,12 @@ INJECTIONS = [
 ]
 
 
-def path_of(operation: Operation, item_id: str) -> str:
+def path_of(operation: ApiOperation, item_id: str) -> str:
     text = quote(item_id, safe="") if item_id.strip(".") else item_id.replace(".", "%2E")
     return "/api/" + operation.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
 
 
-async def send(api: Api, operation: Operation, item_id: str) -> Answer:
+async def send(api: Api, operation: ApiOperation, item_id: str) -> Answer:
     return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.name))
 
 

@@ -20,7 +20,7 @@ from functions import docs
 from shared import errors
 from shared.errors import BlogError, FieldFault
 from shared.http.endpoints import Endpoint
-from shared.http.openapi import Operation, describe
+from shared.http.openapi import ApiOperation, describe
 from shared.http.problems import PROBLEMS, problem_response
 from shared.settings import AuthMode, AuthSettings, Settings
 from tests.running_app import environment_of
@@ -79,7 +79,7 @@ def as_served(auth: AuthSettings) -> dict[str, Any]:
 
 
 def of_one(endpoint: Endpoint) -> dict[str, Any]:
-    return describe([Operation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AuthSettings())
+    return describe([ApiOperation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AuthSettings())
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
