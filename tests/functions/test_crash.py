@@ -1,4 +1,4 @@
-"""The app killed in the middle of its reactions: what it had begun is finished by the next one."""
+"""The app is killed inside change-feed functions; the next process finishes the work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.polling import eventually
 from tests.running_app import running_app
 
 POSTS = 12
-# The leases of a killed host are another one's after this and one look around.
+# Time until another host acquires the leases of a killed one.
 LEASE_EXPIRATION_S = 15
 
 
@@ -32,11 +32,10 @@ def crash_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
         yield listening
 
 
-async def test_a_kill_in_the_middle_of_every_reaction_loses_nothing(
+async def test_killing_the_app_inside_change_feed_functions_loses_nothing(
     blog: Blog, crash_gateway: Gateway, tmp_path: Path
 ) -> None:
-    """The first process finds all of this when it first starts, and is killed with a rename half carried, a copy
-    written whose answer never came, and an entry of the feed that was never written."""
+    """The first process is killed during a rename, after a copy with a lost response, and before a feed write."""
     author = await _a_blog_from_before_the_functions_ran(blog)
     settings = replace(blog.settings, account_endpoint=crash_gateway.endpoint)
 
@@ -68,8 +67,7 @@ def _holding_in_the_middle(gateway: Gateway) -> Iterator[list[Held]]:
 
 
 async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
-    """A renamed author and one who kept his name, with posts, comments and likes, one post deleted; nothing of it has
-    been reacted to."""
+    """Two authors, one renamed, with posts, comments, and likes, one post deleted. No change has been processed."""
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
     reader = await create_user(blog.users, NewUser(username=unique("reader")), idempotency_key=None)
     posts = [
@@ -84,6 +82,6 @@ async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
 
 
 async def _broken(blog: Blog, *, within_s: float) -> list[str]:
-    """What is still wrong when so much time has passed; nothing as soon as nothing is."""
+    """The problems that remain at the deadline; empty as soon as there are none."""
     findings = await verify_within(StoredBlog(blog.users, blog.posts, blog.feed, blog.failures), within_s)
     return [str(finding) for finding in findings if finding.kind.is_broken]

@@ -1,5 +1,4 @@
-"""What is tried again on behalf of a request, and where that ends: shared/retries.py held against a database that
-throttles, hangs, and loses answers to writes that it has applied."""
+"""Retries of a request (shared/retries.py) when the database throttles, hangs, or loses responses to applied writes."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from tests.items import unique
 
 
 def _first(number: int, matches: Matches) -> Matches:
-    """The first `number` operations that match."""
+    """Match the first `number` operations."""
     seen = 0
 
     def is_one_of_the_first(operation: Operation) -> bool:
@@ -35,7 +34,7 @@ def _advising(milliseconds: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("advice_ms", "advice_s"), [(3_500, 4), (60_000, 60)])
-async def test_a_request_throttled_for_ever_is_429_while_its_client_still_waits(
+async def test_a_permanently_throttled_request_returns_429_before_the_deadline(
     quiet_api: Api, gateway: Gateway, advice_ms: int, advice_s: int
 ) -> None:
     started = time.monotonic()
@@ -47,7 +46,7 @@ async def test_a_request_throttled_for_ever_is_429_while_its_client_still_waits(
     assert time.monotonic() - started < REQUEST_DEADLINE_S
 
 
-async def test_the_waits_of_all_operations_of_a_request_end_before_its_deadline(
+async def test_retry_delays_across_operations_end_before_the_deadline(
     quiet_api: Api, api: Api, gateway: Gateway
 ) -> None:
     author = await api.new_user()
@@ -65,7 +64,7 @@ async def test_the_waits_of_all_operations_of_a_request_end_before_its_deadline(
     assert (await api.list_comments(post["id"])).body["items"] == []
 
 
-async def test_a_batch_that_always_meets_another_write_is_503_soon(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+async def test_a_batch_that_always_conflicts_returns_503(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     started = time.monotonic()
@@ -78,7 +77,7 @@ async def test_a_batch_that_always_meets_another_write_is_503_soon(quiet_api: Ap
     assert time.monotonic() - started < REQUEST_DEADLINE_S
 
 
-async def test_a_database_that_never_answers_is_503_at_the_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+async def test_an_unresponsive_database_returns_503_at_the_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
 
@@ -99,7 +98,7 @@ async def test_a_database_that_never_answers_is_503_at_the_deadline(quiet_api: A
 
 @contextmanager
 def _first_answer_lost(gateway: Gateway, *names: str) -> Iterator[None]:
-    """The first of the writes is applied and its connection closed: then the SDK sends it again."""
+    """The first write is applied but its connection is closed, so the SDK retries it."""
     with gateway.recording() as operations, gateway.losing(_first(1, named(*names)), applied=True):
         yield
     assert len([operation for operation in operations if operation.name in names]) >= 2
@@ -113,7 +112,7 @@ def _headers(with_key: bool) -> dict[str, str] | None:
 
 
 @KEYS
-async def test_a_creation_whose_first_answer_was_lost_creates_once(
+async def test_a_create_with_a_lost_response_creates_once(
     quiet_api: Api, api: Api, gateway: Gateway, with_key: bool
 ) -> None:
     name, headers = unique("ada"), _headers(with_key)
@@ -137,7 +136,7 @@ async def test_a_creation_whose_first_answer_was_lost_creates_once(
     assert (read["commentCount"], read["likeCount"]) == (1, 1)
 
 
-async def test_an_edit_whose_first_answer_was_lost_is_not_refused_for_its_own_version(
+async def test_an_edit_with_a_lost_response_does_not_conflict_with_itself(
     quiet_api: Api, api: Api, gateway: Gateway
 ) -> None:
     user = await api.new_user()
@@ -156,7 +155,7 @@ async def test_an_edit_whose_first_answer_was_lost_is_not_refused_for_its_own_ve
     assert late.status == 412
 
 
-async def test_a_deletion_whose_first_answer_was_lost_is_done_once(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+async def test_a_delete_with_a_lost_response_deletes_once(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     comment = await api.new_comment(post, user)
