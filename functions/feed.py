@@ -1,4 +1,4 @@
-"""The front page."""
+"""The feed: the most recent posts."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ from functools import partial
 
 import azure.functions as func
 
-from functions.routes import ROUTES
 from shared.containers import FEED
 from shared.cosmos import container
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoints
+from shared.http.endpoints import Endpoint
 from shared.http.front_page import front_page_reader
 from shared.models.post import Post
 
-endpoints = Endpoints("feed", ROUTES["feed"])
+bp = func.Blueprint()
 
 _front_page = front_page_reader(partial(container, FEED))
 
 
-@endpoints.endpoint(
-    summary="List the most recent posts in short form (Q6)",
-    resource=Post,
-    listed=True,
-    shared=True,
-    answers=(200, 304),
-)
+@bp.route(route="feed", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(returns=Post, listed=True, statuses=(200, 304))
 async def get_feed(call: Call[None]) -> func.HttpResponse:
-    """Newest first, at most `limit` posts. New and changed posts appear after a short delay: the list is cached for a
-    second."""
+    """List the most recent posts in short form (Q6).
+
+    Newest first. Shows new and changed posts after a short delay. The response is cached for one second.
+    """
     return (await _front_page()).response(call)

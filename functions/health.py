@@ -1,30 +1,28 @@
-"""Readiness of the blog."""
+"""Health: whether the app can serve requests."""
 
 from __future__ import annotations
 
 import azure.functions as func
 
-from functions.routes import ROUTES
 from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoints
+from shared.http.endpoints import Endpoint
 from shared.models.health import Health
 
-endpoints = Endpoints("health", ROUTES["health"])
+bp = func.Blueprint()
 
 _readiness = Readiness()
 
 
-@endpoints.endpoint(
-    summary="Check readiness",
-    resource=Health,
-    answers=(200,),
-    refusals=(NotReady,),
-)
+@bp.route(route="health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(returns=Health, statuses=(200,), errors=(NotReady,))
 async def get_health(_call: Call[None]) -> func.HttpResponse:
-    """200 if the database, every container and every script in use exists; 503 naming what is missing. The checks are
-    at most a second old."""
+    """Check that the app is ready.
+
+    Returns 503 and names what is missing if the database, a container, or a stored procedure is unavailable. Results
+    are cached for up to a second.
+    """
     health = Health(checks=await _readiness.checks())
     return func.HttpResponse(
         health.model_dump_json(by_alias=True).encode(),

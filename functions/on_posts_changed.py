@@ -9,14 +9,14 @@ from shared.cosmos import container
 from shared.propagation.change_feed import POSTS_FEED
 from shared.propagation.posts import PostChangeHandler
 from shared.settings import settings
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
-blueprint = func.Blueprint()
+bp = func.Blueprint()
 
 
-@POSTS_FEED.trigger(blueprint)
+@POSTS_FEED.trigger(bp)
 async def on_posts_changed(changes: func.DocumentList) -> None:
     """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
     users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
-    handler = PostChangeHandler(users, posts, feed, failures, chosen(settings()))
+    handler = PostChangeHandler(users, posts, feed, failures, transactions(settings()))
     await POSTS_FEED.run(changes, handler.on_changed)

@@ -9,14 +9,14 @@ from shared.cosmos import container
 from shared.propagation.change_feed import USERS_FEED
 from shared.propagation.users import UserChangeHandler
 from shared.settings import settings
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
-blueprint = func.Blueprint()
+bp = func.Blueprint()
 
 
-@USERS_FEED.trigger(blueprint)
+@USERS_FEED.trigger(bp)
 async def on_users_changed(changes: func.DocumentList) -> None:
     """Confirm and release username reservations, and copy changed names to posts, comments and likes."""
     users, posts, failures = [await container(name) for name in (USERS, POSTS, FAILURES)]
-    handler = UserChangeHandler(users, posts, failures, chosen(settings()))
+    handler = UserChangeHandler(users, posts, failures, transactions(settings()))
     await USERS_FEED.run(changes, handler.on_changed)

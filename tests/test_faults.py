@@ -19,7 +19,7 @@ NO_PAGES = "There are no web pages yet; the API answers JSON alone."
 SCRIPTS = "stored_procedures"
 POSTS = "propagation/test_posts.py"
 USERS = "propagation/test_users.py"
-NAMES = "data/test_usernames.py"
+NAMES = "data/test_username_reservations.py"
 TRUNCATE = f"{SCRIPTS}/test_truncate_feed.py"
 UPDATE = f"{SCRIPTS}/test_update_usernames.py"
 COMMENT = f"{SCRIPTS}/test_create_comment.py"
@@ -27,68 +27,68 @@ LIKE = f"{SCRIPTS}/test_create_like.py"
 
 FAULTS: dict[str, tuple[str, ...] | str] = {
     "A1 values pasted into SQL": (
-        f"{UPDATE}::test_a_hostile_user_id_renames_nobody",
-        f"{UPDATE}::test_a_user_id_with_a_quote_is_a_user_id",
-        f"{UPDATE}::test_the_articles_way_lets_a_hostile_user_id_rename_everybody",
+        f"{UPDATE}::test_a_hostile_user_id_renames_nothing",
+        f"{UPDATE}::test_a_user_id_can_contain_a_quote",
+        f"{UPDATE}::test_the_articles_script_lets_a_hostile_user_id_rename_everything",
     ),
     "A2 one page of a result": (
-        f"{UPDATE}::test_more_items_than_a_page_holds_are_all_renamed",
-        f"{UPDATE}::test_the_articles_way_renames_no_more_than_a_page",
+        f"{UPDATE}::test_items_on_all_pages_are_renamed",
+        f"{UPDATE}::test_the_articles_script_renames_only_one_page",
     ),
     "A3 refused operations go unnoticed": (
-        f"{COMMENT}::test_a_refused_operation_leaves_neither_count_nor_comment",
-        f"{COMMENT}::test_the_articles_way_counts_a_comment_that_was_refused",
-        f"{LIKE}::test_a_refused_operation_leaves_neither_count_nor_like",
-        f"{SCRIPTS}/test_deletions.py::test_a_refused_operation_leaves_comment_and_count",
-        f"{UPDATE}::test_a_script_that_is_stopped_says_so_and_calling_again_ends_the_work",
+        f"{COMMENT}::test_a_refused_operation_rolls_back_comment_and_count",
+        f"{COMMENT}::test_the_articles_script_counts_a_refused_comment",
+        f"{LIKE}::test_a_refused_operation_rolls_back_like_and_count",
+        f"{SCRIPTS}/test_deletions.py::test_a_refused_operation_rolls_back_a_deletion",
+        f"{UPDATE}::test_repeated_calls_finish_an_interrupted_rename",
     ),
     "A4 a count that was not there becomes null": (
-        f"{COMMENT}::test_a_post_without_a_count_has_one_comment_after_the_first",
-        f"{COMMENT}::test_the_articles_way_stores_null_for_a_count_that_was_not_there",
+        f"{COMMENT}::test_the_first_comment_on_a_post_without_a_count_sets_it_to_one",
+        f"{COMMENT}::test_the_articles_script_stores_null_for_a_missing_count",
         "functions/test_database_failures.py::test_posts_without_names_and_counts_are_listed",
     ),
     "A5 an unknown post is a script error": (
-        f"{COMMENT}::test_a_comment_on_an_unknown_post_answers_404_and_writes_nothing",
-        "functions/test_posts.py::test_an_id_that_no_post_has_is_unknown_to_every_request",
-        "functions/test_errors.py::test_not_found_and_taken_are_problems_like_all_others",
+        f"{COMMENT}::test_a_comment_on_an_unknown_post_throws_404_and_writes_nothing",
+        "functions/test_posts.py::test_unknown_post_ids_return_404_for_every_request",
+        "functions/test_errors.py::test_404_and_409_return_problem_details",
     ),
     "A6 likes are not unique": (
         f"{LIKE}::test_a_repeated_like_counts_once_and_returns_the_first",
-        f"{LIKE}::test_likes_of_one_user_that_race_count_once",
-        f"{LIKE}::test_the_articles_way_counts_a_double_click_twice",
-        "functions/test_likes.py::test_a_repeated_like_answers_200_with_the_first_one_and_counts_once",
+        f"{LIKE}::test_concurrent_likes_of_one_user_count_once",
+        f"{LIKE}::test_the_articles_script_counts_a_double_click_twice",
+        "functions/test_likes.py::test_a_repeated_like_returns_200_and_counts_once",
     ),
     "A7 nothing can be taken back": (
-        "functions/test_likes.py::test_like_unlike_and_the_count_is_back_where_it_was",
-        "functions/test_comments.py::test_a_deleted_comment_is_gone_and_uncounted_at_once",
-        "functions/test_posts.py::test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon",
+        "functions/test_likes.py::test_an_unlike_restores_the_count",
+        "functions/test_comments.py::test_a_deleted_comment_is_unlisted_and_uncounted_immediately",
+        "functions/test_posts.py::test_a_deleted_post_returns_404_immediately_and_leaves_the_lists_soon",
     ),
     "A8 a replacement is taken for an insert": (
-        f"{TRUNCATE}::test_a_replacement_in_a_full_feed_takes_nothing_out",
-        f"{TRUNCATE}::test_the_articles_way_loses_a_post_when_one_is_replaced",
+        f"{TRUNCATE}::test_a_replacement_in_a_full_feed_deletes_nothing",
+        f"{TRUNCATE}::test_the_articles_script_loses_a_post_on_a_replacement",
     ),
     "A9 an edited old post evicts a newer one": (
         f"{TRUNCATE}::test_an_old_post_does_not_enter_a_full_feed",
         f"{POSTS}::test_editing_an_old_post_does_not_evict_a_newer_one",
     ),
     "A10 scripts depend on not seeing their own writes": (
-        f"{TRUNCATE}::test_an_insert_into_a_full_feed_takes_the_oldest_out",
-        f"{TRUNCATE}::test_a_replacement_in_a_full_feed_takes_nothing_out",
+        f"{TRUNCATE}::test_an_insert_into_a_full_feed_deletes_the_oldest_post",
+        f"{TRUNCATE}::test_a_replacement_in_a_full_feed_deletes_nothing",
     ),
     "A11 ties have no order": (
-        f"{TRUNCATE}::test_posts_of_one_moment_are_told_apart_by_id",
+        f"{TRUNCATE}::test_posts_with_the_same_date_are_ordered_by_id",
         "functions/test_feed.py::test_the_feed_is_exactly_the_most_recent_of_all_posts",
-        "functions/test_pages.py::test_the_pages_together_are_the_list_newest_first",
+        "functions/test_pages.py::test_pages_combine_to_the_whole_list_newest_first",
     ),
     "A12 a feed far too long is drained in one transaction": (
-        f"{TRUNCATE}::test_a_feed_far_too_long_is_cut_by_one_write",
-        f"{TRUNCATE}::test_a_cut_that_is_stopped_keeps_the_write_and_the_next_one_goes_on",
+        f"{TRUNCATE}::test_one_write_truncates_a_feed_with_thousands_of_posts",
+        f"{TRUNCATE}::test_an_interrupted_truncation_keeps_the_write_and_the_next_write_continues",
     ),
     "A13 a trigger that was not named does not run": (f"{POSTS}::test_the_next_batch_trims_a_feed_that_is_too_long",),
     "A14 the change feed shows no deletions": (
         f"{POSTS}::test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_likes",
         f"{POSTS}::test_deletions_refill_the_feed_with_the_next_posts",
-        "functions/test_posts.py::test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon",
+        "functions/test_posts.py::test_a_deleted_post_returns_404_immediately_and_leaves_the_lists_soon",
     ),
     "A15 a rename races with new comments": (f"{POSTS}::test_a_comment_with_a_stale_username_is_corrected",),
     "A16 a rename that fails half way": (
@@ -110,43 +110,43 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     "A19 dates of several widths": (f"{POSTS}::test_copies_have_dates_of_one_width",),
     "A20 every like costs a feed write": (f"{POSTS}::test_a_hundred_likes_in_a_batch_cost_one_write_per_copy",),
     "A21 usernames are neither unique nor to be looked up": (
-        f"{NAMES}::test_the_user_of_a_name_is_found_by_one_point_read",
-        "functions/test_users.py::test_a_name_that_someone_has_is_taken_in_every_spelling",
-        "functions/test_users.py::test_of_many_who_register_one_name_at_once_one_gets_it",
+        f"{NAMES}::test_one_point_read_finds_the_user_of_a_username",
+        "functions/test_users.py::test_a_taken_username_is_rejected_in_every_spelling",
+        "functions/test_users.py::test_concurrent_registrations_of_a_username_have_one_winner",
     ),
     "A22 copies have the full content": (
         f"{POSTS}::test_a_post_of_100_kb_has_small_copies",
-        "shared/models/test_summary.py::test_a_character_of_several_code_points_is_kept_whole_or_left_out",
-        "shared/models/test_summary.py::test_a_summary_is_never_too_long_and_begins_as_the_content_does",
+        "shared/models/test_summary.py::test_a_grapheme_cluster_is_not_split",
+        "shared/models/test_summary.py::test_a_summary_is_short_and_starts_like_the_content",
     ),
     "S1 anyone may sign in as anyone": (
-        "auth/test_tokens.py::test_a_token_that_does_not_hold_is_refused_with_its_reason_and_none_of_its_text",
-        "auth/test_ownership.py::test_nobody_acts_as_someone_else",
-        "auth/test_ownership.py::test_who_is_unknown_learns_nothing_of_any_command",
-        "auth/test_registration.py::test_a_subject_has_one_user_and_is_told_where_it_is",
+        "auth/test_tokens.py::test_an_invalid_token_returns_401_with_a_reason_but_no_token_text",
+        "auth/test_ownership.py::test_a_caller_cannot_act_as_another_user",
+        "auth/test_ownership.py::test_unauthenticated_commands_reveal_nothing",
+        "auth/test_registration.py::test_a_second_registration_returns_409_with_the_users_location",
     ),
     "S2 a rename has no rules": (
-        "functions/test_users.py::test_any_other_name_is_refused",
-        "functions/test_users.py::test_a_name_that_someone_has_is_taken_in_every_spelling",
+        "functions/test_users.py::test_other_usernames_are_rejected",
+        "functions/test_users.py::test_a_taken_username_is_rejected_in_every_spelling",
     ),
     "S3 a rename to a taken name is a server error": (
-        "functions/test_users.py::test_a_name_that_someone_has_is_taken_in_every_spelling",
+        "functions/test_users.py::test_a_taken_username_is_rejected_in_every_spelling",
     ),
     "S4 a rename finds the account by a name": (
-        f"{NAMES}::test_a_stale_page_cannot_rename_whoever_has_the_old_name_now",
-        "auth/test_registration.py::test_a_registration_is_repeatable_after_its_name_went_to_someone_else",
+        f"{NAMES}::test_a_stale_page_cannot_rename_the_new_owner_of_a_username",
+        "auth/test_registration.py::test_a_registration_can_be_retried_after_its_username_was_taken",
     ),
     "S5 several writes without compensation": (
-        f"{NAMES}::test_a_crash_before_the_user_is_written_frees_the_name_after_a_minute",
-        f"{NAMES}::test_a_crash_in_a_rename_before_the_user_is_written_leaves_both_names_usable",
-        f"{NAMES}::test_an_unconfirmed_reservation_expires_by_itself",
-        "functions/test_idempotency.py::test_a_command_whose_answer_was_lost_can_be_repeated",
+        f"{NAMES}::test_a_crash_before_the_user_is_written_frees_the_username_after_a_minute",
+        f"{NAMES}::test_a_crash_during_a_rename_leaves_both_usernames_usable",
+        f"{NAMES}::test_an_unconfirmed_reservation_expires",
+        "functions/test_idempotency.py::test_a_command_whose_response_was_lost_can_be_retried",
     ),
     "S6 an edit overwrites counts and names": (
-        "functions/test_posts.py::test_edits_comments_likes_and_a_rename_at_once_lose_nothing",
+        "functions/test_posts.py::test_concurrent_edits_comments_likes_and_renames_lose_nothing",
         "functions/test_charges.py::test_a_request_costs_no_more_operations_than_promised",
     ),
-    "S7 a double click likes twice": ("functions/test_likes.py::test_likes_of_one_user_at_once_count_once",),
+    "S7 a double click likes twice": ("functions/test_likes.py::test_concurrent_likes_of_one_user_count_once",),
     "S8 reads that never find anything": (
         "functions/test_change_feeds.py::test_a_post_and_a_like_cause_a_fixed_number_of_operations",
     ),
@@ -170,9 +170,9 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     "S14 raw HTML and forged forms": NO_PAGES,
     "S15 no limits, no pages, no deletions": (
         "functions/test_charges.py::test_the_charge_of_a_page_does_not_grow_with_the_list",
-        "functions/test_errors.py::test_a_body_of_256_kib_is_taken_and_one_byte_more_is_not",
-        "functions/test_errors.py::test_every_fault_of_any_body_is_named_at_once",
-        "functions/test_posts.py::test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon",
+        "functions/test_errors.py::test_a_body_over_256_kib_returns_413",
+        "functions/test_errors.py::test_all_invalid_fields_of_any_body_are_reported",
+        "functions/test_posts.py::test_a_deleted_post_returns_404_immediately_and_leaves_the_lists_soon",
     ),
     "S16 the length of the feed stands in several places": (
         f"{TRUNCATE}::test_script_and_app_have_one_feed_length",
@@ -186,16 +186,16 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
         "management/test_provision.py::test_a_missing_container_is_made_with_its_scripts",
     ),
     "S19 resubmitted forms and dead ends": (
-        "functions/test_idempotency.py::test_a_repeated_post_answers_the_first_one_and_is_written_once",
-        "functions/test_idempotency.py::test_commands_with_one_key_at_once_are_carried_out_once",
-        "functions/test_idempotency.py::test_a_command_whose_answer_was_lost_can_be_repeated",
-        "functions/test_users.py::test_an_id_that_no_user_has_is_unknown_whatever_it_looks_like",
+        "functions/test_idempotency.py::test_a_retried_post_returns_the_first_one",
+        "functions/test_idempotency.py::test_concurrent_commands_with_one_key_run_once",
+        "functions/test_idempotency.py::test_a_command_whose_response_was_lost_can_be_retried",
+        "functions/test_users.py::test_unknown_user_ids_return_404",
     ),
     "S20 all names in one logical partition": (f"{NAMES}::test_registrations_spread_over_partition_keys",),
     # There are no roles: what someone may do is looked up with every request, and who he is the issuer can take back.
     "S21 a role outlives its revocation": (
-        "auth/test_ownership.py::test_what_is_unknown_is_unknown_to_whoever_has_signed_in",
-        "auth/test_signing_keys.py::test_a_withdrawn_key_is_trusted_no_longer_than_keys_are_fresh",
+        "auth/test_ownership.py::test_unknown_resources_return_404_to_signed_in_callers",
+        "auth/test_signing_keys.py::test_a_withdrawn_key_is_rejected_once_stale",
     ),
 }
 

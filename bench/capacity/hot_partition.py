@@ -1,7 +1,7 @@
 """How many likes of one post its partition takes within a second before it refuses one: run against the emulator with
 `throttle`, whose clock stands still, so that it is always the same second however long the run takes.
 
-The likes go through the app's own transactions. A "process" is a group commit of its own (`PostCommits`): that is all
+The likes go through the app's own transactions. A "process" is a group commit of its own (`Batches`): that is all
 that the database sees of one. For the remedy, sharding, each like goes to one of several logical partitions, which has
 a counter of its own: an item with the type of a post, so that the same group commit serves it unchanged. The app itself
 has no shards.
@@ -26,14 +26,14 @@ from bench.capacity.published import PARTITION_RU
 from management.provision import provision
 from shared.containers import POSTS
 from shared.cosmos import Container
-from shared.data.contributions import Contributions
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.like import like_item
 from shared.models.post import NewPost, Post, post_item
 from shared.settings import Settings
-from shared.transactions.contribution_batches import ContributionBatches
-from shared.transactions.contribution_procedures import ContributionProcedures
+from shared.transactions import Transactions
+from shared.transactions.batches import Batches
+from shared.transactions.procedures import Procedures
 
 _DATABASE: Final = "hot"
 _DATE: Final = "2026-01-01T00:00:00.000Z"
@@ -101,7 +101,7 @@ class _Run:
     """Workers that like until the partition that they are at refuses. Its shard is left out from then on."""
 
     posts: Container
-    writers: Callable[[], Contributions]
+    writers: Callable[[], Transactions]
     targets: Iterator[str]
     numbers: Iterator[int] = field(default_factory=count)
     refusing: Counter[str] = field(default_factory=Counter)
@@ -133,12 +133,12 @@ class _Run:
         return None
 
 
-def _writers(way: Way) -> Callable[[], Contributions]:
+def _writers(way: Way) -> Callable[[], Transactions]:
     if way.procedure:
-        return ContributionProcedures
+        return Procedures
     if not way.grouped:
-        return ContributionBatches
-    processes = cycle([ContributionBatches() for _ in range(way.processes)])
+        return Batches
+    processes = cycle([Batches() for _ in range(way.processes)])
     return lambda: next(processes)
 
 

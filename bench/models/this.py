@@ -29,7 +29,7 @@ from shared.data.comments import create_comment, list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
 from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
-from shared.data.usernames import reservation_item
+from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
 from shared.models.base import Item
 from shared.models.comment import NewComment
@@ -39,7 +39,7 @@ from shared.models.user import NewUser, UserChanges, name_version
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings
-from shared.transactions.choice import BATCHES, PROCEDURES
+from shared.transactions import BATCHES, PROCEDURES
 
 # The longest list that the API gives on one page; no list of the article's data is longer.
 _WHOLE: Final = 100

@@ -6,32 +6,33 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from shared.batcher import Batcher
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing
-from shared.errors import DatabaseUnavailable
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
-from shared.propagation.together import Together
 from shared.retries import COPY_ATTEMPTS
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version")
+# These end the whole batch of changes; any other error belongs to one change.
+_DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
 
 
-def looking_together(posts: Container) -> Together[str, Item | None]:
-    """Reads posts: those that are asked for at the same time by one query, where that is cheaper."""
+def post_reads(posts: Container) -> Batcher[None, str, Item | None]:
+    """Return a batcher that reads posts by id, concurrent ones in one query if that is cheaper."""
 
-    async def read(ids: Sequence[str]) -> list[Item | None]:
+    async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
         found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
         return [found.get(post_id) for post_id in ids]
 
-    return Together(read, most=BATCH_LIMIT)
+    return Batcher(read, limit=BATCH_LIMIT, shared_errors=_DATABASE_ERRORS)
 
 
-def creating_together(container: Container, partition_key: str) -> Together[Item, bool]:
-    """Creates copies in one logical partition: those that come at the same time in one batch. The answer is False for
-    one that is there already, as it is."""
+def copy_creations(container: Container) -> Batcher[str, Item, bool]:
+    """Return a batcher that creates copies by partition key, and returns False for those that exist."""
 
-    async def create(copies: Sequence[Item]) -> list[bool]:
+    async def create(partition_key: str, copies: Sequence[Item]) -> list[bool]:
         missing = list(copies)
         while missing:
             try:
@@ -43,7 +44,7 @@ def creating_together(container: Container, partition_key: str) -> Together[Item
                 del missing[refused.index]
         return [any(copy is one for one in missing) for copy in copies]
 
-    return Together(create, most=BATCH_LIMIT)
+    return Batcher(create, limit=BATCH_LIMIT, shared_errors=_DATABASE_ERRORS)
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class Copies:
     posts: Container
     partition_key: str
     trigger: str | None = None
-    looks: Together[str, Item | None] | None = None
-    creations: Together[Item, bool] | None = None
+    looks: Batcher[None, str, Item | None] | None = None
+    creations: Batcher[str, Item, bool] | None = None
 
     async def put(self, post: Item, *, present: bool = True) -> None:
         """Make the copy show `post`, unless it is already at a newer version.
@@ -98,7 +99,7 @@ class Copies:
     async def _create(self, copy: Item) -> bool:
         """Return False if a copy exists."""
         if self.creations is not None:
-            return await self.creations(copy)
+            return await self.creations.submit(copy[self.partition_key], copy)
         try:
             await self.container.create(copy, post_trigger=self.trigger)
         except ItemExists:
@@ -107,7 +108,7 @@ class Copies:
 
     async def _check_against_post(self, copy: Item) -> None:
         post_id = copy["id"]
-        post = await (self.looks(post_id) if self.looks else self.posts.read(post_id, post_id))
+        post = await (self.looks.submit(None, post_id) if self.looks else self.posts.read(post_id, post_id))
         if post is None or post["type"] != Post.TYPE:
             await self.remove(copy)
         elif version_of(post) > copy["version"]:

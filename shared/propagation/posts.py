@@ -22,10 +22,10 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.propagation.change_feed import POSTS_FEED, for_each
-from shared.propagation.copies import Copies, creating_together, looking_together
+from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
 from shared.propagation.rename_fanout import CurrentUsers, is_outdated
-from shared.transactions.choice import BATCHES, Transactions
+from shared.transactions import BATCHES, Transactions
 
 # Comments and likes of a deleted post.
 _TTL_S = 1
@@ -92,9 +92,9 @@ class _PostBatch:
     feed_copies: Copies = field(init=False)
 
     def __post_init__(self) -> None:
-        handler, looks = self.handler, looking_together(self.handler.posts)
+        handler, looks = self.handler, post_reads(self.handler.posts)
         has_trigger = handler.transactions.feed_trigger is not None  # a trigger does not run for a batch
-        creations = None if has_trigger else creating_together(handler.feed, Post.TYPE)
+        creations = None if has_trigger else copy_creations(handler.feed)
         self.user_copies = Copies(handler.users, handler.posts, partition_key="userId", looks=looks)
         self.feed_copies = replace(handler.feed_copies, looks=looks, creations=creations)
 
@@ -122,7 +122,7 @@ class _PostBatch:
         user = self.current_users.of(item)
         if user is None or not is_outdated(item, user):
             return False
-        await self.handler.transactions.renames.in_post(self.handler.posts, item["postId"], user)
+        await self.handler.transactions.rename_in_post(self.handler.posts, item["postId"], user)
         return True
 
     async def _copy(self, post: Item) -> None:

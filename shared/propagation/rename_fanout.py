@@ -4,43 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from shared.cosmos import Container
 from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.user import name_version
 from shared.propagation.change_feed import for_each
+from shared.transactions import Transactions
+from shared.transactions.batches import OUTDATED, outdated_parameters
 
 _PAGE_SIZE = 1000
 
-OUTDATED = (
-    "c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
-    " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
-    " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
-)
 _EVERYWHERE = f"SELECT c.id, c.type, c.postId FROM c WHERE {OUTDATED}"  # noqa: S608 - constant
 
 
-class Renames(Protocol):
-    """Writes a user's current name to items, unless a later rename wrote them. Safe to repeat.
-
-    Raises DatabaseUnavailable if it makes no progress.
-    """
-
-    async def in_post(self, posts: Container, post_id: str, user: Item) -> None:
-        """Rename all of the user's items in one post's partition."""
-
-    async def of_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
-        """Rename at least `items` (`id`, `type`) of the user in one post's partition."""
-
-
-def outdated_parameters(user: Item) -> dict[str, Any]:
-    """Return the parameters of `OUTDATED`."""
-    return {"userId": user["id"], "username": user["username"], "nameVersion": name_version(user)}
-
-
-async def fan_out_rename(posts: Container, user: Item, renames: Renames) -> None:
+async def fan_out_rename(posts: Container, user: Item, transactions: Transactions) -> None:
     """Rename all posts, comments and likes of the user.
 
     Costs one query over all partitions, because no container records where a user has commented or liked, and then one
@@ -51,7 +30,7 @@ async def fan_out_rename(posts: Container, user: Item, renames: Renames) -> None
         by_post[str(item["postId"])].append(item)
 
     async def rename(post_id: str) -> None:
-        await renames.of_items(posts, post_id, by_post[post_id], user)
+        await transactions.rename_items(posts, post_id, by_post[post_id], user)
 
     await for_each(list(by_post), rename)
 

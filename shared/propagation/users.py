@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.cosmos import ConditionFailed, Container, ItemMissing
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.models.base import Item
 from shared.models.user import User
 from shared.propagation.change_feed import USERS_FEED
 from shared.propagation.rename_fanout import fan_out_rename
-from shared.transactions.choice import BATCHES, Transactions
+from shared.transactions import BATCHES, Transactions
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class UserChangeHandler:
         Forgetting comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
         is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
         """
-        await usernames.confirm(self.users, user)
+        await username_reservations.confirm(self.users, user)
         former = user.get("formerUsernames", [])
         if not former:
             return
-        await fan_out_rename(self.posts, user, self.transactions.renames)
+        await fan_out_rename(self.posts, user, self.transactions)
         for username in former:
-            await usernames.release(self.users, username, user)
+            await username_reservations.release(self.users, username, user)
         with suppress(ConditionFailed, ItemMissing):
             emptied = [{"op": "remove", "path": "/formerUsernames"}]
             await self.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])

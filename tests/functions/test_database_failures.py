@@ -1,4 +1,4 @@
-"""Responses and logs if the database throttles, is unreachable, or returns invalid items."""
+"""Responses and log lines when the database throttles, fails, or holds unexpected items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.running_app import RunningApp
 _RETRY_SOON = {"x-ms-retry-after-ms": "5", "x-ms-substatus": "3200"}
 
 
-async def test_throttling_past_the_retries_returns_429_with_retry_after(quiet_api: Api, gateway: Gateway) -> None:
+async def test_throttling_beyond_the_retries_returns_429_with_retry_after(quiet_api: Api, gateway: Gateway) -> None:
     with gateway.recording() as operations, gateway.answering(named("read users"), 429, headers=_RETRY_SOON):
         answer = await quiet_api.get_user("anybody")
 
@@ -57,14 +57,14 @@ async def test_an_unreachable_database_returns_503(quiet_api: Api, gateway: Gate
     assert int(answer.headers["retry-after"]) > 0
 
 
-async def test_a_missing_container_returns_503_instead_of_404(quiet_api: Api, gateway: Gateway) -> None:
+async def test_a_missing_container_returns_503(quiet_api: Api, gateway: Gateway) -> None:
     with gateway.answering(named("read users"), 404, headers={"x-ms-substatus": "1003"}):
         answer = await quiet_api.get_user("anybody")
 
     assert_problem(answer, 503, "Database unavailable", "/api/users/anybody")
 
 
-async def test_an_unexpected_error_returns_500_without_details(
+async def test_unexpected_errors_return_500_without_details(
     quiet_api: Api, quiet_app: RunningApp, gateway: Gateway
 ) -> None:
     broken = {"id": "p", "postId": "p", "type": "post", "_etag": '"1"', "secret": "hidden"}
@@ -77,7 +77,7 @@ async def test_an_unexpected_error_returns_500_without_details(
     assert any("request failed" in line for line in quiet_app.log_lines())
 
 
-async def test_posts_without_names_and_counts_are_listed(api: Api, stored: Blog) -> None:
+async def test_lists_include_posts_without_username_and_counts(api: Api, stored: Blog) -> None:
     author = await stored.users.create(a_user())
     v1 = a_post(author)
     for name in ("userUsername", "commentCount", "likeCount", "version"):
@@ -96,7 +96,7 @@ async def test_posts_without_names_and_counts_are_listed(api: Api, stored: Blog)
     await eventually(is_complete)
 
 
-async def test_health_names_what_is_missing(quiet_api: Api, gateway: Gateway) -> None:
+async def test_health_names_a_missing_container(quiet_api: Api, gateway: Gateway) -> None:
     def reads_of_the_feed_container(operation: Operation) -> bool:
         return bool(re.fullmatch(r"GET /dbs/[^/]+/colls/feed/?", operation.kind))
 
@@ -112,7 +112,7 @@ async def test_health_names_what_is_missing(quiet_api: Api, gateway: Gateway) ->
     assert answer.body["detail"] == "Not ready: feed."
 
 
-async def test_health_returns_200_if_everything_is_ready(api: Api) -> None:
+async def test_health_reports_ready(api: Api) -> None:
     answer = await api.get_health()
 
     assert answer.status == 200
@@ -123,7 +123,7 @@ async def test_health_returns_200_if_everything_is_ready(api: Api) -> None:
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
-async def test_the_request_log_line_has_the_traceparent(api: Api, app: RunningApp) -> None:
+async def test_a_traceparent_is_logged_with_its_request(api: Api, app: RunningApp) -> None:
     user = await api.new_user()
 
     await api.get_user(user["id"], {"traceparent": TRACE})
@@ -132,7 +132,7 @@ async def test_the_request_log_line_has_the_traceparent(api: Api, app: RunningAp
     assert 'request function="get_user" status=200 charge_ru=1.0' in line
 
 
-async def test_an_invalid_traceparent_is_not_logged(api: Api, app: RunningApp) -> None:
+async def test_a_malformed_traceparent_is_not_logged(api: Api, app: RunningApp) -> None:
     await api.get_user("unknown", {"traceparent": f'{TRACE}" forged="yes'})
 
     assert not app.log_lines(containing="forged")

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
 
-from functions import description, health
+from functions import docs, health
 from shared.containers import container_definitions
 from shared.cosmos import Container, connect
 from shared.data.health import Readiness
@@ -264,6 +264,6 @@ async def test_the_responses_match_the_description(
 async def _described_response() -> func.HttpResponse:
     answer = await health.get_health(func.HttpRequest("GET", "http://blog.test/api/health", body=b""))
     headers = {**answer.headers, "content-type": answer.mimetype}
-    openapi = json.loads(description.openapi_document().content)
+    openapi = json.loads(docs.openapi_document().content)
     assert_answer_matches(openapi, "GET", "/api/health", answer.status_code, headers, answer.get_body())
     return answer

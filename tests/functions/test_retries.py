@@ -118,8 +118,11 @@ async def test_a_creation_with_a_lost_response_creates_once(
     name, headers = unique("ada"), _headers(with_key)
     with _first_response_lost(gateway, "create users"):
         user = await quiet_api.create_user(name, headers)
-    with _first_response_lost(gateway, "create posts"):
+    with _first_response_lost(gateway, "create posts", "batch posts"):
         post = await quiet_api.create_post(user.body["id"], "A title", "Some content.", headers)
+    if with_key:
+        with _first_response_lost(gateway, "batch users"):
+            assert (await quiet_api.create_user(unique("ada"), _headers(with_key))).status == 201
     with _first_response_lost(gateway, "batch posts"):
         comment = await quiet_api.create_comment(post.body["id"], user.body["id"], "Well put.", headers)
     with _first_response_lost(gateway, "batch posts"):

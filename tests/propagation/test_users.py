@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.data.users import create_user, edit_user
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
@@ -14,7 +14,7 @@ from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
 async def _reservation(blog: Blog, username: str) -> Item | None:
-    key = usernames.reservation_id(username)
+    key = username_reservations.reservation_id(username)
     return await blog.users.read(key, key)
 
 
@@ -167,7 +167,7 @@ async def test_a_name_taken_back_is_not_released_by_a_late_delivery(blog: Blog) 
 
 async def test_an_expired_reservation_is_restored(blog: Blog) -> None:
     user = await _register(blog)
-    key = usernames.reservation_id(user["username"])
+    key = username_reservations.reservation_id(user["username"])
     await blog.users.delete(key, key)
 
     await blog.users_reaction.on_changed([user])
@@ -179,8 +179,8 @@ async def test_an_expired_reservation_is_restored(blog: Blog) -> None:
 
 async def test_a_user_whose_name_belongs_to_someone_else_goes_to_failures(blog: Blog) -> None:
     user = await _register(blog)
-    key = usernames.reservation_id(user["username"])
-    await blog.users.upsert(usernames.reservation_item(user["username"], "someone-else", 1, confirmed=True))
+    key = username_reservations.reservation_id(user["username"])
+    await blog.users.upsert(username_reservations.reservation_item(user["username"], "someone-else", 1, confirmed=True))
 
     await blog.users_reaction.on_changed([user])
 

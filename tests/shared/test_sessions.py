@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from shared.cosmos import BatchRefused, Container, connect
-from shared.data.contributions import Contributions
-from shared.transactions.choice import BATCHES, PROCEDURES
+from shared.transactions import BATCHES, PROCEDURES, Transactions
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_like, a_post, a_user
@@ -25,13 +24,13 @@ async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]
             yield Container(database.get_container_client("posts")), operations
 
 
-@pytest.mark.parametrize("contributions", [BATCHES.contributions, PROCEDURES.contributions], ids=["batch", "procedure"])
-async def test_reads_send_the_session_token_of_the_last_transaction(
-    blog: Blog, recorded: tuple[Container, list[Operation]], contributions: Contributions
+@pytest.mark.parametrize("transactions", [BATCHES, PROCEDURES], ids=["batch", "procedure"])
+async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
+    blog: Blog, recorded: tuple[Container, list[Operation]], transactions: Transactions
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))
     posts, operations = recorded
-    await contributions.add(posts, a_like(post, a_user()))
+    await transactions.add(posts, a_like(post, a_user()))
     written = operations[-1].answered_session
 
     await posts.read(post["id"], post["id"])

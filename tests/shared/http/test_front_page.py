@@ -11,7 +11,7 @@ import azure.functions as func
 import pytest
 from pydantic import ValidationError
 
-from shared.auth.callers import NOBODY
+from shared.auth.callers import ANONYMOUS
 from shared.charges import metered, record_response
 from shared.cosmos import Container
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
@@ -57,7 +57,7 @@ def _reader(feed: Container, kept_s: float = 60.0) -> Reader:
 
 
 def _call(limit: int = 20) -> Call[None]:
-    return parse_call(func.HttpRequest("GET", "/api/feed", params={"limit": str(limit)}, body=b""), None, NOBODY)
+    return parse_call(func.HttpRequest("GET", "/api/feed", params={"limit": str(limit)}, body=b""), None, ANONYMOUS)
 
 
 async def test_a_cached_page_costs_no_query(feed: Feed) -> None:

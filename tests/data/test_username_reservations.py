@@ -1,4 +1,4 @@
-"""Usernames are unique, and no crash leaves one taken for ever or with two owners."""
+"""Usernames stay unique, and no crash leaves one reserved forever or with two owners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from shared.charges import metered
 from shared.cosmos import ConditionFailed, Container
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
@@ -31,7 +31,7 @@ async def _rename(blog: Blog, user: Item, username: str) -> Item:
 
 @dataclass
 class Clock:
-    """The time as the reservations see it, so many seconds from now."""
+    """The time that reservations see: `ahead_s` seconds from now."""
 
     ahead_s: float = 0
 
@@ -42,16 +42,16 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(usernames, "time", clock)
+    monkeypatch.setattr(username_reservations, "time", clock)
     return clock
 
 
 @pytest.mark.parametrize(("first", "second"), [("Bob", "bob"), ("ＢＯＢ", "bob"), ("Straße", "STRASSE"), ("Ⅷ", "viii")])
-def test_names_are_compared_folded_and_in_nfkc(first: str, second: str) -> None:
-    assert usernames.normalised(first) == usernames.normalised(second)
+def test_usernames_are_compared_case_folded_in_nfkc(first: str, second: str) -> None:
+    assert username_reservations.normalized(first) == username_reservations.normalized(second)
 
 
-async def test_of_many_who_register_one_name_at_once_one_gets_it(blog: Blog) -> None:
+async def test_one_of_many_concurrent_registrations_gets_the_username(blog: Blog) -> None:
     name = unique("bob")
 
     results = await asyncio.gather(*(_register(blog, name) for _ in range(10)), return_exceptions=True)
@@ -63,39 +63,39 @@ async def test_of_many_who_register_one_name_at_once_one_gets_it(blog: Blog) -> 
 async def test_registrations_spread_over_partition_keys(blog: Blog) -> None:
     await asyncio.gather(*(_register(blog, unique("user")) for _ in range(20)))
 
-    reservations = [item for item in await blog.all_items(blog.users) if item["type"] == usernames.TYPE]
+    reservations = [item for item in await blog.all_items(blog.users) if item["type"] == username_reservations.TYPE]
     assert len({item["userId"] for item in reservations}) == 20
 
 
-async def test_a_crash_before_the_user_is_written_frees_the_name_after_a_minute(blog: Blog, clock: Clock) -> None:
+async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_minute(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
-    await usernames.reserve(blog.users, name, "user-that-was-never-written", 1)
+    await username_reservations.reserve(blog.users, name, "never-written", 1)
     with pytest.raises(UsernameTaken):
         await _register(blog, name)
 
-    clock.ahead_s = usernames.ABANDONED_AFTER_S + 1
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
     user = await _register(blog, name)
 
     assert user["username"] == name
 
 
-async def test_an_unconfirmed_reservation_expires_by_itself(blog: Blog) -> None:
-    reservation = await usernames.reserve(blog.users, unique("bob"), "user-that-was-never-written", 1)
+async def test_an_unconfirmed_reservation_expires(blog: Blog) -> None:
+    reservation = await username_reservations.reserve(blog.users, unique("bob"), "never-written", 1)
 
-    assert reservation.item["ttl"] == usernames.UNCONFIRMED_TTL_S
+    assert reservation.item["ttl"] == username_reservations.UNCONFIRMED_TTL_S
 
 
-async def test_a_user_whose_change_the_feed_has_not_seen_keeps_the_name(blog: Blog, clock: Clock) -> None:
+async def test_a_user_keeps_the_username_while_the_change_feed_lags(blog: Blog, clock: Clock) -> None:
     name = unique("bob")
     await _register(blog, name)
 
-    clock.ahead_s = usernames.UNCONFIRMED_TTL_S - 1
+    clock.ahead_s = username_reservations.UNCONFIRMED_TTL_S - 1
 
     with pytest.raises(UsernameTaken):
         await _register(blog, name)
 
 
-async def test_a_former_name_can_be_taken_before_the_feed_has_released_it(blog: Blog) -> None:
+async def test_a_former_username_can_be_taken_before_its_release(blog: Blog) -> None:
     name = unique("bob")
     first = await _register(blog, name)
     await blog.drain()
@@ -105,20 +105,20 @@ async def test_a_former_name_can_be_taken_before_the_feed_has_released_it(blog: 
     await blog.drain()
 
     assert second["username"] == name
-    reservation = await blog.users.read(usernames.reservation_id(name), usernames.reservation_id(name))
+    reservation = await blog.users.read(
+        username_reservations.reservation_id(name), username_reservations.reservation_id(name)
+    )
     assert reservation is not None
     assert reservation["ownerId"] == second["id"]
 
 
-async def test_a_crash_in_a_rename_before_the_user_is_written_leaves_both_names_usable(
-    blog: Blog, clock: Clock
-) -> None:
+async def test_a_crash_during_a_rename_leaves_both_usernames_usable(blog: Blog, clock: Clock) -> None:
     user = await _register(blog, unique("bob"))
     await blog.drain()
     wanted = unique("rob")
-    await usernames.reserve(blog.users, wanted, user["id"], 2)
+    await username_reservations.reserve(blog.users, wanted, user["id"], 2)
 
-    clock.ahead_s = usernames.ABANDONED_AFTER_S + 1
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
     other = await _register(blog, wanted)
 
     assert other["username"] == wanted
@@ -126,7 +126,7 @@ async def test_a_crash_in_a_rename_before_the_user_is_written_leaves_both_names_
         await _register(blog, user["username"])
 
 
-async def test_renames_of_one_user_that_race_end_with_one_name_and_it_is_his(blog: Blog) -> None:
+async def test_concurrent_renames_of_one_user_leave_one_reservation(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     names = [unique(f"rob{number}") for number in range(4)]
 
@@ -134,23 +134,23 @@ async def test_renames_of_one_user_that_race_end_with_one_name_and_it_is_his(blo
     await blog.drain()
 
     final = await get_user(blog.users, user["id"])
-    reserved = [item for item in await blog.all_items(blog.users) if item["type"] == usernames.TYPE]
+    reserved = [item for item in await blog.all_items(blog.users) if item["type"] == username_reservations.TYPE]
     assert final["username"] in names
     assert [item["username"] for item in reserved] == [final["username"]]
 
 
-async def test_a_rename_that_loses_gives_the_name_back(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rename_that_loses_gives_its_reservation_back(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     user = await _register(blog, unique("bob"))
     wanted = unique("rob")
     replace = Container.replace
 
-    async def replace_too_late(container: Container, item: Item, *, etag: str) -> Item:
+    async def fail_to_replace(container: Container, item: Item, *, etag: str) -> Item:
         if item["id"] == user["id"]:
             raise ConditionFailed
         return await replace(container, item, etag=etag)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Container, "replace", replace_too_late)
+        patched.setattr(Container, "replace", fail_to_replace)
         with pytest.raises(DatabaseUnavailable):
             await _rename(blog, user, wanted)
 
@@ -165,12 +165,14 @@ async def test_a_rename_that_changes_only_the_case_keeps_the_reservation(blog: B
     await _rename(blog, user, name.upper())
     await blog.drain()
 
-    reservation = await blog.users.read(usernames.reservation_id(name), usernames.reservation_id(name))
+    reservation = await blog.users.read(
+        username_reservations.reservation_id(name), username_reservations.reservation_id(name)
+    )
     assert reservation is not None
     assert reservation["ownerId"] == user["id"]
 
 
-async def test_a_repeated_registration_with_its_key_returns_the_same_user(blog: Blog) -> None:
+async def test_a_retried_registration_returns_the_same_user(blog: Blog) -> None:
     name = unique("bob")
     first = await _register(blog, name, key="k1")
     await blog.drain()
@@ -178,12 +180,14 @@ async def test_a_repeated_registration_with_its_key_returns_the_same_user(blog: 
     again = await _register(blog, name, key="k1")
 
     assert again == first
-    reservation = await blog.users.read(usernames.reservation_id(name), usernames.reservation_id(name))
+    reservation = await blog.users.read(
+        username_reservations.reservation_id(name), username_reservations.reservation_id(name)
+    )
     assert reservation is not None
     assert "ttl" not in reservation
 
 
-async def test_a_stale_page_cannot_rename_whoever_has_the_old_name_now(blog: Blog) -> None:
+async def test_a_stale_page_cannot_rename_the_new_owner_of_a_username(blog: Blog) -> None:
     name = unique("alice")
     first = await _register(blog, name)
     await _rename(blog, first, unique("bob"))
@@ -194,10 +198,10 @@ async def test_a_stale_page_cannot_rename_whoever_has_the_old_name_now(blog: Blo
     assert (await get_user(blog.users, second["id"]))["username"] == name
 
 
-async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None:
+async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     user = await _register(blog, unique("Bob"))
-    key = usernames.reservation_id(user["username"].lower())
-    await blog.users.read(key, key)  # a client's first request to a container asks for its properties, too
+    key = username_reservations.reservation_id(user["username"].lower())
+    await blog.users.read(key, key)  # the first request to a container also reads its properties
 
     with metered() as charge:
         reservation = await blog.users.read(key, key)
@@ -208,26 +212,24 @@ async def test_the_user_of_a_name_is_found_by_one_point_read(blog: Blog) -> None
     assert charge.request_units <= 2
 
 
-async def test_a_name_that_is_released_while_it_is_being_taken_over_is_had(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_username_released_during_its_takeover_is_taken(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     name = unique("bob")
     first = await _register(blog, name)
     await _rename(blog, first, unique("rob"))
     replace = Container.replace
 
-    async def replace_what_the_feed_releases(container: Container, item: Item, *, etag: str) -> Item:
+    async def replace_after_its_release(container: Container, item: Item, *, etag: str) -> Item:
         await container.delete(item["id"], item["userId"])
         return await replace(container, item, etag=etag)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Container, "replace", replace_what_the_feed_releases)
+        patched.setattr(Container, "replace", replace_after_its_release)
         second = await _register(blog, name)
 
     assert second["username"] == name
 
 
-async def test_a_settled_rename_does_not_change_the_entity_tag_of_the_user(blog: Blog) -> None:
+async def test_completing_a_rename_does_not_change_the_users_etag(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     renamed = await _rename(blog, user, unique("rob"))
     await blog.drain()
@@ -239,25 +241,25 @@ async def test_a_settled_rename_does_not_change_the_entity_tag_of_the_user(blog:
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """Containers in which something else happens once, at a certain point."""
+class Interleaving:
+    """Runs `after` once, right after an operation on an item."""
 
     after: Callable[[], Awaitable[object]]
 
     def read(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        """After the first read of the item, before its result is used."""
+        """Interleave after the first read of the item, before its result is used."""
         self._follow(monkeypatch, "read", lambda arguments: arguments[0] == item_id)
 
     def create(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        """After the item is created."""
+        """Interleave after the item's creation."""
         self._follow(monkeypatch, "create", lambda arguments: arguments[0]["id"] == item_id)
 
-    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, is_meant: Callable[[Any], bool]) -> None:
+    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, matches: Callable[[Any], bool]) -> None:
         operation = getattr(Container, name)
 
         async def follow(container: Container, *arguments: Any, **options: Any) -> Any:
             result = await operation(container, *arguments, **options)
-            if is_meant(arguments):
+            if matches(arguments):
                 monkeypatch.setattr(Container, name, operation)
                 await self.after()
             return result
@@ -274,11 +276,11 @@ async def _present(blog: Blog, user: Item) -> Item:
 
 
 async def _reservation(blog: Blog, username: str) -> Item | None:
-    key = usernames.reservation_id(username)
+    key = username_reservations.reservation_id(username)
     return await blog.users.read(key, key)
 
 
-async def test_a_delivery_from_before_a_rename_does_not_reserve_the_released_name_again(blog: Blog) -> None:
+async def test_a_late_delivery_does_not_recreate_a_released_reservation(blog: Blog) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
     await _settle(blog, await _present(blog, first))
@@ -288,7 +290,7 @@ async def test_a_delivery_from_before_a_rename_does_not_reserve_the_released_nam
     assert await _reservation(blog, first["username"]) is None
 
 
-async def test_a_delivery_from_before_a_rename_is_no_failure_when_others_have_the_name_since(blog: Blog) -> None:
+async def test_a_late_delivery_does_not_fail_if_someone_else_has_the_username(blog: Blog) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
     await _settle(blog, await _present(blog, first))
@@ -300,34 +302,34 @@ async def test_a_delivery_from_before_a_rename_is_no_failure_when_others_have_th
     assert (await _reservation(blog, first["username"]) or {})["ownerId"] == heir["id"]
 
 
-async def test_a_rename_settled_while_a_missing_reservation_is_made_again_leaves_none(
+async def test_a_rename_during_the_recreation_of_a_reservation_leaves_none(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await _register(blog, unique("bob"))
-    key = usernames.reservation_id(first["username"])
+    key = username_reservations.reservation_id(first["username"])
     await blog.users.delete(key, key)
 
     async def rename_and_settle() -> None:
         await _rename(blog, first, unique("rob"))
         await _settle(blog, await _present(blog, first))
 
-    Meeting(rename_and_settle).create(monkeypatch, key)
+    Interleaving(rename_and_settle).create(monkeypatch, key)
     await _settle(blog, first)
 
     assert await _reservation(blog, first["username"]) is None
 
 
 class Killed(BaseException):
-    """As a crash: nothing is done after it."""
+    """A crash: no except clause of the app runs."""
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_expires(
+async def test_a_crash_during_the_recreation_of_a_reservation_leaves_one_that_expires(
     blog: Blog, monkeypatch: pytest.MonkeyPatch, is_late: bool
 ) -> None:
-    """And the same change once more confirms it, unless the user has another name by now."""
+    """The next delivery confirms it, unless the user was renamed."""
     first = await _register(blog, unique("bob"))
-    key = usernames.reservation_id(first["username"])
+    key = username_reservations.reservation_id(first["username"])
     if is_late:
         await _rename(blog, first, unique("rob"))
         await _settle(blog, await _present(blog, first))
@@ -337,25 +339,25 @@ async def test_a_kill_while_a_missing_reservation_is_made_again_leaves_one_that_
     async def die() -> None:
         raise Killed
 
-    Meeting(die).create(monkeypatch, key)
+    Interleaving(die).create(monkeypatch, key)
     with pytest.raises(Killed):
         await _settle(blog, first)
     left = await _reservation(blog, first["username"]) or {}
     await _settle(blog, first)
     after = await _reservation(blog, first["username"])
 
-    assert left["ttl"] == usernames.UNCONFIRMED_TTL_S
+    assert left["ttl"] == username_reservations.UNCONFIRMED_TTL_S
     assert (after is None) == is_late
     assert after is None or "ttl" not in after
 
 
-async def test_a_name_confirmed_by_a_late_delivery_while_it_is_released_is_released(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_late_confirmation_does_not_prevent_the_release(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
 
-    Meeting(lambda: usernames.confirm(blog.users, first)).read(monkeypatch, usernames.reservation_id(first["username"]))
+    Interleaving(lambda: username_reservations.confirm(blog.users, first)).read(
+        monkeypatch, username_reservations.reservation_id(first["username"])
+    )
     await _settle(blog, await _present(blog, first))
 
     assert await _reservation(blog, first["username"]) is None

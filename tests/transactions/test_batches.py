@@ -1,4 +1,4 @@
-"""Group commit, with the interleavings forced: a container whose batches wait until the test lets them go."""
+"""Group commit with forced interleavings, on a container that holds its batches until a test releases them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ import pytest
 
 from shared.charges import metered
 from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing, Operation
-from shared.data.contributions import Added
 from shared.data.posts import delete_post
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
-from shared.transactions import post_commits
-from shared.transactions.contribution_batches import ContributionBatches
+from shared.transactions.batches import Batches
+from shared.transactions.protocol import Added
 from tests.blog import Blog
-from tests.items import a_comment, a_like, a_post, a_user
+from tests.items import a_comment, a_like, a_post, a_record, a_user
 
 
 class HeldContainer(Container):
-    """Its batches wait for the gate; `sizes` are their numbers of operations."""
+    """Its batches wait for the gate; `sizes` has the number of operations of each."""
 
     def __init__(self, container: Container) -> None:
         super().__init__(container.proxy)
@@ -41,25 +40,26 @@ class HeldContainer(Container):
 
 
 class Crowd:
-    """Readers who like one post, each in a task of its own."""
+    """Readers who like one post, each in their own task."""
 
     def __init__(self, posts: HeldContainer, post: Item) -> None:
         self.posts, self.post = posts, post
-        self.batches = ContributionBatches()
+        self.batches = Batches()
         self.charges: list[float] = []
 
-    def like(self, reader: Item | None = None) -> asyncio.Task[Added]:
-        return asyncio.create_task(self._like(reader or a_user()))
+    def like(self, reader: Item | None = None, command_id: str | None = None) -> asyncio.Task[Added]:
+        return asyncio.create_task(self._like(reader or a_user(), command_id))
 
-    async def _like(self, reader: Item) -> Added:
+    async def _like(self, reader: Item, command_id: str | None) -> Added:
+        like = a_like(self.post, reader)
         with metered() as charge:
             try:
-                return await self.batches.add(self.posts, a_like(self.post, reader))
+                return await self.batches.add(self.posts, like, a_record(like, command_id) if command_id else None)
             finally:
                 self.charges.append(charge.request_units)
 
-    async def first_under_way(self) -> asyncio.Task[Added]:
-        """A like whose batch is held."""
+    async def first_running(self) -> asyncio.Task[Added]:
+        """Start a like whose batch is held."""
         task = self.like()
         await self.posts.arrivals.acquire()
         return task
@@ -71,8 +71,8 @@ async def crowd(blog: Blog) -> Crowd:
     return Crowd(HeldContainer(blog.posts), post)
 
 
-async def test_what_comes_meanwhile_goes_together(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_under_way()
+async def test_likes_that_arrive_during_a_batch_share_the_next_one(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
     others = [crowd.like() for _ in range(20)]
     await asyncio.sleep(0)
     crowd.posts.gate.set()
@@ -85,8 +85,8 @@ async def test_what_comes_meanwhile_goes_together(blog: Blog, crowd: Crowd) -> N
     assert (await blog.posts.read(crowd.post["id"], crowd.post["id"]) or {})["version"] == crowd.post["version"] + 2
 
 
-async def test_a_batch_is_charged_to_all_that_are_in_it(crowd: Crowd) -> None:
-    first = await crowd.first_under_way()
+async def test_the_commands_of_a_batch_share_its_charge(crowd: Crowd) -> None:
+    first = await crowd.first_running()
     others = [crowd.like() for _ in range(20)]
     await asyncio.sleep(0)
     crowd.posts.gate.set()
@@ -98,8 +98,8 @@ async def test_a_batch_is_charged_to_all_that_are_in_it(crowd: Crowd) -> None:
     assert 0 < shared[0] < alone / 2
 
 
-async def test_no_batch_takes_more_than_thirty(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_under_way()
+async def test_a_batch_has_at_most_thirty_commands(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
     others = [crowd.like() for _ in range(70)]
     await asyncio.sleep(0)
     crowd.posts.gate.set()
@@ -110,29 +110,32 @@ async def test_no_batch_takes_more_than_thirty(blog: Blog, crowd: Crowd) -> None
     assert await blog.counts(crowd.post) == (0, 71)
 
 
-# aiohttp's word on a body of more than 1 MB, which this is.
+# aiohttp warns about bodies over 1 MB.
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
-async def test_thirty_of_the_longest_comments_fit_in_one_batch(blog: Blog, crowd: Crowd) -> None:
-    """60 KB each as JSON of ASCII alone, which is how the SDK sends them; on the longest post that the API takes."""
+async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog: Blog, crowd: Crowd) -> None:
+    """Each has 60 KB in the ASCII JSON that the SDK sends, and the post is as long as the API allows."""
     longest = {"op": "set", "path": "/content", "value": "🎉" * POST_LENGTH}
     await blog.posts.patch(crowd.post["id"], crowd.post["id"], [longest])
-    first = await crowd.first_under_way()
+    first = await crowd.first_running()
     comments = [a_comment(crowd.post, a_user(), content="🎉" * COMMENT_LENGTH) for _ in range(30)]
-    adding = [asyncio.create_task(crowd.batches.add(crowd.posts, comment)) for comment in comments]
+    adding = [
+        asyncio.create_task(crowd.batches.add(crowd.posts, comment, a_record(comment, comment["id"])))
+        for comment in comments
+    ]
     await asyncio.sleep(0)
     crowd.posts.gate.set()
     await asyncio.gather(first, *adding)
 
-    assert crowd.posts.sizes == [2, 31]
+    assert crowd.posts.sizes == [2, 61]
     assert await blog.counts(crowd.post) == (30, 1)
 
 
-async def test_those_who_like_it_already_hold_up_nobody(blog: Blog, crowd: Crowd) -> None:
+async def test_existing_likes_do_not_refuse_the_others_of_their_batch(blog: Blog, crowd: Crowd) -> None:
     fans = [a_user() for _ in range(5)]
     for fan in fans:
         await blog.posts.create(a_like(crowd.post, fan))
     await blog.posts.patch(crowd.post["id"], crowd.post["id"], [{"op": "set", "path": "/likeCount", "value": 5}])
-    first = await crowd.first_under_way()
+    first = await crowd.first_running()
     others = [crowd.like(fan) for fan in fans] + [crowd.like() for _ in range(5)]
     await asyncio.sleep(0)
     crowd.posts.gate.set()
@@ -144,9 +147,29 @@ async def test_those_who_like_it_already_hold_up_nobody(blog: Blog, crowd: Crowd
     assert await blog.counts(crowd.post) == (0, 11)
 
 
-async def test_a_double_click_is_one_like(blog: Blog, crowd: Crowd) -> None:
+async def test_likes_with_records_share_a_batch_with_retries_and_existing_likes(blog: Blog, crowd: Crowd) -> None:
+    fan, retrying = a_user(), a_user()
+    for reader, command_id in ((fan, None), (retrying, "retry")):
+        like = a_like(crowd.post, reader)
+        await Batches().add(blog.posts, like, a_record(like, command_id) if command_id else None)
+    first = await crowd.first_running()
+    others = [crowd.like(fan, "fan"), crowd.like(retrying, "retry"), crowd.like(a_user(), "new"), crowd.like()]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    added = await asyncio.gather(first, *others)
+
+    assert [one.created for one in added] == [True, False, False, True, True]
+    # The last batch: the count, the record of the existing like, a like with its record, a like.
+    assert crowd.posts.sizes == [2, 8, 5]
+    assert await blog.counts(crowd.post) == (0, 5)
+    records = [item for item in await blog.items_of(crowd.post) if item["type"] == "idempotency"]
+    assert {record["id"] for record in records} == {"idempotency:fan", "idempotency:retry", "idempotency:new"}
+
+
+async def test_concurrent_likes_of_one_user_are_one_like(blog: Blog, crowd: Crowd) -> None:
     reader = a_user()
-    first = await crowd.first_under_way()
+    first = await crowd.first_running()
     twice = [crowd.like(reader), crowd.like(reader)]
     await asyncio.sleep(0)
     crowd.posts.gate.set()
@@ -159,8 +182,22 @@ async def test_a_double_click_is_one_like(blog: Blog, crowd: Crowd) -> None:
     assert await blog.counts(crowd.post) == (0, 2)
 
 
-async def test_a_post_deleted_meanwhile_is_not_found_by_any(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_under_way()
+async def test_an_unexpected_error_reruns_each_command_of_the_batch(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    others = [crowd.like() for _ in range(3)]
+    await asyncio.sleep(0)
+    crowd.posts.refusals = [RuntimeError("unexpected"), RuntimeError("unexpected")]
+    crowd.posts.gate.set()
+
+    outcomes = await asyncio.gather(first, *others, return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [RuntimeError, Added, Added, Added]
+    assert crowd.posts.sizes == [2, 4, 2, 2, 2]
+    assert await blog.counts(crowd.post) == (0, 3)
+
+
+async def test_a_post_deleted_during_a_batch_fails_all_its_commands(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
     others = [crowd.like() for _ in range(3)]
     await delete_post(blog.posts, crowd.post["id"], etag=None)
     crowd.posts.gate.set()
@@ -171,8 +208,8 @@ async def test_a_post_deleted_meanwhile_is_not_found_by_any(blog: Blog, crowd: C
     assert [item["type"] for item in await blog.items_of(crowd.post)] == ["deletedPost"]
 
 
-async def test_a_request_that_gives_up_leaves_the_others_alone(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_under_way()
+async def test_a_cancelled_request_does_not_affect_the_others(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
     impatient, patient = crowd.like(), crowd.like()
     await asyncio.sleep(0)
     first.cancel()
@@ -182,14 +219,14 @@ async def test_a_request_that_gives_up_leaves_the_others_alone(blog: Blog, crowd
     assert (await patient).created
     await asyncio.gather(first, impatient, return_exceptions=True)
 
-    # The first was on its way, the impatient one was not yet.
+    # The first was already being written; the impatient one was not.
     assert crowd.posts.sizes == [2, 2]
     assert await blog.counts(crowd.post) == (0, 2)
 
 
-async def test_a_failure_is_told_to_all_in_the_batch_and_to_nobody_else(blog: Blog, crowd: Crowd) -> None:
+async def test_a_failed_batch_does_not_fail_the_next_one(blog: Blog, crowd: Crowd) -> None:
     crowd.posts.refusals = [DatabaseThrottled(1.0)]
-    first = await crowd.first_under_way()
+    first = await crowd.first_running()
     other = crowd.like()
     await asyncio.sleep(0)
     crowd.posts.gate.set()
@@ -200,11 +237,9 @@ async def test_a_failure_is_told_to_all_in_the_batch_and_to_nobody_else(blog: Bl
     assert await blog.counts(crowd.post) == (0, 1)
 
 
-async def test_a_batch_that_hangs_holds_up_the_next_only_so_long(
-    blog: Blog, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(post_commits, "_HELD_UP_S", 0.01)
-    first = await crowd.first_under_way()
+async def test_a_batch_that_hangs_delays_the_next_one_for_a_limited_time(blog: Blog, crowd: Crowd) -> None:
+    crowd.batches = Batches(overlap_after_s=0.01)
+    first = await crowd.first_running()
     other = crowd.like()
     await crowd.posts.arrivals.acquire()
 
@@ -214,49 +249,48 @@ async def test_a_batch_that_hangs_holds_up_the_next_only_so_long(
     assert await blog.counts(crowd.post) == (0, 2)
 
 
-async def test_a_batch_that_hangs_is_given_up_at_its_deadline(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post_commits, "COMMIT_DEADLINE_S", 0.05)
-    first = await crowd.first_under_way()
+async def test_a_batch_that_hangs_fails_at_its_deadline(crowd: Crowd) -> None:
+    crowd.batches = Batches(deadline_s=0.05)
+    first = await crowd.first_running()
 
     with pytest.raises(DatabaseUnavailable):
         await first
 
 
 @pytest.mark.parametrize("index", [0, 1])
-async def test_a_batch_refused_again_and_again_ends(crowd: Crowd, index: int) -> None:
+async def test_a_batch_that_is_always_refused_ends(crowd: Crowd, index: int) -> None:
     crowd.posts.refusals = [BatchRefused(index, ConditionFailed()) for _ in range(20)]
-    first = await crowd.first_under_way()
+    first = await crowd.first_running()
     crowd.posts.gate.set()
 
     with pytest.raises(DatabaseUnavailable):
         await first
 
 
-async def test_a_comment_deleted_by_somebody_else_meanwhile_is_not_uncounted_twice(blog: Blog, crowd: Crowd) -> None:
+async def test_concurrent_deletions_in_two_processes_uncount_once(blog: Blog, crowd: Crowd) -> None:
     comment = (await crowd.batches.add(blog.posts, a_comment(crowd.post, a_user()))).item
     removal = asyncio.create_task(
         crowd.batches.remove(crowd.posts, crowd.post["id"], comment["id"], "comment", etag=None)
     )
     await crowd.posts.arrivals.acquire()
-    assert await ContributionBatches().remove(blog.posts, crowd.post["id"], comment["id"], "comment", etag=None)
+    assert await Batches().remove(blog.posts, crowd.post["id"], comment["id"], "comment", etag=None)
     crowd.posts.gate.set()
 
     assert await removal is False
     assert await blog.counts(crowd.post) == (0, 0)
 
 
-async def test_a_post_missing_from_the_start_is_not_found(blog: Blog) -> None:
+async def test_a_like_of_a_missing_post_raises_post_not_found(blog: Blog) -> None:
     post: dict[str, Any] = a_post(a_user())
 
     with pytest.raises(PostNotFound) as missing:
-        await ContributionBatches().add(blog.posts, a_like(post, a_user()))
+        await Batches().add(blog.posts, a_like(post, a_user()))
 
     assert not isinstance(missing.value.__cause__, ItemMissing)
 
 
 class LaggingContainer(Container):
-    """Its reads come from a replica that has not heard of comments and likes yet, until a batch of this process has
-    been to the primary: from then on the session token asks for what that has."""
+    """Its reads go to a replica without comments and likes, until a batch updates the session token."""
 
     def __init__(self, container: Container) -> None:
         super().__init__(container.proxy)
@@ -276,10 +310,10 @@ class LaggingContainer(Container):
 
 
 @pytest.mark.parametrize("number", [1, 3])
-async def test_what_another_process_has_just_added_is_removed_although_a_replica_does_not_know_it(
+async def test_likes_of_another_process_are_removed_despite_a_lagging_replica(
     blog: Blog, crowd: Crowd, number: int
 ) -> None:
-    here, there = LaggingContainer(blog.posts), ContributionBatches()
+    here, there = LaggingContainer(blog.posts), Batches()
     likes = [(await there.add(blog.posts, a_like(crowd.post, a_user()))).item for _ in range(number)]
 
     removed = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""The description and its page as they are served, and real answers held against the description."""
+"""The OpenAPI description and its page as served, and the check of real responses against them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions import description, feed, posts, users
-from functions.description import get_docs, get_docs_asset, get_openapi
+from functions import docs, feed, posts, users
+from functions.docs import get_docs, get_docs_asset, get_openapi
 from shared.http.endpoints import HttpFunction
 from shared.http.problems import PROBLEMS
 from tests.contract import assert_answer_matches
@@ -38,16 +38,17 @@ def a_request(
 
 
 async def asset(name: str, headers: dict[str, str] | None = None) -> func.HttpResponse:
-    return await get_docs_asset(a_request(f"/api/docs/{name}", headers=headers, asset=name))
+    response: func.HttpResponse = await get_docs_asset(a_request(f"/api/docs/{name}", headers=headers, asset=name))
+    return response
 
 
 @pytest.fixture(scope="module")
 def openapi() -> dict[str, Any]:
-    served: dict[str, Any] = json.loads(description.openapi_document().content)
+    served: dict[str, Any] = json.loads(docs.openapi_document().content)
     return served
 
 
-async def test_the_description_is_made_once_and_served_as_json() -> None:
+async def test_the_description_is_built_once_and_served_as_json() -> None:
     first = await get_openapi(a_request("/api/openapi.json"))
     second = await get_openapi(a_request("/api/openapi.json"))
 
@@ -57,7 +58,7 @@ async def test_the_description_is_made_once_and_served_as_json() -> None:
     assert first.headers["Cache-Control"] == "no-cache"
 
 
-async def test_a_caller_who_has_the_description_gets_304() -> None:
+async def test_a_matching_etag_of_the_description_returns_304() -> None:
     etag = (await get_openapi(a_request("/api/openapi.json"))).headers["ETag"]
 
     same = await get_openapi(a_request("/api/openapi.json", headers={"If-None-Match": f'"other", W/{etag}'}))
@@ -67,7 +68,7 @@ async def test_a_caller_who_has_the_description_gets_304() -> None:
     assert other.status_code == 200
 
 
-async def test_the_page_loads_from_its_own_host_only() -> None:
+async def test_the_page_loads_only_from_its_own_host() -> None:
     response = await get_docs(a_request("/api/docs"))
     page = response.get_body().decode()
 
@@ -78,7 +79,7 @@ async def test_the_page_loads_from_its_own_host_only() -> None:
     assert "unsafe" not in response.headers["Content-Security-Policy"]
 
 
-async def test_everything_that_the_page_loads_is_served_for_a_year_under_its_version() -> None:
+async def test_assets_of_the_page_are_cached_for_a_year_by_version() -> None:
     page = (await get_docs(a_request("/api/docs"))).get_body().decode()
     links = dict(re.findall(r'"/api/docs/([^"?]+)\?v=([0-9a-f]+)"', page))
 
@@ -92,7 +93,7 @@ async def test_everything_that_the_page_loads_is_served_for_a_year_under_its_ver
         assert len(response.get_body()) > 100
 
 
-async def test_an_asset_that_the_caller_has_is_not_sent_again() -> None:
+async def test_a_matching_etag_of_an_asset_returns_304() -> None:
     etag = (await asset("swagger-ui-bundle.js")).headers["ETag"]
 
     again = await asset("swagger-ui-bundle.js", {"If-None-Match": etag})
@@ -102,15 +103,15 @@ async def test_an_asset_that_the_caller_has_is_not_sent_again() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../description.py", "..%2Fdescription.py", "page.html", "LICENSE", "swagger-ui/swagger-ui.css", "/etc/passwd"],
+    ["../docs.py", "..%2Fdocs.py", "page.html", "LICENSE", "swagger-ui/swagger-ui.css", "/etc/passwd"],
 )
-async def test_no_other_file_is_served(name: str) -> None:
+async def test_other_files_are_not_served(name: str) -> None:
     response = await asset(name)
 
     assert (response.status_code, response.get_body()) == (404, b"")
 
 
-async def test_the_type_of_every_problem_leads_to_its_explanation() -> None:
+async def test_every_problem_type_links_to_its_explanation() -> None:
     page = (await get_docs(a_request("/api/docs"))).get_body().decode()
 
     for problem in PROBLEMS.values():
@@ -119,7 +120,7 @@ async def test_the_type_of_every_problem_leads_to_its_explanation() -> None:
         assert page.count(f'<dt id="{fragment}">{problem.title} ') == 1
 
 
-def test_the_vendored_files_are_those_of_the_notices() -> None:
+def test_vendored_files_match_the_third_party_notices() -> None:
     notices = (ROOT / "THIRD_PARTY_NOTICES.md").read_text(encoding="utf-8")
     vendored = ROOT / "functions" / "static" / "swagger-ui"
 
@@ -150,7 +151,7 @@ JSON = {"Content-Type": "application/json"}
         (feed.get_feed, lambda: a_request("/api/feed?limit=0"), 400),
     ],
 )
-async def test_what_is_refused_before_the_database_is_refused_as_described(
+async def test_requests_rejected_before_the_database_match_the_description(
     openapi: dict[str, Any], function: HttpFunction, request_of: Callable[[], func.HttpRequest], status: int
 ) -> None:
     request = request_of()
@@ -162,7 +163,6 @@ async def test_what_is_refused_before_the_database_is_refused_as_described(
 
 
 def sent(answer: func.HttpResponse) -> dict[str, str]:
-    """The headers as a host sends them."""
     return {**answer.headers, "content-type": answer.mimetype}
 
 
@@ -177,12 +177,12 @@ OF_A_USER = {"content-type": "application/json; charset=utf-8", "etag": '"1"', "
 UNKNOWN_POST = {"type": "/api/docs#post-not-found", "title": "", "status": 404, "detail": "", "instance": "/"}
 
 
-def test_an_answer_as_described_is_accepted(openapi: dict[str, Any]) -> None:
+def test_a_described_response_passes_the_check(openapi: dict[str, Any]) -> None:
     assert_answer_matches(openapi, "GET", "/api/users/u1?limit=3", 200, OF_A_USER, json.dumps(A_USER).encode())
     assert_answer_matches(openapi, "GET", "http://host:7071/api/users/u1", 304, OF_A_USER, b"")
 
 
-def test_what_the_description_leaves_out_is_accepted_from_the_host_and_the_page_only(openapi: dict[str, Any]) -> None:
+def test_undescribed_responses_pass_only_from_the_host_and_the_docs(openapi: dict[str, Any]) -> None:
     assert_answer_matches(openapi, "GET", "/api/nothing", 404, {}, b"")
     assert_answer_matches(openapi, "PATCH", "/api/users/u1", 404, {}, b"")
     assert_answer_matches(openapi, "GET", "/api/docs/docs.css", 200, {}, b"body {}")
@@ -200,11 +200,11 @@ def test_what_the_description_leaves_out_is_accepted_from_the_host_and_the_page_
         ("/api/users/u1", 200, OF_A_USER, A_USER | {"_rid": "x"}, "_rid"),
         ("/api/users/u1", 200, OF_A_USER, A_USER | {"creationDate": "2026-01-31"}, "creationDate"),
         ("/api/users/u1", 200, OF_A_USER, {"id": "u1"}, "username"),
-        ("/api/users/u1", 304, OF_A_USER, A_USER, "none is described"),
+        ("/api/users/u1", 304, OF_A_USER, A_USER, "body is not described"),
         ("/api/users/u1", 404, {"content-type": "application/problem+json"}, UNKNOWN_POST, "post-not-found"),
     ],
 )
-def test_an_answer_unlike_the_description_is_told(
+def test_an_undescribed_response_fails_the_check(
     openapi: dict[str, Any], path: str, status: int, headers: dict[str, str], body: dict[str, Any], fault: str
 ) -> None:
     with pytest.raises(AssertionError, match=fault):
