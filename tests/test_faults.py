@@ -45,7 +45,7 @@ FAULTS: dict[str, tuple[str, ...] | str] = {
     "A4 a count that was not there becomes null": (
         f"{COMMENT}::test_the_first_comment_on_a_post_without_a_count_sets_it_to_one",
         f"{COMMENT}::test_the_articles_script_stores_null_for_a_missing_count",
-        "functions/test_database_failures.py::test_posts_without_names_and_counts_are_listed",
+        "functions/test_database_failures.py::test_lists_include_posts_without_username_and_counts",
     ),
     "A5 an unknown post is a script error": (
         f"{COMMENT}::test_a_comment_on_an_unknown_post_throws_404_and_writes_nothing",
