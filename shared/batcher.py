@@ -19,10 +19,9 @@ class Batcher(Generic[Key, Value, Result]):
 
     `run` gets a key and up to `limit` values, and returns an outcome for each in the same order: a result, or an
     exception to raise. If it raises instead, each value runs in a batch of its own, so that an error reaches only the
-    submitter who caused it. Errors in `shared_errors`, and TimeoutError, reach everyone in the batch.
+    submitter who caused it. Errors in `shared_errors` reach everyone in the batch.
 
-    Values with the same `identity` never share a batch. A batch ends with TimeoutError after `deadline_s`, and delays
-    the next one by at most `overlap_after_s`. None means no limit.
+    Values with the same `identity` never share a batch. A batch delays the next one by at most `overlap_after_s`.
     """
 
     def __init__(
@@ -32,14 +31,12 @@ class Batcher(Generic[Key, Value, Result]):
         limit: int,
         identity: Callable[[Value], Hashable] | None = None,
         shared_errors: tuple[type[Exception], ...] = (),
-        deadline_s: float | None = None,
         overlap_after_s: float | None = None,
     ) -> None:
         self._run = run
         self._limit = limit
         self._identity = identity
-        self._shared_errors: tuple[type[Exception], ...] = (TimeoutError, *shared_errors)
-        self._deadline_s = deadline_s
+        self._shared_errors = shared_errors
         self._overlap_after_s = overlap_after_s
         self._queues: dict[Key, deque[_Submission[Value, Result]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -89,8 +86,7 @@ class Batcher(Generic[Key, Value, Result]):
     async def _run_batch(self, key: Key, batch: Sequence[_Submission[Value, Result]]) -> None:
         outcomes: Sequence[Result | Exception]
         try:
-            async with asyncio.timeout(self._deadline_s):
-                outcomes = await self._run(key, [value for value, _ in batch])
+            outcomes = await self._run(key, [value for value, _ in batch])
         except Exception as error:  # noqa: BLE001 - every error goes to the submitters
             if len(batch) > 1 and not isinstance(error, self._shared_errors):
                 for submission in batch:

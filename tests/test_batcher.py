@@ -138,15 +138,6 @@ async def test_a_batch_that_hangs_delays_the_next_one_for_a_limited_time(doublin
     assert await asyncio.gather(first, second) == [2, 4]
 
 
-async def test_a_batch_that_hangs_ends_at_its_deadline(doubling: Doubling) -> None:
-    batcher = doubling.batcher(deadline_s=0.01)
-
-    outcomes = await asyncio.gather(*(batcher.submit("a", number) for number in (1, 2)), return_exceptions=True)
-
-    assert [type(outcome) for outcome in outcomes] == [TimeoutError] * 2
-    assert doubling.runs == [[1, 2]]
-
-
 async def test_existing_copies_do_not_keep_the_others_from_being_created(blog: Blog) -> None:
     copies = [short_form(a_post(a_user())) for _ in range(5)]
     for copy in copies[1::2]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from shared.settings import Settings
-from shared.transactions.batches import Batches
+from shared.transactions.batches import Added, Batches
 from shared.transactions.procedures import Procedures
-from shared.transactions.protocol import Added, Transactions
 
 __all__ = ["BATCHES", "PROCEDURES", "Added", "Transactions", "transactions"]
 
-BATCHES: Transactions = Batches()
-PROCEDURES: Transactions = Procedures()
+Transactions = Batches | Procedures
+
+BATCHES = Batches()
+PROCEDURES = Procedures()
 
 
 def transactions(settings: Settings) -> Transactions:

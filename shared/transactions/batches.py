@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from shared.batcher import Batcher
 from shared.charges import Charge, add_share, metered
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing, Operation
+from shared.deadline import deadline
 from shared.errors import (
     BlogError,
     CommentNotFound,
-    DatabaseThrottled,
     DatabaseUnavailable,
     IdempotencyKeyReused,
     PostNotFound,
@@ -32,7 +33,6 @@ from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import name_version
 from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS, RENAMING_REFUSALS
-from shared.transactions.protocol import Added
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT = 30
@@ -50,43 +50,60 @@ OUTDATED = (
 _OUTDATED_IN_POST = f"SELECT c.id, c.type FROM c WHERE {OUTDATED} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
 
 
-class Batches:
-    """See `shared.transactions.protocol.Transactions`."""
+@dataclass(frozen=True)
+class Added:
+    """A comment or like as stored, and whether this command created it."""
 
-    feed_trigger = None
+    item: Item
+    created: bool
+
+
+class Batches:
+    """Writes to `posts` that change several items of one logical partition.
+
+    An error means that nothing was written, except DatabaseUnavailable: then the outcome is unknown.
+    """
+
+    # The trigger that keeps the feed's length; without one, the change-feed function deletes the surplus.
+    feed_trigger: str | None = None
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
-        self._batcher = Batcher(
-            _commit,
-            limit=GROUP_LIMIT,
-            identity=lambda change: change.item_id,
-            deadline_s=deadline_s,
-            overlap_after_s=overlap_after_s,
-        )
+        commit = partial(_commit, deadline_s)
+        self._batcher = Batcher(commit, limit=GROUP_LIMIT, identity=_item_id, overlap_after_s=overlap_after_s)
 
     async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
-        """One batch. If the item or record exists: a refused batch and a point read for each of the two."""
+        """Add a comment or like, its count and its idempotency record.
+
+        One batch. If the item or record exists: a refused batch and a point read for each of the two.
+
+        An existing item with this id is returned unchanged and counted once. If the record exists, the command is a
+        retry: it returns what the first one returned, even if that like was deleted. Raises PostNotFound,
+        IdempotencyKeyReused, and CommentNotFound if the comment was deleted.
+        """
         added: Added = await self._submit(posts, item["postId"], _Addition(item, record))
         return added
 
     async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
-        """A point read and a batch. If there is no such item, another batch and point read confirm it."""
+        """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
+
+        A point read and a batch. If there is no such item, another batch and point read confirm it. Raises
+        PostNotFound, and VersionMismatch if the item does not have `etag`.
+        """
         removed: bool = await self._submit(posts, post_id, _Removal(item_id, kind, etag))
         return removed
 
     async def _submit(self, posts: Container, post_id: str, change: _Change) -> Any:
         try:
             return await self._batcher.submit((posts, post_id), change)
-        except TimeoutError as error:
-            charge, _ = change.bill
-            if charge.retry_after_s is not None:
-                raise DatabaseThrottled(charge.retry_after_s) from error
-            raise DatabaseUnavailable("a batch reached its deadline") from error
         finally:
             add_share(*change.bill)
 
     async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
-        """A query in one partition and a batch for each hundred items, until the query finds none."""
+        """Write the user's current name to all their items of one post; safe to repeat.
+
+        A query in one partition and a batch for each hundred items, until the query finds none. Items that a later
+        rename wrote stay unchanged. Raises DatabaseUnavailable if it makes no progress.
+        """
         parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
         refusals = 0
         for _ in range(_MAX_RENAME_BATCHES):
@@ -102,7 +119,10 @@ class Batches:
         raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {_MAX_RENAME_BATCHES} batches")
 
     async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
-        """A batch for each hundred items; if one is refused, `rename_in_post`."""
+        """Like `rename_in_post`, for known items of one post, of which only `id` and `type` are read.
+
+        A batch for each hundred items; if one is refused, `rename_in_post`.
+        """
         try:
             for start in range(0, len(items), BATCH_LIMIT):
                 await posts.batch(post_id, [_rename(item, user) for item in items[start : start + BATCH_LIMIT]])
@@ -199,13 +219,18 @@ class _Removal(_Change):
         return _Write([deletion], difference=-1, outcome=True)
 
 
-async def _commit(key: tuple[Container, str], changes: Sequence[_Change]) -> list[Any]:
+def _item_id(change: _Change) -> str:
+    return change.item_id
+
+
+async def _commit(deadline_s: float, key: tuple[Container, str], changes: Sequence[_Change]) -> list[Any]:
     """Write changes to one post; return their outcomes. The charge is shared evenly."""
     with metered() as charge:
         for change in changes:
             change.bill = (charge, len(changes))
         try:
-            await _Commit(*key, changes).run()
+            async with deadline(deadline_s):
+                await _Commit(*key, changes).run()
         except BlogError as error:
             for change in changes:
                 if change.decision is None or isinstance(change.decision, _Write):

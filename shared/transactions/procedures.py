@@ -1,4 +1,4 @@
-"""Transactions by stored procedures: one execution for each; see stored_procedures/README.md."""
+"""Transactions by stored procedures; see stored_procedures/README.md."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyRe
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.user import name_version
-from shared.transactions.protocol import Added
+from shared.transactions.batches import Added
 
 _NOT_FOUND, _DELETED, _CONDITION_FAILED, _KEY_REUSED = 404, 410, 412, 422
 _MAX_CALLS = 10_000
 
 
 class Procedures:
-    """See `shared.transactions.protocol.Transactions`."""
+    """The same operations as `Batches`, with the same results and errors."""
 
-    feed_trigger = "truncateFeed"
+    feed_trigger: str | None = "truncateFeed"
 
     async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
         """One stored procedure."""

@@ -14,8 +14,7 @@ from shared.data.posts import delete_post
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
-from shared.transactions.batches import Batches
-from shared.transactions.protocol import Added
+from shared.transactions.batches import Added, Batches
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
