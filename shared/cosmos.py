@@ -260,6 +260,12 @@ async def _retry_conflicts(name: str, attempt: Callable[[], Awaitable[Result]], 
     raise DatabaseUnavailable(f"{name} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
 
 
+def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:
+    """Return the patch operations that set `values` and add `increments`."""
+    sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]
+    return sets + [{"op": "incr", "path": f"/{name}", "value": value} for name, value in increments.items()]
+
+
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"name": f"@{name}", "value": value} for name, value in parameters.items()]
 

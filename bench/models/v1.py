@@ -28,8 +28,8 @@ from bench.models.interface import (
     user_of,
 )
 from bench.models.plan import ArticlePlan
-from shared.data.identity import now
 from shared.models.base import Item
+from shared.models.fields import now
 from shared.models.post import summary
 
 # Rows of a page that each physical partition gives of an ORDER BY over all of them: what the article's Q6 was fitted

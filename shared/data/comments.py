@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from shared.cosmos import Container
-from shared.data.idempotency import idempotency_record
-from shared.data.identity import new_id, now
+from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
 from shared.data.users import get_author
 from shared.errors import CommentNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
+from shared.models.fields import now
 from shared.transactions import BATCHES, Transactions
 
 
@@ -30,9 +30,7 @@ async def create_comment(
     author = await get_author(users, new.user_id)
     comment_id = new_id("comment", idempotency_key, new.user_id, post_id)
     comment = comment_item(comment_id, post_id, author, new, now())
-    record = None
-    if idempotency_key is not None:
-        record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id)
+    record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id) if idempotency_key else None
     return (await transactions.add(posts, comment, record)).item
 
 

@@ -1,4 +1,4 @@
-"""Idempotency records: one item per command with an idempotency key, written in the command's own transaction.
+"""Idempotency: the ids of new items, and one record per command with a key, written in the command's transaction.
 
 A record is in the logical partition of the item that its command creates, and expires after 24 hours. It holds a
 fingerprint of the request, and the properties by which a retry finds or restores what the first request returned.
@@ -7,6 +7,7 @@ fingerprint of the request, and the properties by which a retry finds or restore
 from __future__ import annotations
 
 import hashlib
+import uuid
 
 from shared.cosmos import BatchRefused, Container
 from shared.errors import IdempotencyKeyReused
@@ -14,6 +15,19 @@ from shared.models.base import Item, RequestModel
 
 TYPE = "idempotency"
 TTL_S = 24 * 3600
+
+_NAMESPACE = uuid.UUID("6f0c3c1e-6a39-5a0e-9a53-5d1c9f3e7a10")
+
+
+def new_id(kind: str, idempotency_key: str | None, *scope: str) -> str:
+    """Return the id of a new item: derived from the idempotency key, or random.
+
+    A retried command derives the same id, so the database refuses to create its item twice. `scope` is what the key is
+    unique within, such as the user.
+    """
+    if idempotency_key is None:
+        return str(uuid.uuid4())
+    return str(uuid.uuid5(_NAMESPACE, "\n".join((kind, *scope, idempotency_key))))
 
 
 def idempotency_record(command_id: str, request: RequestModel, result: Item, **partition: str) -> Item:

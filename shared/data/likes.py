@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from shared.cosmos import Container
-from shared.data.idempotency import idempotency_record
-from shared.data.identity import new_id, now
+from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
 from shared.data.users import get_author
+from shared.models.fields import now
 from shared.models.like import Like, NewLike, like_id, like_item
 from shared.transactions import BATCHES, Added, Transactions
 

@@ -6,15 +6,16 @@ A post shares a logical partition of `posts` with its comments and likes. The po
 
 from __future__ import annotations
 
-from uuid import UUID
+from collections.abc import Mapping
+from uuid import UUID, uuid4
 
-from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
-from shared.data.idempotency import create_recorded, idempotency_record, is_recorded
-from shared.data.identity import new_edit_id, new_id, now
+from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing, patch_of
+from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
 from shared.errors import Forbidden, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource
+from shared.models.fields import now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
 
 # How long a tombstone stays: longer than the change-feed functions may be down.
@@ -32,9 +33,7 @@ async def create_post(users: Container, posts: Container, new: NewPost, *, idemp
     """
     author = await get_author(users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
-    record = None
-    if idempotency_key is not None:
-        record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id)
+    record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id) if idempotency_key else None
     try:
         return await create_recorded(posts, post_item(post_id, author, new, now()), record, post_id)
     except ItemExists:
@@ -53,15 +52,10 @@ async def edit_post(
     If a response is lost, the SDK resends the patch, and the etag no longer matches. So the post stores the id of its
     last edit. A mismatch costs two point reads.
     """
-    edit_id = new_edit_id()
-    operations: list[dict[str, object]] = [
-        {"op": "set", "path": "/title", "value": changes.title},
-        {"op": "set", "path": "/content", "value": changes.content},
-        {"op": "set", "path": "/editId", "value": edit_id},
-        {"op": "incr", "path": "/version", "value": 1},
-    ]
+    edit_id = uuid4().hex
+    values = {"title": changes.title, "content": changes.content, "editId": edit_id}
     try:
-        return await _patch(posts, post_id, operations, etag, owner)
+        return await _patch(posts, post_id, values, etag, owner)
     except VersionMismatch:
         post = await get_post(posts, post_id)
         if post.get("editId") != edit_id:
@@ -76,24 +70,17 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner
     the copies, comments and likes are deleted. Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not
     the author.
     """
-    operations: list[dict[str, object]] = [
-        {"op": "set", "path": "/type", "value": DELETED_TYPE},
-        {"op": "set", "path": "/creationDate", "value": DELETED_DATE},
-        {"op": "set", "path": "/title", "value": ""},
-        {"op": "set", "path": "/content", "value": ""},
-        {"op": "set", "path": "/ttl", "value": DELETED_TTL_S},
-        {"op": "incr", "path": "/version", "value": 1},
-    ]
-    await _patch(posts, post_id, operations, etag, owner)
+    tombstone = {"type": DELETED_TYPE, "creationDate": DELETED_DATE, "title": "", "content": "", "ttl": DELETED_TTL_S}
+    await _patch(posts, post_id, tombstone, etag, owner)
 
 
 async def _patch(
-    posts: Container, post_id: str, operations: list[dict[str, object]], etag: str | None, owner: UUID | None = None
+    posts: Container, post_id: str, values: Mapping[str, object], etag: str | None, owner: UUID | None
 ) -> Item:
     # The predicate checks the author without a read. It takes no parameters; a UUID is safe to insert.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
     try:
-        return await posts.patch(post_id, post_id, operations, predicate=predicate, etag=etag)
+        return await posts.patch(post_id, post_id, patch_of(values, version=1), predicate=predicate, etag=etag)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:

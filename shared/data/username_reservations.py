@@ -22,7 +22,6 @@ import time
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
 from shared.errors import DatabaseUnavailable, UsernameTaken
@@ -55,15 +54,8 @@ def reservation_id(username: str) -> str:
 def reservation_item(username: str, user_id: str, name_version: int, *, confirmed: bool) -> Item:
     """Return the reservation of `username` for a user whose `nameVersion` is, or will be, `name_version`."""
     key = reservation_id(username)
-    item: dict[str, Any] = {
-        "id": key,
-        "userId": key,
-        "type": TYPE,
-        "username": username,
-        "ownerId": user_id,
-        "nameVersion": name_version,
-    }
-    return item if confirmed else item | {"ttl": UNCONFIRMED_TTL_S}
+    item = {"id": key, "userId": key, "type": TYPE, "username": username, "ownerId": user_id}
+    return item | {"nameVersion": name_version} | ({} if confirmed else {"ttl": UNCONFIRMED_TTL_S})
 
 
 @dataclass(frozen=True)
@@ -117,16 +109,12 @@ async def _is_abandoned(users: Container, held: Item) -> bool:
     return unconfirmed and time.time() - held["_ts"] >= ABANDONED_AFTER_S
 
 
-async def give_back(users: Container, reservation: Reservation) -> None:
-    """Undo a reservation whose user was not written: one write.
-
-    Does nothing unless it is fresh, because the user may have the username, or if it has changed since.
-    """
-    if not reservation.fresh:
-        return
+async def give_back(users: Container, reservation: Reservation, owner: Item) -> None:
+    """Undo a fresh reservation, unless its owner has the username or it has changed since: one write."""
     item = reservation.item
-    with suppress(ConditionFailed, ItemMissing):
-        await users.delete(item["id"], item["id"], etag=item["_etag"])
+    if reservation.fresh and reservation_id(owner["username"]) != item["id"]:
+        with suppress(ConditionFailed, ItemMissing):
+            await users.delete(item["id"], item["id"], etag=item["_etag"])
 
 
 async def confirm(users: Container, user: Item) -> None:

@@ -7,11 +7,9 @@ import random
 import uuid
 
 from shared.cosmos import ConditionFailed, Container, ItemExists
-from shared.data import username_reservations
 from shared.data.authors import recall, remember
-from shared.data.idempotency import create_recorded, idempotency_record, is_recorded
-from shared.data.identity import new_edit_id, new_id, now
-from shared.data.username_reservations import Reservation, reservation_id, reserve
+from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
+from shared.data.username_reservations import give_back, reservation_id, reserve
 from shared.errors import (
     AlreadyRegistered,
     DatabaseUnavailable,
@@ -21,7 +19,7 @@ from shared.errors import (
     VersionMismatch,
 )
 from shared.models.base import Item
-from shared.models.fields import is_item_id
+from shared.models.fields import is_item_id, now
 from shared.models.user import NewUser, User, UserChanges, renamed, user_item
 from shared.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 
@@ -33,9 +31,7 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
     one scope of idempotency keys, because there is no user yet.
     """
     user_id = new_id("user", idempotency_key)
-    record = None
-    if idempotency_key is not None:
-        record = idempotency_record(user_id, new, {"id": user_id}, userId=user_id)
+    record = idempotency_record(user_id, new, {"id": user_id}, userId=user_id) if idempotency_key else None
     user = await _create(users, user_item(user_id, new.username, now()), record)
     if user is None:
         raise IdempotencyKeyReused  # more than 24 hours ago
@@ -79,8 +75,7 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
             return await create_recorded(users, user, record, user_id)
         except ItemExists:
             existing = await get_user(users, user_id)
-            if reservation_id(existing["username"]) != reservation.item["id"]:
-                await username_reservations.give_back(users, reservation)
+            await give_back(users, reservation, existing)
     # Without a record the id is random, so only the SDK's own resend finds the user.
     return existing if record is None or await is_recorded(users, record, user_id) else None
 
@@ -92,7 +87,7 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
 
     The users change feed then updates the copies of the username and releases the old reservation.
     """
-    edit_id = new_edit_id()
+    edit_id = uuid.uuid4().hex
     for attempt in range(RENAME_ATTEMPTS):
         user = await get_user(users, user_id)
         if user.get("editId") == edit_id:
@@ -119,14 +114,8 @@ async def _rename(users: Container, user: Item, username: str, edit_id: str) -> 
         return await users.replace(after, etag=user["_etag"])
     except ConditionFailed:
         if reservation is not None:
-            await _give_back_unless_in_use(users, reservation)
+            await give_back(users, reservation, await get_user(users, user["id"]))
         return None
-
-
-async def _give_back_unless_in_use(users: Container, reservation: Reservation) -> None:
-    user = await get_user(users, reservation.item["ownerId"])
-    if reservation_id(user["username"]) != reservation.item["id"]:
-        await username_reservations.give_back(users, reservation)
 
 
 async def get_author(users: Container, user_id: str) -> Item:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -51,42 +51,31 @@ def iso_utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def now() -> str:
+    """Return the current time in the blog's date format."""
+    return iso_utc(datetime.now(UTC))
+
+
 def parse_moment(text: str) -> datetime:
     """Parse an ISO 8601 time; UTC is the default offset. Raises TypeError, ValueError."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-Username = Annotated[
-    str,
-    Field(min_length=USERNAME_LENGTH[0], max_length=USERNAME_LENGTH[1], examples=["ada.lovelace"]),
-    AfterValidator(check_username),
-]
-UserId = Annotated[str, Field(min_length=1, max_length=255, examples=["0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11"])]
-Title = Annotated[
-    str,
-    Field(min_length=1, max_length=TITLE_LENGTH, examples=["Notes on the Engine"]),
-    AfterValidator(check_not_blank),
-]
-PostContent = Annotated[
-    str,
-    Field(min_length=1, max_length=POST_LENGTH, examples=["It may weave algebraic patterns."]),
-    AfterValidator(check_not_blank),
-]
-CommentContent = Annotated[
-    str,
-    Field(min_length=1, max_length=COMMENT_LENGTH, examples=["Well put."]),
-    AfterValidator(check_not_blank),
-]
-CreationDate = Annotated[
-    str,
-    Field(
-        description="ISO 8601, UTC, milliseconds.",
-        # Documented, not enforced: items with older formats must stay readable.
-        json_schema_extra={
-            "format": "date-time",
-            "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$",
-        },
-        examples=["2026-01-31T23:59:59.123Z"],
-    ),
-]
+def _length(least: int, most: int, *, example: str) -> Any:
+    return Field(min_length=least, max_length=most, examples=[example])
+
+
+_NOT_BLANK = AfterValidator(check_not_blank)
+
+Username = Annotated[str, _length(*USERNAME_LENGTH, example="ada.lovelace"), AfterValidator(check_username)]
+UserId = Annotated[str, _length(1, 255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
+Title = Annotated[str, _length(1, TITLE_LENGTH, example="Notes on the Engine"), _NOT_BLANK]
+PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _NOT_BLANK]
+CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _NOT_BLANK]
+# The format is documented but not enforced: items with older formats must stay readable.
+_DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
+_DATE_FIELD = Field(
+    description="ISO 8601, UTC, milliseconds.", json_schema_extra=_DATE, examples=["2026-01-31T23:59:59.123Z"]
+)
+CreationDate = Annotated[str, _DATE_FIELD]

@@ -43,13 +43,7 @@ class User(Resource):
 
 def user_item(user_id: str, username: str, creation_date: str) -> Item:
     """Return the item of a new user. It has no `nameVersion` (number of renames) before the first rename."""
-    return {
-        "id": user_id,
-        "type": User.TYPE,
-        "userId": user_id,
-        "username": username,
-        "creationDate": creation_date,
-    }
+    return {"id": user_id, "type": User.TYPE, "userId": user_id, "username": username, "creationDate": creation_date}
 
 
 def name_version(user: Mapping[str, Any]) -> int:
@@ -73,8 +67,4 @@ def renamed(user: Item, username: str) -> Item:
     The users change feed updates the copies, releases the reservations of `formerUsernames`, and removes that list.
     """
     former = [*user.get("formerUsernames", []), user["username"]]
-    return user | {
-        "username": username,
-        "nameVersion": name_version(user) + 1,
-        "formerUsernames": former,
-    }
+    return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}

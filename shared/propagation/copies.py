@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from shared.batcher import Batcher
-from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing
+from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, patch_of
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
@@ -86,7 +86,7 @@ class Copies:
 
     async def _update(self, copy: Item) -> bool:
         """Return False if the copy is already at this version or newer. Raises ItemMissing."""
-        operations = [{"op": "set", "path": f"/{name}", "value": copy[name]} for name in _CHANGING]
+        operations = patch_of({name: copy[name] for name in _CHANGING})
         # Predicates take no parameters; `version` was checked to be a number. Posts without a version count as 0, and
         # such a state may replace another.
         older = f"FROM c WHERE NOT IS_DEFINED(c.version) OR c.version < {max(copy['version'], 1):d}"

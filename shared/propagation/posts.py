@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from shared.cosmos import BATCH_LIMIT, BatchRefused, Container
+from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, patch_of
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
@@ -170,6 +170,5 @@ async def expire_contributions(posts: Container, post_id: str) -> None:
     while ids := await posts.query(
         _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
     ):
-        expire = [{"op": "set", "path": "/ttl", "value": _TTL_S}]
         with suppress(BatchRefused):  # one of them has expired since the query
-            await posts.batch(post_id, [("patch", (item_id, expire)) for item_id in ids])
+            await posts.batch(post_id, [("patch", (item_id, patch_of({"ttl": _TTL_S}))) for item_id in ids])

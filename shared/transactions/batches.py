@@ -17,7 +17,7 @@ from typing import Any
 
 from shared.batcher import Batcher
 from shared.charges import Charge, add_share, metered
-from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing, Operation
+from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing, Operation, patch_of
 from shared.deadline import deadline
 from shared.errors import (
     BlogError,
@@ -137,9 +137,8 @@ def outdated_parameters(user: Item) -> dict[str, Any]:
 
 def _rename(item: Item, user: Item) -> Operation:
     version = name_version(user)
-    patch = [_set("userUsername", user["username"]), _set("nameVersion", version)]
-    if item["type"] == Post.TYPE:
-        patch.append(_incr("version", 1))
+    increments = {"version": 1} if item["type"] == Post.TYPE else {}
+    patch = patch_of({"userUsername": user["username"], "nameVersion": version}, **increments)
     # A predicate takes no parameters. Nothing in it comes from a client: a known type and an integer.
     older = f"(NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= {version:d})"
     return ("patch", (item["id"], patch), {"filter_predicate": f"FROM c WHERE c.type = '{item['type']}' AND {older}"})
@@ -289,15 +288,14 @@ class _Commit:
         post as read, under its etag.
         """
         if self.post is not None:
-            patch = [_set(name, max(0, _integer(self.post, name) + n)) for name, n in differences.items()]
-            patch.append(_set("version", _integer(self.post, "version") + 1))
+            sums = {name: max(0, _integer(self.post, name) + n) for name, n in differences.items()}
+            patch = patch_of({**sums, "version": _integer(self.post, "version") + 1})
             return ("patch", (self.post_id, patch), {"if_match_etag": self.post["_etag"]})
-        patch = [_incr(name, n) for name, n in [*differences.items(), ("version", 1)]]
         # A predicate takes no parameters. Nothing in it comes from a client.
         large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
         countable = f"(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version)) AND {large_enough}"
         predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {countable}"
-        return ("patch", (self.post_id, patch), {"filter_predicate": predicate})
+        return ("patch", (self.post_id, patch_of({}, **differences, version=1)), {"filter_predicate": predicate})
 
     async def _read_post(self, refusal: Exception) -> None:
         """Read the post that refused its patch. Raises PostNotFound."""
@@ -349,11 +347,3 @@ def _integer(post: Item, name: str) -> int:
     """Return a number of the post, or 0, because a V1 post has no counts."""
     value = post.get(name)
     return value if isinstance(value, int) else 0
-
-
-def _set(name: str, value: object) -> dict[str, Any]:
-    return {"op": "set", "path": f"/{name}", "value": value}
-
-
-def _incr(name: str, value: int) -> dict[str, Any]:
-    return {"op": "incr", "path": f"/{name}", "value": value}

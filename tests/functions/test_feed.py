@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from shared.data.feed import FEED_LENGTH
-from shared.data.identity import now
 from shared.models.base import Item
+from shared.models.fields import now
 from tests.api import Api
 from tests.blog import Blog
 from tests.functions.test_posts import PROPERTIES
