@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 
 from async_lru import alru_cache
 from azure.core.exceptions import AzureError
-from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.containers import container_definitions
@@ -20,9 +17,6 @@ from shared.errors import NotReady
 from shared.logs import log
 from shared.models.health import Check
 from shared.settings import SettingsError, settings
-
-DEADLINE_S = 2.0
-KEPT_S = 1.0
 
 _FORBIDDEN = 403
 _READY, _UNCHECKED = "ready", "unchecked"
@@ -40,8 +34,8 @@ class Readiness:
         open_container: Callable[[str], Container] = open_container,
         *,
         uses_scripts: Callable[[], bool] = _uses_scripts,
-        deadline_s: float = DEADLINE_S,
-        kept_s: float = KEPT_S,
+        deadline_s: float = 2.0,
+        kept_s: float = 1.0,
     ) -> None:
         self._open_container = open_container
         self._uses_scripts = uses_scripts
@@ -55,68 +49,57 @@ class Readiness:
         Reads the database, every container and, if requests run scripts, the lists of scripts, all at once.
         """
         states = await self._cached_states()
-        failed = [name for name, state in states.items() if state not in (_READY, _UNCHECKED)]
-        if failed:
-            raise NotReady(failed)
+        if failed := _failed(states):
+            raise NotReady(list(failed))
         return cast(dict[str, Check], states)
 
     async def _states(self) -> dict[str, str]:
-        states: dict[str, str] = {}
         try:
-            for found in await asyncio.gather(
-                *(_probe_states(probe, self._deadline_s) for probe in self._probes() if probe.names)
-            ):
-                states |= found
+            found = await asyncio.gather(*self._probes())
         except SettingsError as error:
-            states = {"settings": str(error)}
-        failed = {name: state for name, state in states.items() if state not in (_READY, _UNCHECKED)}
-        if failed:
+            found = [{"settings": str(error)}]
+        states = {name: state for part in found for name, state in part.items()}
+        if failed := _failed(states):
             log(logging.WARNING, "not ready", failed=failed)
         return states
 
-    def _probes(self) -> Iterator[_Probe]:
-        """Raises SettingsError."""
-        definitions, uses_scripts = container_definitions(), self._uses_scripts()
-        first = self._open_container(definitions[0]["id"]).proxy
-        yield _Probe(["database"], partial(first.client_connection.ReadDatabase, first.database_link))
-        for definition in definitions:
-            proxy = self._open_container(definition["id"]).proxy
-            yield _Probe([proxy.id], proxy.read)
+    def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
+        uses_scripts, definitions = self._uses_scripts(), container_definitions()
+        proxies = [self._open_container(definition["id"]).proxy for definition in definitions]
+        yield self._probe(["database"], proxies[0].client_connection.ReadDatabase(proxies[0].database_link))
+        for definition, proxy in zip(definitions, proxies, strict=True):
+            yield self._probe([proxy.id], proxy.read())
             if uses_scripts:
                 triggers = [trigger["id"] for trigger in definition["triggers"]]
-                yield _script_probe(proxy, definition["storedProcedures"], proxy.scripts.list_stored_procedures)
-                yield _script_probe(proxy, triggers, proxy.scripts.list_triggers)
+                yield self._probe_scripts(
+                    proxy.id, definition["storedProcedures"], proxy.scripts.list_stored_procedures
+                )
+                yield self._probe_scripts(proxy.id, triggers, proxy.scripts.list_triggers)
+
+    async def _probe_scripts(
+        self, container: str, scripts: list[str], list_scripts: Callable[[], AsyncIterable[dict[str, Any]]]
+    ) -> dict[str, str]:
+        async def list_names() -> set[str]:
+            return {f"{container}/{script['id']}" async for script in list_scripts()}
+
+        names = [f"{container}/{script}" for script in scripts]
+        return await self._probe(names, list_names(), is_listing=True) if names else {}
+
+    async def _probe(self, names: list[str], request: Awaitable[Any], *, is_listing: bool = False) -> dict[str, str]:
+        """Return the state of each name: `ready` if the request succeeds and, for a listing, returns the name."""
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                found = await request
+        except TimeoutError:
+            return dict.fromkeys(names, f"no answer within {self._deadline_s:g} s")
+        except CosmosHttpResponseError as error:
+            # No data-plane role can list scripts: https://learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac
+            is_unchecked = is_listing and error.status_code == _FORBIDDEN
+            return dict.fromkeys(names, _UNCHECKED if is_unchecked else f"the database answered {error.status_code}")
+        except (AzureError, OSError) as error:
+            return dict.fromkeys(names, type(error).__name__)
+        return {name: _READY if not is_listing or name in found else "missing" for name in names}
 
 
-@dataclass(frozen=True)
-class _Probe:
-    """A request that succeeds if `names` exist; with `is_listing`, if it returns them."""
-
-    names: list[str]
-    request: Callable[[], Awaitable[Any]]
-    is_listing: bool = False
-
-
-def _script_probe(
-    proxy: ContainerProxy, scripts: list[str], list_scripts: Callable[[], AsyncIterable[dict[str, Any]]]
-) -> _Probe:
-    async def request() -> list[str]:
-        return [f"{proxy.id}/{script['id']}" async for script in list_scripts()]
-
-    return _Probe([f"{proxy.id}/{script}" for script in scripts], request, is_listing=True)
-
-
-async def _probe_states(probe: _Probe, deadline_s: float) -> dict[str, str]:
-    """Return `ready`, `unchecked` or the failure for each name; here the SDK's exceptions are the result."""
-    try:
-        async with asyncio.timeout(deadline_s):
-            found = await probe.request()
-    except TimeoutError:
-        return dict.fromkeys(probe.names, f"no answer within {deadline_s:g} s")
-    except CosmosHttpResponseError as error:
-        # No data-plane role can list scripts: https://learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac
-        is_unchecked = probe.is_listing and error.status_code == _FORBIDDEN
-        return dict.fromkeys(probe.names, _UNCHECKED if is_unchecked else f"the database answered {error.status_code}")
-    except (AzureError, OSError) as error:
-        return dict.fromkeys(probe.names, type(error).__name__)
-    return {name: _READY if not probe.is_listing or name in found else "missing" for name in probe.names}
+def _failed(states: dict[str, str]) -> dict[str, str]:
+    return {name: state for name, state in states.items() if state not in (_READY, _UNCHECKED)}
