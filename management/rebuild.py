@@ -53,7 +53,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     say(f"Changes of users replayed: {await replay(blog.users, on_users.on_changed):,}")
     on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
     say(f"Changes of posts replayed: {await replay(blog.posts, on_posts.on_changed):,}")
-    await trim(blog.feed, blog.posts, on_posts.feed_copies, await FeedState.read(blog.feed))
+    await trim(on_posts.feed_copies, await FeedState.read(blog.feed))
 
 
 def _by_post(places: Iterable[tuple[str, str]]) -> Iterable[tuple[str, list[str]]]:

@@ -153,7 +153,7 @@ class _Seeding:
             await copies.put(post, present=state.has(post))
 
         await for_each([post for post in self.newest.values() if state.admits(post)], put, concurrency=self.concurrency)
-        await trim(self.blog.feed, self.blog.posts, copies, await FeedState.read(self.blog.feed))
+        await trim(copies, await FeedState.read(self.blog.feed))
 
 
 async def _write_together(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:

@@ -21,6 +21,8 @@ from shared.models.base import Item
 from shared.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
 
 CONCURRENCY = 32
+# These end the whole batch, and the host retries it. Any other error belongs to one change.
+DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
 
 T = TypeVar("T")
 
@@ -116,22 +118,19 @@ class ChangeFeed:
         errors: list[Exception] = []
         database_errors: list[Exception] = []
 
-        async def handle_or_store(change: Item) -> None:
-            try:
-                await handle(change)
-            except (DatabaseThrottled, DatabaseUnavailable):
-                raise
-            except Exception as error:  # noqa: BLE001 - one bad item must not block the others
-                log(logging.ERROR, "change kept as failure", source=self.function, id=change.get("id"), exception=error)
-                key: Any = change.get(self.partition_key)
-                about = {"source": self.function, "container": self.container, "partition_key": key}
-                await keep_failure(failures, **about, change=change, error=error)
-                errors.append(error)
-
         async def handle_one(change: Item) -> None:
             try:
-                await handle_or_store(change)
-            except (DatabaseThrottled, DatabaseUnavailable) as error:
+                try:
+                    await handle(change)
+                except DATABASE_ERRORS:
+                    raise
+                except Exception as error:  # noqa: BLE001 - one bad item must not block the others
+                    source, key = self.function, change.get(self.partition_key)
+                    log(logging.ERROR, "change kept as failure", source=source, id=change.get("id"), exception=error)
+                    about: dict[str, Any] = {"source": source, "container": self.container, "partition_key": key}
+                    await keep_failure(failures, **about, change=change, error=error)
+                    errors.append(error)
+            except DATABASE_ERRORS as error:
                 database_errors.append(error)
 
         await for_each(changes, handle_one)
@@ -146,6 +145,6 @@ POSTS_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId")
 
 def _age_s(batch: Iterable[Mapping[str, Any]]) -> float:
     """Age of the oldest change, from the database's clock (`_ts`, whole seconds) to this process's clock."""
-    written = (change.get("_ts") for change in batch)
-    oldest = min((second for second in written if isinstance(second, int)), default=None)
-    return 0.0 if oldest is None else round(max(0.0, time.time() - oldest), 1)
+    now_s = time.time()
+    oldest = min((second for change in batch if isinstance(second := change.get("_ts"), int)), default=now_s)
+    return round(max(0.0, now_s - oldest), 1)

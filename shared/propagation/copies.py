@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 from shared.batcher import Batcher
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, patch_of
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
+from shared.propagation.change_feed import DATABASE_ERRORS
 from shared.retries import COPY_ATTEMPTS
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version")
-# These end the whole batch of changes; any other error belongs to one change.
-_DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
 
 
 def post_reads(posts: Container) -> Batcher[None, str, Item | None]:
@@ -26,7 +25,7 @@ def post_reads(posts: Container) -> Batcher[None, str, Item | None]:
         found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
         return [found.get(post_id) for post_id in ids]
 
-    return Batcher(read, limit=BATCH_LIMIT, shared_errors=_DATABASE_ERRORS)
+    return Batcher(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
 
 
 def copy_creations(container: Container) -> Batcher[str, Item, bool]:
@@ -44,7 +43,7 @@ def copy_creations(container: Container) -> Batcher[str, Item, bool]:
                 del missing[refused.index]
         return [any(copy is one for one in missing) for copy in copies]
 
-    return Batcher(create, limit=BATCH_LIMIT, shared_errors=_DATABASE_ERRORS)
+    return Batcher(create, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
 
 
 @dataclass(frozen=True)

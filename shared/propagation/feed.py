@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing
 from shared.data.feed import FEED_LENGTH
@@ -70,7 +71,7 @@ class FeedState:
         return (copy["creationDate"], copy["id"]) > (last["creationDate"], last["id"])
 
 
-async def refill(feed: Container, posts: Container, copies: Copies) -> bool:
+async def refill(copies: Copies) -> bool:
     """Fill a short feed with the most recent posts that it lacks; return whether any were added.
 
     Call it after a deletion only: besides the query of the feed, a short feed costs a query over all partitions of
@@ -79,19 +80,15 @@ async def refill(feed: Container, posts: Container, copies: Copies) -> bool:
 
     Concurrent refills can make the feed too long, so the caller must trim it afterwards.
     """
-    state = await FeedState.read(feed)
+    state = await FeedState.read(copies.container)
     if not state.is_short:
         return False
     oldest = state.entries[-1]["creationDate"] if state.entries else _LAST_DATE
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FEED_LENGTH}
-    candidates = [post async for post in posts.query_across(_CANDIDATES, parameters, page_size=FEED_LENGTH)]
+    candidates = [post async for post in copies.posts.query_across(_CANDIDATES, parameters, page_size=FEED_LENGTH)]
     missing = [post for post in candidates if not state.has(post) and _has_short_form(post)]
     missing = missing[: FEED_LENGTH - len(state.entries)]
-
-    async def put(post: Item) -> None:
-        await copies.put(post, present=False)
-
-    await for_each(missing, put)
+    await for_each(missing, partial(copies.put, present=False))
     return bool(missing)
 
 
@@ -103,7 +100,7 @@ def _has_short_form(post: Item) -> bool:
     return True
 
 
-async def trim(feed: Container, posts: Container, copies: Copies, state: FeedState) -> None:
+async def trim(copies: Copies, state: FeedState) -> None:
     """Delete what is surplus in `state`: a batch and a query for each hundred items.
 
     A post in the feed can be deleted between the read and the batch, so that a deleted copy is needed after all. The
@@ -114,10 +111,10 @@ async def trim(feed: Container, posts: Container, copies: Copies, state: FeedSta
         if not surplus:
             return
         with suppress(BatchRefused):  # another process deleted one of them
-            await feed.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
-        state = await FeedState.read(feed, surplus=BATCH_LIMIT)
-        if state.is_short and await refill(feed, posts, copies):
-            state = await FeedState.read(feed, surplus=BATCH_LIMIT)
+            await copies.container.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
+        state = await FeedState.read(copies.container, surplus=BATCH_LIMIT)
+        if state.is_short and await refill(copies):
+            state = await FeedState.read(copies.container, surplus=BATCH_LIMIT)
     raise DatabaseUnavailable(f"the feed was still too long after {_TRIM_LIMIT} batches")
 
 

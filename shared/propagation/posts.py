@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, patch_of
 from shared.models.base import Item
 from shared.models.comment import Comment
+from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.propagation.change_feed import POSTS_FEED, for_each
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
-from shared.propagation.rename_fanout import CurrentUsers, is_outdated
+from shared.propagation.rename_fanout import is_outdated
 from shared.transactions import BATCHES, Transactions
 
 # Comments and likes of a deleted post.
@@ -47,7 +48,7 @@ class PostChangeHandler:
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
         """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-        return await _PostBatch(self, CurrentUsers(self.users)).handle(list(fold(changes)))
+        return await _PostBatch(self).handle(list(fold(changes)))
 
     @property
     def feed_copies(self) -> Copies:
@@ -80,19 +81,15 @@ def _number(item: Item, name: str, default: int) -> int:
     return value if isinstance(value, int) else default
 
 
-@dataclass
 class _PostBatch:
     """One folded batch: it reads users and feed once, and combines the reads and creations of its copies."""
 
-    handler: PostChangeHandler
-    current_users: CurrentUsers
-    feed_state: FeedState = field(default_factory=lambda: FeedState([]))
-    has_filled_feed: bool = False
-    user_copies: Copies = field(init=False)
-    feed_copies: Copies = field(init=False)
-
-    def __post_init__(self) -> None:
-        handler, looks = self.handler, post_reads(self.handler.posts)
+    def __init__(self, handler: PostChangeHandler) -> None:
+        self.handler = handler
+        self.authors: dict[str, Item] = {}
+        self.feed_state = FeedState([])
+        self.has_filled_feed = False
+        looks = post_reads(handler.posts)
         has_trigger = handler.transactions.feed_trigger is not None  # a trigger does not run for a batch
         creations = None if has_trigger else copy_creations(handler.feed)
         self.user_copies = Copies(handler.users, handler.posts, partition_key="userId", looks=looks)
@@ -103,7 +100,9 @@ class _PostBatch:
         if any(change["type"] == Post.TYPE for change in changes):
             self.feed_state = await FeedState.read(self.handler.feed)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
-        await self.current_users.read([change for change in changes if change["type"] != DELETED_TYPE])
+        found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
+        ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
+        self.authors = {user["id"]: user for user in await self.handler.users.read_many(sorted(ids))}
         errors = await POSTS_FEED.handle_each(failures, changes, self._handle_one)
         # One refill for all deletions; an error is stored under the last one.
         errors += await POSTS_FEED.handle_each(failures, deleted[-1:], self._refill)
@@ -119,7 +118,10 @@ class _PostBatch:
             await self._copy(change)
 
     async def _correct_name(self, item: Item) -> bool:
-        user = self.current_users.of(item)
+        user_id = item["userId"]
+        if not isinstance(user_id, str):
+            raise TypeError(f"userId must be a string, not {user_id!r}")
+        user = self.authors.get(user_id)
         if user is None or not is_outdated(item, user):
             return False
         await self.handler.transactions.rename_in_post(self.handler.posts, item["postId"], user)
@@ -151,8 +153,7 @@ class _PostBatch:
         await expire_contributions(self.handler.posts, post["postId"])
 
     async def _refill(self, _: Item) -> None:
-        if await refill(self.handler.feed, self.handler.posts, self.handler.feed_copies):
-            self.has_filled_feed = True
+        self.has_filled_feed = await refill(self.handler.feed_copies) or self.has_filled_feed
 
     async def _trim_feed(self) -> None:
         handler, trigger = self.handler, self.handler.transactions.feed_trigger
@@ -160,7 +161,7 @@ class _PostBatch:
             if self.has_filled_feed and not self.feed_state.surplus:
                 # Concurrent batches may have filled the same places; the last one to read the feed sees them all.
                 self.feed_state = await FeedState.read(handler.feed, surplus=BATCH_LIMIT)
-            await trim(handler.feed, handler.posts, handler.feed_copies, self.feed_state)
+            await trim(handler.feed_copies, self.feed_state)
         elif self.feed_state.surplus:  # it was too long before; each creation has run the trigger
             await trim_by_trigger(handler.feed, trigger)
 

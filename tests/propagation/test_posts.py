@@ -281,7 +281,7 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog) -> None:
     await delete_post(blog.posts, posts[-1]["id"], etag=None)
     await blog.feed.delete(posts[-1]["id"], "post")
 
-    await trim(blog.feed, blog.posts, blog.posts_reaction.feed_copies, before)
+    await trim(blog.posts_reaction.feed_copies, before)
 
     expected = {post["id"] for post in [posts[1], *posts[3:-1]]}
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
