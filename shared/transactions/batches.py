@@ -309,7 +309,7 @@ class _Commit:
         """Read the items and records of these changes and decide. Raises PostNotFound.
 
         A removal starts here, and its item may be missing only on a lagging replica. So the first time that there is
-        nothing to write, a batch reads the post on the primary, and a second call decides (shared/sessions.py).
+        nothing to write, a batch reads the post on the primary, and a second call decides.
         """
         # A record is written with its item. Read in this order, an item that is missing was deleted.
         records = await self._find([change.record["id"] for change in undecided if change.record is not None])
