@@ -13,4 +13,4 @@ FEED_LENGTH = 100
 
 async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
     """Q6. One query in one partition."""
-    return await newest_first(feed, Post, partition_key=Post.TYPE, types=(Post.TYPE,), limit=limit)
+    return await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None)

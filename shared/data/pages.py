@@ -54,34 +54,20 @@ class Page:
 
 
 async def read_page(
-    container: Container,
-    resource: type[Resource],
-    *,
-    partition_key: str,
-    types: tuple[str, ...],
-    limit: int,
-    cursor: Cursor | None,
+    container: Container, resource: type[Resource], partition_key: str, *types: str, limit: int, cursor: Cursor | None
 ) -> Page:
     """Read a page of the items of `types` in one logical partition.
 
     One query for `limit` + 1 items; the extra one shows whether there is another page.
     """
-    rows = await newest_first(
-        container, resource, partition_key=partition_key, types=types, limit=limit + 1, cursor=cursor
-    )
+    rows = await newest_first(container, resource, partition_key, *types, limit=limit + 1, cursor=cursor)
     items = rows[:limit]
     more = len(rows) > limit
     return Page(items, Cursor(items[-1]["creationDate"], items[-1]["id"]) if more else None)
 
 
 async def newest_first(
-    container: Container,
-    resource: type[Resource],
-    *,
-    partition_key: str,
-    types: tuple[str, ...],
-    limit: int,
-    cursor: Cursor | None = None,
+    container: Container, resource: type[Resource], partition_key: str, *types: str, limit: int, cursor: Cursor | None
 ) -> list[Item]:
     """Return the `limit` most recent items of `types` in one logical partition, after `cursor`: one query."""
     parameters: dict[str, Any] = {f"type{index}": type_ for index, type_ in enumerate(types)}

@@ -100,7 +100,7 @@ async def get_post(posts: Container, post_id: str) -> Item:
 
 async def list_posts_of_user(users: Container, user_id: str, *, limit: int, cursor: Cursor | None) -> Page:
     """Q3: one query in one partition of `users`; if it is empty, a point read of the user. Raises UserNotFound."""
-    page = await read_page(users, Post, partition_key=user_id, types=(Post.TYPE,), limit=limit, cursor=cursor)
+    page = await read_page(users, Post, user_id, Post.TYPE, limit=limit, cursor=cursor)
     if not page.items:
         await get_user(users, user_id)
     return page
@@ -114,8 +114,7 @@ async def list_responses(
     The comments and likes of a deleted post stay until the change feed deletes them, so the first page looks for a
     tombstone, too. Until then, a cursor still finds the later pages.
     """
-    types = (resource.TYPE, DELETED_TYPE)
-    page = await read_page(posts, resource, partition_key=post_id, types=types, limit=limit, cursor=cursor)
+    page = await read_page(posts, resource, post_id, resource.TYPE, DELETED_TYPE, limit=limit, cursor=cursor)
     if not page.items:
         await get_post(posts, post_id)
     elif page.items[0]["type"] == DELETED_TYPE:

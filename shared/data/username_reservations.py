@@ -1,19 +1,15 @@
 """Username reservations, which keep usernames unique: one item per normalized username in `users`.
 
-Each reservation has its own logical partition, so registrations spread over the container, and finding a username's
-owner is one point read. A reservation and its user cannot share a transaction. The protocol:
+A reservation and its user are in different logical partitions, so they cannot share a transaction. The protocol:
 
 1. reserve: create the reservation with a ttl (unconfirmed).
 2. Write the user: create it, or replace it under its etag with `nameVersion` one higher.
 3. confirm: the users change feed has seen the user with this username, and removes the ttl.
 4. release: the users change feed deletes the reservations of former usernames.
 
-A crash after 1 leaves an unconfirmed reservation. Another user can take it over after `ABANDONED_AFTER_S` if the owner
-does not have the username; otherwise it expires. A crash after 2 loses nothing: the change feed delivers at least once,
-and meanwhile the owner has the username.
-
-A user may take a former username back during its release or takeover. Taking it back replaces the reservation with a
-higher `nameVersion`, so a release finds another etag, reads again, and leaves the higher version alone.
+A crash after 1 leaves a reservation that expires, or that another user takes over after `ABANDONED_AFTER_S`. A crash
+after 2 loses nothing, because the change feed delivers at least once. A user who takes a former username back replaces
+its reservation with a higher `nameVersion`: a concurrent release finds another etag, reads again and keeps it.
 """
 
 from __future__ import annotations
@@ -105,8 +101,7 @@ async def _is_abandoned(users: Container, held: Item) -> bool:
             return False
         if name_version(owner) > held["nameVersion"]:
             return True
-    unconfirmed = "ttl" in held
-    return unconfirmed and time.time() - held["_ts"] >= ABANDONED_AFTER_S
+    return "ttl" in held and time.time() - held["_ts"] >= ABANDONED_AFTER_S
 
 
 async def give_back(users: Container, reservation: Reservation, owner: Item) -> None:

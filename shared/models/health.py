@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,10 +15,7 @@ class Health(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     status: Literal["ready"] = "ready"
-    checks: Annotated[
-        dict[str, Check],
-        Field(
-            description="By name: the database, a container, a script of a container.",
-            examples=[{"database": "ready", "posts": "ready", "posts/createLike": "unchecked"}],
-        ),
-    ]
+    checks: dict[str, Check] = Field(
+        description="By name: the database, a container, a script of a container.",
+        examples=[{"database": "ready", "posts": "ready", "posts/createLike": "unchecked"}],
+    )

@@ -35,10 +35,5 @@ def like_id(user_id: str) -> str:
 
 def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
     """Return the item of a new like; `liker` is a user's item."""
-    return {
-        "id": like_id(liker["userId"]),
-        "type": Like.TYPE,
-        "postId": post_id,
-        **signature(liker),
-        "creationDate": creation_date,
-    }
+    identity = {"id": like_id(liker["userId"]), "type": Like.TYPE, "postId": post_id}
+    return {**identity, **signature(liker), "creationDate": creation_date}

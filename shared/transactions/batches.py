@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from shared.batcher import Batcher
 from shared.charges import Charge, add_share, metered
-from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing, Operation, patch_of
+from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, ItemMissing, Operation, patch_of
 from shared.deadline import deadline
 from shared.errors import (
     BlogError,
@@ -68,8 +69,8 @@ class Batches:
     feed_trigger: str | None = None
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
-        commit = partial(_commit, deadline_s)
-        self._batcher = Batcher(commit, limit=GROUP_LIMIT, identity=_item_id, overlap_after_s=overlap_after_s)
+        commit, item_id = partial(_commit, deadline_s), attrgetter("item_id")
+        self._batcher = Batcher(commit, limit=GROUP_LIMIT, identity=item_id, overlap_after_s=overlap_after_s)
 
     async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
         """Add a comment or like, its count and its idempotency record.
@@ -218,10 +219,6 @@ class _Removal(_Change):
         return _Write([deletion], difference=-1, outcome=True)
 
 
-def _item_id(change: _Change) -> str:
-    return change.item_id
-
-
 async def _commit(deadline_s: float, key: tuple[Container, str], changes: Sequence[_Change]) -> list[Any]:
     """Write changes to one post; return their outcomes. The charge is shared evenly."""
     with metered() as charge:
@@ -269,7 +266,9 @@ class _Commit:
             written = await self.posts.batch(self.post_id, [*counting, *operations]) if operations else []
         except BatchRefused as refused:
             if counting and refused.index == 0:
-                await self._read_post(refused.reason)
+                if isinstance(refused.reason, ItemMissing):
+                    raise PostNotFound(self.post_id) from refused
+                self.post = self._checked(await self.posts.read(self.post_id, self.post_id))
                 return False
             self.post_found = self.post_found or bool(counting)
             for change, _ in writes:
@@ -296,14 +295,6 @@ class _Commit:
         countable = f"(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version)) AND {large_enough}"
         predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {countable}"
         return ("patch", (self.post_id, patch_of({}, **differences, version=1)), {"filter_predicate": predicate})
-
-    async def _read_post(self, refusal: Exception) -> None:
-        """Read the post that refused its patch. Raises PostNotFound."""
-        if isinstance(refusal, ItemMissing):
-            raise PostNotFound(self.post_id)
-        if not isinstance(refusal, ConditionFailed):
-            raise refusal
-        self.post = self._checked(await self.posts.read(self.post_id, self.post_id))
 
     async def _decide(self, undecided: Sequence[_Change]) -> None:
         """Read the items and records of these changes and decide. Raises PostNotFound.
