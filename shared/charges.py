@@ -25,38 +25,32 @@ class Charge:
     retry_after_s: float | None = None
 
 
-_current: ContextVar[Charge | None] = ContextVar("charge", default=None)
+current_charge: ContextVar[Charge | None] = ContextVar("charge", default=None)
 
 
 @contextmanager
 def metered() -> Iterator[Charge]:
     """Count what the database charges inside this block."""
     charge = Charge()
-    token = _current.set(charge)
+    token = current_charge.set(charge)
     try:
         yield charge
     finally:
-        _current.reset(token)
+        current_charge.reset(token)
 
 
 def add_share(charge: Charge, sharers: int) -> None:
     """Add this request's share of work that it waited for together with other requests."""
-    current = _current.get()
-    if current is not None:
-        current.answers += charge.answers
-        current.request_units += charge.request_units / sharers
-        current.retry_after_s = charge.retry_after_s
-
-
-def last_retry_after_s() -> float | None:
-    """Return the Retry-After of the request's last response, or None if that was not a 429."""
-    current = _current.get()
-    return None if current is None else current.retry_after_s
+    own = current_charge.get()
+    if own is not None:
+        own.answers += charge.answers
+        own.request_units += charge.request_units / sharers
+        own.retry_after_s = charge.retry_after_s
 
 
 def record_response(response: Any) -> None:
     """Update the account. The SDK calls this with every pipeline response, including those it retries."""
-    charge = _current.get()
+    charge = current_charge.get()
     if charge is None:
         return
     answer = response.http_response

@@ -11,6 +11,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 from urllib.request import getproxies
@@ -54,24 +55,19 @@ class ConditionFailed(Exception):
     """412: the etag or the patch predicate does not match."""
 
 
+@dataclass(eq=False)
 class BatchRefused(Exception):
-    """A transactional batch wrote nothing because the operation at `index` was refused.
+    """A batch wrote nothing: `reason`, an ItemExists, ItemMissing or ConditionFailed, refused operation `index`."""
 
-    `reason` is an `ItemExists`, `ItemMissing` or `ConditionFailed`.
-    """
-
-    def __init__(self, index: int, reason: Exception) -> None:
-        super().__init__(f"Operation {index}: {type(reason).__name__}.")
-        self.index = index
-        self.reason = reason
+    index: int
+    reason: Exception
 
 
+@dataclass(eq=False)
 class ScriptFailed(Exception):
     """A stored procedure threw `new Error(number, message)` and wrote nothing."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(f"The script failed with {number}.")
-        self.number = number
+    number: int
 
 
 class _ConcurrentWrite(DatabaseUnavailable):

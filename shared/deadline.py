@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from shared.charges import last_retry_after_s
+from shared.charges import current_charge
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
 
@@ -23,6 +23,6 @@ async def deadline(seconds: float) -> AsyncIterator[None]:
     except TimeoutError as error:
         if not timeout.expired():
             raise
-        if (wait_s := last_retry_after_s()) is not None:
-            raise DatabaseThrottled(wait_s) from error
+        if (charge := current_charge.get()) is not None and charge.retry_after_s is not None:
+            raise DatabaseThrottled(charge.retry_after_s) from error
         raise DatabaseUnavailable(f"no answer within {seconds:g} s") from error

@@ -1,4 +1,9 @@
-"""Users: create, rename, read. A user shares a logical partition of `users` with the copies of their posts."""
+"""Users: create, rename, read. A user shares a logical partition of `users` with the copies of their posts.
+
+A cache of recent authors saves a point read per command. Its usernames may be `AUTHOR_KEPT_S` seconds stale: the posts
+change feed corrects them on each item (shared/propagation/posts.py), as it must for any rename between the read of a
+username and the write of an item. Renames in this process update the cache. Users are never deleted.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,9 @@ import asyncio
 import random
 import uuid
 
+from cachetools import TTLCache
+
 from shared.cosmos import ConditionFailed, Container, ItemExists
-from shared.data.authors import recall, remember
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.username_reservations import give_back, reservation_id, reserve
 from shared.errors import (
@@ -20,8 +26,12 @@ from shared.errors import (
 )
 from shared.models.base import Item
 from shared.models.fields import is_item_id, now
-from shared.models.user import NewUser, User, UserChanges, renamed, user_item
+from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
 from shared.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
+
+AUTHOR_KEPT_S = 10.0
+
+_authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_KEPT_S)
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
@@ -96,31 +106,25 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
             raise VersionMismatch
         if user["username"] == changes.username:
             return user
-        changed = await _rename(users, user, changes.username, edit_id)
-        if changed is not None:
+        after = renamed(user, changes.username) | {"editId": edit_id}
+        reservation = None
+        if reservation_id(changes.username) != reservation_id(user["username"]):
+            reservation = await reserve(users, changes.username, user_id, after["nameVersion"])
+        try:
+            changed = await users.replace(after, etag=user["_etag"])
+        except ConditionFailed:
+            if reservation is not None:
+                await give_back(users, reservation, await get_user(users, user_id))
+        else:
             remember(users, changed)
             return changed
         await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
 
 
-async def _rename(users: Container, user: Item, username: str, edit_id: str) -> Item | None:
-    """Return the renamed user, or None if the user was changed concurrently."""
-    after = renamed(user, username) | {"editId": edit_id}
-    reservation = None
-    if reservation_id(username) != reservation_id(user["username"]):
-        reservation = await reserve(users, username, user["id"], after["nameVersion"])
-    try:
-        return await users.replace(after, etag=user["_etag"])
-    except ConditionFailed:
-        if reservation is not None:
-            await give_back(users, reservation, await get_user(users, user["id"]))
-        return None
-
-
 async def get_author(users: Container, user_id: str) -> Item:
     """Return the user, up to some seconds stale: a point read unless cached. Raises UserNotFound."""
-    return recall(users, user_id) or await get_user(users, user_id)
+    return _authors.get((users, user_id)) or await get_user(users, user_id)
 
 
 async def get_user(users: Container, user_id: str) -> Item:
@@ -130,3 +134,10 @@ async def get_user(users: Container, user_id: str) -> Item:
         raise UserNotFound(user_id)
     remember(users, user)
     return user
+
+
+def remember(users: Container, user: Item) -> None:
+    """Cache the user, unless a later username of theirs is cached."""
+    known = _authors.get((users, user["id"]))
+    if known is None or name_version(known) <= name_version(user):
+        _authors[users, user["id"]] = user

@@ -112,20 +112,16 @@ class _PostBatch:
     async def _handle_one(self, change: Item) -> None:
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
-        elif await self._correct_name(change):
-            return  # the correction of a post is a change of its own, which updates the copies
-        elif change["type"] == Post.TYPE:
-            await self._copy(change)
-
-    async def _correct_name(self, item: Item) -> bool:
-        user_id = item["userId"]
+            return
+        user_id = change["userId"]
         if not isinstance(user_id, str):
             raise TypeError(f"userId must be a string, not {user_id!r}")
-        user = self.authors.get(user_id)
-        if user is None or not is_outdated(item, user):
-            return False
-        await self.handler.transactions.rename_in_post(self.handler.posts, item["postId"], user)
-        return True
+        author = self.authors.get(user_id)
+        if author is not None and is_outdated(change, author):
+            # The correction of a post is a change of its own, which updates the copies.
+            await self.handler.transactions.rename_in_post(self.handler.posts, change["postId"], author)
+        elif change["type"] == Post.TYPE:
+            await self._copy(change)
 
     async def _copy(self, post: Item) -> None:
         copy = short_form(post)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from shared.charges import metered
-from shared.data import authors
 from shared.data.comments import create_comment
-from shared.data.users import create_user, edit_user, get_author
+from shared.data.users import create_user, edit_user, get_author, remember
 from shared.models.comment import NewComment
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog
@@ -41,7 +40,7 @@ async def test_an_older_username_does_not_replace_a_later_one(blog: Blog) -> Non
     before = await get_author(users, user_id)
     await edit_user(users, user_id, UserChanges(username=name), etag=None)
 
-    authors.remember(users, before)
+    remember(users, before)
 
     assert (await get_author(users, user_id))["username"] == name
 
