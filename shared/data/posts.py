@@ -47,10 +47,8 @@ async def edit_post(
 ) -> Item:
     """C2: one patch of title and content, which keeps concurrent changes of counts and names.
 
-    Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not the author.
-
-    If a response is lost, the SDK resends the patch, and the etag no longer matches. So the post stores the id of its
-    last edit. A mismatch costs two point reads.
+    Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not the author. A mismatch costs two point reads:
+    the SDK resends a patch whose response was lost, and the id of the last edit in the post tells that from another.
     """
     edit_id = uuid4().hex
     values = {"title": changes.title, "content": changes.content, "editId": edit_id}
@@ -64,11 +62,10 @@ async def edit_post(
 
 
 async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner: UUID | None = None) -> None:
-    """Replace a post by a tombstone: one patch.
+    """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`.
 
-    Requests no longer find the post. The change feed, which does not report deletions, reports the tombstone, so that
-    the copies, comments and likes are deleted. Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not
-    the author.
+    Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
+    the copies, comments and likes are deleted.
     """
     tombstone = {"type": DELETED_TYPE, "creationDate": DELETED_DATE, "title": "", "content": "", "ttl": DELETED_TTL_S}
     await _patch(posts, post_id, tombstone, etag, owner)

@@ -52,11 +52,9 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
 async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
     """C1 for a caller who signs in, whose user has a fixed id (shared/auth/callers.py): two writes.
 
-    Concurrent registrations create one user, and the others give their usernames back. Raises UsernameTaken,
-    AlreadyRegistered, IdempotencyKeyReused.
-
-    A registration without a key gets a random one: its record tells the SDK's resend of a write whose response was
-    lost from a second registration.
+    Concurrent registrations create one user, and the others give their usernames back. A registration without a key
+    gets a random one: its record tells the SDK's resend of a write whose response was lost from a second registration.
+    Raises UsernameTaken, AlreadyRegistered, IdempotencyKeyReused.
     """
     command_id = new_id("user", idempotency_key or uuid.uuid4().hex, user_id)
     record = idempotency_record(command_id, new, {"id": user_id}, userId=user_id)
@@ -91,11 +89,10 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
 
 
 async def edit_user(users: Container, user_id: str, changes: UserChanges, *, etag: str | None) -> Item:
-    """C1: a point read, the reservation of the new username, and a replacement of the user under its etag.
+    """C1: a point read and, for a new username, its reservation and a replacement of the user under its etag.
 
-    Only the point read if the username stays the same. Raises UserNotFound, UsernameTaken, VersionMismatch.
-
-    The users change feed then updates the copies of the username and releases the old reservation.
+    The users change feed then updates the copies of the username and releases the old reservation. Raises
+    UserNotFound, UsernameTaken, VersionMismatch.
     """
     edit_id = uuid.uuid4().hex
     for attempt in range(RENAME_ATTEMPTS):

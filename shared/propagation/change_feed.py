@@ -59,10 +59,9 @@ class ChangeFeed:
         return f"{self.container}-"
 
     def trigger(self, blueprint: func.Blueprint) -> Callable[[Callable[[func.DocumentList], Awaitable[None]]], Any]:
-        """Register the decorated function for batches of this change feed.
+        """Register the decorated function for batches of this change feed, from its beginning.
 
-        It starts from the beginning, to include changes from before the app first ran. It retries without limit: once
-        retries are exhausted, the host checkpoints the batch, and the changes are lost
+        Retries have no limit: once they are exhausted, the host checkpoints the batch, and the changes are lost
         (https://learn.microsoft.com/azure/azure-functions/functions-bindings-error-pages).
         """
         trigger = blueprint.cosmos_db_trigger(

@@ -50,8 +50,7 @@ def copy_creations(container: Container) -> Batcher[str, Item, bool]:
 class Copies:
     """The copies of posts in one container.
 
-    `trigger` runs after each creation. Within a change-feed batch, `looks` and `creations` combine concurrent reads and
-    creations.
+    `trigger` runs after each creation. `looks` and `creations` combine the reads and creations of a change-feed batch.
     """
 
     container: Container
@@ -62,13 +61,10 @@ class Copies:
     creations: Batcher[str, Item, bool] | None = None
 
     async def put(self, post: Item, *, present: bool = True) -> None:
-        """Make the copy show `post`, unless it is already at a newer version.
+        """Make the copy show `post`, unless it is newer: one write if `present` is right, otherwise two.
 
-        One write if `present` is right about whether a copy exists, otherwise two.
-
-        A late delivery can create the copy of a post that has been deleted since, which no condition on the copy can
-        prevent. So after a creation, the post is read again. The same applies if the copy is already at this version:
-        an earlier delivery may have created it and failed before that read.
+        A late delivery can create the copy of a post that has been deleted since. So after a creation, the post is read
+        again; also if the copy is already at this version, because its creation may have failed before that read.
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):

@@ -74,11 +74,9 @@ class FeedState:
 async def refill(copies: Copies) -> bool:
     """Fill a short feed with the most recent posts that it lacks; return whether any were added.
 
-    Call it after a deletion only: besides the query of the feed, a short feed costs a query over all partitions of
-    `posts`. It asks for posts up to the oldest date in the feed, because the change feed delivers the newer ones. Posts
-    without a valid short form are skipped; their own change was stored in `failures`.
-
-    Concurrent refills can make the feed too long, so the caller must trim it afterwards.
+    Call it after a deletion only, and trim the feed afterwards, because refills can be concurrent. Costs a query of the
+    feed and, if it is short, one over all partitions of `posts`, up to the oldest date in the feed: the change feed
+    delivers newer posts. Posts without a valid short form are skipped; their own change was stored in `failures`.
     """
     state = await FeedState.read(copies.container)
     if not state.is_short:
@@ -103,8 +101,8 @@ def _has_short_form(post: Item) -> bool:
 async def trim(copies: Copies, state: FeedState) -> None:
     """Delete what is surplus in `state`: a batch and a query for each hundred items.
 
-    A post in the feed can be deleted between the read and the batch, so that a deleted copy is needed after all. The
-    feed is therefore read again after each batch and refilled if it is short.
+    If a post in the feed is deleted concurrently, a deleted copy is needed after all. So the feed is read again after
+    each batch, and refilled if it is short.
     """
     for _ in range(_TRIM_LIMIT):
         surplus = state.surplus[:BATCH_LIMIT]

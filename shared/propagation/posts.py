@@ -56,10 +56,10 @@ class PostChangeHandler:
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
-    """Reduce a batch to the changes that matter, so that a hundred likes of a post cost one update of its copies.
+    """Reduce a batch to the last state of each post, and one comment or like per post, user and name.
 
-    Keeps the last state of each post. Of comments and likes it keeps one per post, user and name: the one with the
-    lowest `nameVersion`, because correcting that one corrects the others.
+    So a hundred likes of a post cost one update of its copies. Correcting the contribution with the lowest
+    `nameVersion` corrects the others.
     """
     folded: dict[tuple[str, ...], Item] = {}
     for change in changes:

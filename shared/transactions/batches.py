@@ -1,10 +1,9 @@
 """Transactions by transactional batches, without scripts in the database.
 
 A comment or like, its idempotency record and the post's count are one batch. Concurrent commands on one post share a
-batch (shared/batcher.py): fifty likes rewrite the post a few times instead of fifty, and never conflict.
-
-A refused batch writes nothing. The items of its commands are then read. Commands with nothing left to write get their
-outcome, and the others go into another batch.
+batch (shared/batcher.py): fifty likes rewrite the post a few times instead of fifty, and never conflict. A refused
+batch writes nothing. Its items are then read: commands with nothing left to write get their outcome, and the others go
+into another batch.
 """
 
 from __future__ import annotations
@@ -159,7 +158,7 @@ _Decision = _Write | Added | bool | BlogError
 
 @dataclass
 class _Change:
-    """One command. `decision` is what it writes, or its outcome, or None until its item is read."""
+    """One command. `decision` is what it writes, its outcome, or None until its item is read."""
 
     item_id: str
     kind: str
