@@ -1,7 +1,7 @@
 """What the database answers to one request or batch: the request charge, and whether it throttles.
 
-The SDK keeps the headers of the last response on the client, where concurrent requests overwrite them. Here each
-request has an account in a context variable, shared with the tasks it starts. The client's response hook updates it.
+The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
+a context variable, shared with the tasks it starts. The client's response hook updates it.
 """
 
 from __future__ import annotations

@@ -20,10 +20,9 @@ _NAMESPACE = uuid.UUID("6f0c3c1e-6a39-5a0e-9a53-5d1c9f3e7a10")
 
 
 def new_id(kind: str, idempotency_key: str | None, *scope: str) -> str:
-    """Return the id of a new item: derived from the idempotency key, or random.
+    """Return a random id, or the one derived from the idempotency key, which is unique within `scope`.
 
-    A retried command derives the same id, so the database refuses to create its item twice. `scope` is what the key is
-    unique within, such as the user.
+    A retried command derives the same id, so the database refuses to create its item twice.
     """
     if idempotency_key is None:
         return str(uuid.uuid4())

@@ -63,10 +63,7 @@ class Reservation:
 
 
 async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Reservation:
-    """Reserve a username, unconfirmed: one write.
-
-    If a reservation exists, up to two point reads and another write. Raises UsernameTaken.
-    """
+    """Reserve a username, unconfirmed: one write, or two and up to two point reads. Raises UsernameTaken."""
     wanted = reservation_item(username, user_id, name_version, confirmed=False)
     for _ in range(RESERVE_ATTEMPTS):
         with suppress(ItemExists):

@@ -74,11 +74,10 @@ def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> I
 
 
 def short_form(post: Item) -> Item:
-    """Return the copy of a post in `users` and `feed`.
+    """Return the copy of a post in `users` and `feed`. Raises KeyError, TypeError, ValueError if it is not a post.
 
     Queries are charged by the bytes they read, so a copy has only what lists show, in a date format that sorts, and
-    `version`. It omits `postId` (its id) and `nameVersion` (a rename increments `version`). Raises KeyError, TypeError,
-    ValueError if the item is not a post.
+    `version`. It omits `postId` (its id) and `nameVersion` (a rename increments `version`).
     """
     return {
         "id": post["id"],
