@@ -256,6 +256,15 @@ async def test_a_batch_that_hangs_fails_at_its_deadline(crowd: Crowd) -> None:
         await first
 
 
+async def test_a_deadline_fails_all_commands_of_the_batch_without_a_second_one(crowd: Crowd) -> None:
+    crowd.batches = Batches(deadline_s=0.05)
+
+    outcomes = await asyncio.gather(crowd.like(), crowd.like(), return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 2
+    assert len(crowd.posts.sizes) == 1
+
+
 @pytest.mark.parametrize("index", [0, 1])
 async def test_a_batch_that_is_always_refused_ends(crowd: Crowd, index: int) -> None:
     crowd.posts.refusals = [BatchRefused(index, ConditionFailed()) for _ in range(20)]
