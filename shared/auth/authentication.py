@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from shared.auth.callers import BACK_END, Caller, is_subject, signed_in
 from shared.errors import NotAuthenticated
-from shared.settings import AuthMode, AuthSettings, auth_settings
+from shared.settings import AuthMode, auth_settings
 
-# Takes request headers. Raises NotAuthenticated, IssuerUnavailable.
-Authenticator = Callable[[Mapping[str, str]], Awaitable[Caller]]
+if TYPE_CHECKING:
+    from shared.auth.tokens import Tokens
 
 
 async def authenticate(headers: Mapping[str, str]) -> Caller:
     """The caller of a command with these headers. Raises NotAuthenticated, IssuerUnavailable."""
-    return await _authenticator()(headers)
+    match auth_settings().mode:
+        case AuthMode.OIDC:
+            return await _tokens().caller_of(headers)
+        case AuthMode.APP_SERVICE:
+            return _caller_of_app_service(headers)
+        case AuthMode.FUNCTION_KEY:
+            # The host has already checked the function key.
+            return BACK_END
 
 
 @cache
-def _authenticator() -> Authenticator:
-    return authenticator(auth_settings())
+def _tokens() -> Tokens:
+    # PyJWT and cryptography are slow to import, and only OIDC needs them.
+    from shared.auth.tokens import Tokens
+
+    return Tokens(auth_settings())
 
 
-def authenticator(settings: AuthSettings) -> Authenticator:
-    """The authenticator for these settings."""
-    match settings.mode:
-        case AuthMode.OIDC:
-            # PyJWT and cryptography are slow to import, and only this mode needs them.
-            from shared.auth.signing_keys import SigningKeys
-            from shared.auth.tokens import Tokens
-
-            return Tokens(settings.issuer, settings.audience, SigningKeys(settings)).caller_of
-        case AuthMode.APP_SERVICE:
-            return _caller_of_app_service
-        case AuthMode.FUNCTION_KEY:
-            return _back_end
-
-
-async def _back_end(_headers: Mapping[str, str]) -> Caller:
-    """The host has already checked the function key."""
-    return BACK_END
-
-
-async def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
+def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
     """Read the principal that App Service authentication adds to a request.
 
     The platform removes client-supplied copies of these headers, but only if its authentication is enabled, which
