@@ -45,12 +45,6 @@ class Call(Generic[Body]):
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
 
-    def require_own_user(self) -> None:
-        """Raise Forbidden if the path or body names a user that the caller cannot act as."""
-        for user_id in (self.path.get("userId"), getattr(self.body, "user_id", None)):
-            if user_id is not None:
-                self.caller.require_user(user_id)
-
 
 def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
     """Parse a request.
