@@ -1,12 +1,8 @@
 """Callers and the user they act as.
 
 A signed-in caller has exactly one user, whose ID is derived from the issuer and subject (OpenID Connect Core, section
-2). Creating the user is therefore the binding: `users` rejects a second item with that ID. No lookup or second write
-is needed, and a crash cannot leave half a binding. Consequences:
-
-- User IDs are public, so anyone who guesses a subject can find its user. Avoid issuers with email subjects.
-- Changing the issuer's URL changes every caller's user.
-- Nobody can sign in as a user created under `BLOG_AUTH=function-key`.
+2). Creating the user is therefore the binding: no lookup or second write is needed, and no crash leaves half of it.
+docs/settings.md lists the consequences.
 """
 
 from __future__ import annotations
