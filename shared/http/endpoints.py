@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
-from shared.auth.authentication import authenticate
-from shared.auth.callers import ANONYMOUS
+from shared.auth.callers import ANONYMOUS, authenticate
 from shared.charges import metered
 from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseUnavailable, NotAuthenticated
