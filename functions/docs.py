@@ -97,11 +97,11 @@ def _page() -> Document:
     for name in _ASSETS:
         link = f'"{API_PATH}/docs/{name}'
         text = text.replace(f'{link}"', f'{link}?v={_asset(name).version}"')
-    problems = ""
-    for error, problem in PROBLEMS.items():
-        anchor, title = problem.type.partition("#")[2], html.escape(problem.title)
-        meaning = html.escape(meaning_of(error))
-        problems += f'<dt id="{anchor}">{title} <span>{problem.status}</span></dt>\n<dd>{meaning}</dd>\n'
+    problems = "\n".join(
+        f'<dt id="{problem.type.partition("#")[2]}">{html.escape(problem.title)} <span>{problem.status}</span></dt>\n'
+        f"<dd>{html.escape(meaning_of(error))}</dd>"
+        for error, problem in PROBLEMS.items()
+    )
     return Document(text.replace("<!-- problems -->", problems).encode(), "text/html")
 
 

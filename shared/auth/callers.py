@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shared.errors import Forbidden, NotAuthenticated
+from shared.errors import NotAuthenticated
 from shared.settings import AuthMode, auth_settings
 
 if TYPE_CHECKING:
@@ -30,11 +30,6 @@ class Caller:
     """The sender of a request. `user` is the ID of the user they act as, which may not exist yet; None for any."""
 
     user: uuid.UUID | None
-
-    def require_user(self, user_id: str) -> None:
-        """Raise Forbidden unless the caller can act as this user."""
-        if not self.is_user(user_id):
-            raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(self.user)!r}.")
 
     def is_user(self, user_id: str) -> bool:
         """Whether the caller can act as this user."""

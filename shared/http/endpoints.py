@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from shared.auth.callers import ANONYMOUS, authenticate
 from shared.charges import metered
 from shared.deadline import deadline
-from shared.errors import BlogError, DatabaseUnavailable, NotAuthenticated
+from shared.errors import BlogError, DatabaseUnavailable, Forbidden, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
 from shared.logs import log, traced
@@ -82,8 +82,8 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
         return parse_call(request, body, ANONYMOUS)
     call: Call[Body] = parse_call(request, body, await authenticate(request.headers))
     for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
-        if user_id is not None:
-            call.caller.require_user(user_id)
+        if user_id is not None and not call.caller.is_user(user_id):
+            raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(call.caller.user)!r}.")
     return call
 
 
