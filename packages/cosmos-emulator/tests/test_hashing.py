@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from azure.cosmos import PartitionKey
-from cosmos_emulator.partition_keys import PartitionKeyDefinition
-from cosmos_emulator.ranges import split_evenly
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
+from cosmos_emulator.partitioning.ranges import split_evenly
 from hypothesis import given
 from hypothesis import strategies as st
 

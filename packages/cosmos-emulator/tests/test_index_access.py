@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cosmos_emulator import index_access, json_text, ordered_pages
+from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
 from cosmos_emulator.documents.logical_partition import ItemReference, LogicalPartition
 from cosmos_emulator.documents.replace import replace
-from cosmos_emulator.paging import PageLimits, complete_at_once
-from cosmos_emulator.query_pages import PagedQuery
-from cosmos_emulator.query_text import QueryText, parse_query
-from cosmos_emulator.slices import Slice, slices_of_key
+from cosmos_emulator.reads import index_selection, order_by
+from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.paging import PageLimits, complete_at_once
+from cosmos_emulator.reads.query_text import QueryText, parse_query
+from cosmos_emulator.reads.slices import Slice, slices_of_key
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart
 from cosmos_emulator.store.items import SCAN_START, Scope
@@ -112,11 +113,11 @@ def _condition(path: str, operator: str, operands: list[str]) -> str:
 def _small_pieces() -> Iterator[None]:
     """Lets a dozen items be read as thousands are: in pieces, and sometimes in the order of an index."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_access, "_FEW", 3)
-        patch.setattr(index_access, "_PROBES", (3, 6))
-        patch.setattr(index_access, "_FIRST_CHUNK", 2)
-        patch.setattr(index_access, "_CHUNK", 3)
-        patch.setattr(ordered_pages, "_PIECE", 2)
+        patch.setattr(index_selection, "_FEW", 3)
+        patch.setattr(index_selection, "_PROBES", (3, 6))
+        patch.setattr(index_selection, "_FIRST_CHUNK", 2)
+        patch.setattr(index_selection, "_CHUNK", 3)
+        patch.setattr(order_by, "_PIECE", 2)
         yield
 
 

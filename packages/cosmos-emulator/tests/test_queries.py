@@ -329,7 +329,7 @@ async def test_pages_without_rows_lead_on_to_those_with_rows(
     for number in range(5):
         await container.create_item({"id": str(number), "pk": "p", "free": [number]})
     query = "SELECT VALUE c.id FROM c WHERE ARRAY_CONTAINS(c.free, 4)"
-    monkeypatch.setattr("cosmos_emulator.paging.MAX_PAGE_S", 0.0)  # the time of every page is up at once
+    monkeypatch.setattr("cosmos_emulator.reads.paging.MAX_PAGE_S", 0.0)  # the time of every page is up at once
 
     first = await post(raw, query, x_ms_documentdb_partitionkey='["p"]')
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from cosmos_emulator import importing_command
 from cosmos_emulator.emulator import CosmosEmulator
 from cosmos_emulator.faults import FaultRule, Faults, parse_rule
-from cosmos_emulator.latency import Latency
+from cosmos_emulator.http.latency import Latency
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 
 DEFAULT_PORT = 8081

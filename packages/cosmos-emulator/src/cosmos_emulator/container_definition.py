@@ -7,11 +7,11 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.hashing import Undefined
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.names import checked_name
-from cosmos_emulator.partition_keys import PartitionKeyDefinition, parse_path, value_at
+from cosmos_emulator.partitioning.hashing import Undefined
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10

@@ -17,7 +17,7 @@ from aiohttp import web
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.server import CosmosServer, new_request
+from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.directories import temporary_directory
@@ -92,7 +92,7 @@ class CosmosEmulator:
 
     def _tls(self, directory: Path) -> ssl.SSLContext:
         # Here, because most emulators need neither the module nor the time that its imports take.
-        from cosmos_emulator.tls import server_context
+        from cosmos_emulator.http.tls import server_context
 
         self.certificate = directory / "certificate.pem"
         return server_context(self.settings.host, self.certificate)

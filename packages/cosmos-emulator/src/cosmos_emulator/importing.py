@@ -16,7 +16,7 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import Clock, ItemTransaction, StoredItem
 from cosmos_emulator.store.partition import Partition

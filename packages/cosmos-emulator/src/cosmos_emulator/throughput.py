@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
 from cosmos_emulator.json_text import Json, JsonObject
 
 _SMALLEST_RU_S: Final = 400

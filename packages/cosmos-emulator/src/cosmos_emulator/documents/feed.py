@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.paging import ItemPosition, PageLimits, Steps, item_chunks
-from cosmos_emulator.slices import Slice
+from cosmos_emulator.reads.paging import ItemPosition, PageLimits, Steps, item_chunks
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import StoredItem
 
 

@@ -12,10 +12,10 @@ from cosmos_emulator import json_text, rids
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import checked_ttl
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.links import Link
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.links import Link
 from cosmos_emulator.names import checked_item_id
-from cosmos_emulator.partition_keys import KEY_MISMATCH, PartitionKey
+from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction, ItemView, StoredItem
 from cosmos_emulator.store.partition import Partition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, find_item
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.items import ItemView
 
 

@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.operation_names import OPERATION_NAMES
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.operation_names import OPERATION_NAMES
 
 # The statuses of transient failures and the sub-status that each has unless the rule gives one: a 410 is a partition
 # key range that is gone, a 429 is throughput that is spent (azure-cosmos http_constants.py).

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults.faults import Fault, Faults
 from cosmos_emulator.faults.rule import DEFAULT_SUB_STATUS, Target
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request
 
 _POLL_S: Final = 0.02
 

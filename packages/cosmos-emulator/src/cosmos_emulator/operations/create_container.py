@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.names import checked_name
 from cosmos_emulator.throughput import offer_content
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:

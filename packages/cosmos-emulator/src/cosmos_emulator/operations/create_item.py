@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cosmos_emulator.documents.create import create
-from cosmos_emulator.item_request import write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http.item_requests import write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.names import checked_name
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 _REQUIRED: Final = {
     "sprocs": ("body",),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.resource_requests import check_if_match
 
 
 async def handle(request: Request) -> Answer:

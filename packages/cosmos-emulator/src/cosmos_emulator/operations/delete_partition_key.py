@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.store.items import SCAN_START, Scope
-from cosmos_emulator.wire import Answer, Request, partition_headers
 
 _AT_ONCE: Final = 500
 

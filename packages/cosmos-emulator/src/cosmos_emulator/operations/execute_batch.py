@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
@@ -19,11 +18,12 @@ from cosmos_emulator.documents.read import read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.item_request import logical_partition
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import logical_partition
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.wire import Answer, Request, partition_headers
 
 MAX_OPERATIONS: Final = 100
 _FAILED_DEPENDENCY: Final = 424

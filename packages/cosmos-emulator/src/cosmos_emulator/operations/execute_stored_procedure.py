@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
+from cosmos_emulator.documents.script_operations import PartitionOperations
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.item_request import logical_partition
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import logical_partition
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json
-from cosmos_emulator.script_operations import PartitionOperations
 from cosmos_emulator.scripts import execute_stored_procedure
-from cosmos_emulator.wire import Answer, Request, partition_headers
 
 # What encodeURIComponent leaves alone beside letters and digits.
 _LITERAL = "-_.!~*'()"

@@ -10,12 +10,12 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.paging import MAX_PAGE_BYTES
-from cosmos_emulator.slices import Slice, slices_headers, slices_of
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.reads.paging import MAX_PAGE_BYTES
+from cosmos_emulator.reads.slices import Slice, slices_headers, slices_of
 from cosmos_emulator.store.items import StoredItem
-from cosmos_emulator.wire import Answer, Request, feed_answer
 
 _MODE: Final = "incremental feed"
 _NOW: Final = "*"

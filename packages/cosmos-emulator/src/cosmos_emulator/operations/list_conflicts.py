@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.wire import Answer, Request, feed_answer
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
 
 
 async def handle(request: Request) -> Answer:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.feed import feed_page
-from cosmos_emulator.paging import (
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.reads.paging import (
     ItemPosition,
     PageLimits,
     complete,
     decode_continuation,
     encode_continuation,
 )
-from cosmos_emulator.slices import slices_headers, slices_of
-from cosmos_emulator.wire import Answer, Request, feed_answer
+from cosmos_emulator.reads.slices import slices_headers, slices_of
 
 
 async def handle(request: Request) -> Answer:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
-from cosmos_emulator.resource_feeds import feed_members
-from cosmos_emulator.wire import Answer, Request, feed_answer
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.http.resource_requests import feed_members
 
 
 async def handle(request: Request) -> Answer:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.patch import Patch, patch
-from cosmos_emulator.item_request import item_reference, write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import item_reference, write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:

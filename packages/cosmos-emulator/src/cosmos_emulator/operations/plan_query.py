@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
-from cosmos_emulator.query_text import parse_query_body
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.reads.query_text import parse_query_body
 
 
 async def handle(request: Request) -> Answer:

@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
-from cosmos_emulator.paging import PageLimits, complete, complete_at_once
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.query import UdfCaller
-from cosmos_emulator.query_page import QueryPage
-from cosmos_emulator.query_pages import PagedQuery
-from cosmos_emulator.query_routing import slices_of_query
-from cosmos_emulator.query_text import QueryText, parse_query_body
-from cosmos_emulator.slices import Slice, slices_headers
+from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once
+from cosmos_emulator.reads.query_text import QueryText, parse_query_body
+from cosmos_emulator.reads.result_page import QueryPage
+from cosmos_emulator.reads.routing import slices_of_query
+from cosmos_emulator.reads.slices import Slice, slices_headers
+from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.udfs import udf_caller
-from cosmos_emulator.wire import Answer, Request, feed_answer
 
 # The other names that clients look for (@azure/cosmos queryMetricsConstants.js); nothing of it is measured.
 _UNMEASURED: Final = (

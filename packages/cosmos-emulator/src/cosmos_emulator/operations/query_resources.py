@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.query_text import parse_query_body
-from cosmos_emulator.resource_feeds import feed_members
-from cosmos_emulator.wire import Answer, Request, feed_answer, values
+from cosmos_emulator.http.messages import Answer, Request, feed_answer, values
+from cosmos_emulator.http.resource_requests import feed_members
+from cosmos_emulator.reads.query_text import parse_query_body
 
 
 async def handle(request: Request) -> Answer:

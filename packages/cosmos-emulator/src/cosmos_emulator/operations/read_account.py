@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator import json_text
+from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.wire import Answer, Request
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"

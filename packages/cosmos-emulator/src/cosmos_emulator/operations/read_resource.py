@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import is_unchanged, owner_rid
 from cosmos_emulator.json_text import Json
-from cosmos_emulator.resource_conditions import is_unchanged
-from cosmos_emulator.resource_feeds import owner_rid
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:

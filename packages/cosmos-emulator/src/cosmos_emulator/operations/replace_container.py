@@ -6,8 +6,8 @@ from typing import Final
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.wire import Answer, Request, resource_answer
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import check_if_match
 
 _FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import check_if_match
 from cosmos_emulator.throughput import checked_content
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:

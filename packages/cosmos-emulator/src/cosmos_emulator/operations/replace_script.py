@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import check_if_match, owner_rid
 from cosmos_emulator.operations.create_script import checked_script
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.resource_feeds import owner_rid
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:

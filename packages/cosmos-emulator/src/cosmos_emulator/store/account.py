@@ -12,8 +12,8 @@ from typing import Final
 from cosmos_emulator import rids
 from cosmos_emulator.container_definition import ContainerDefinition
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
-from cosmos_emulator.ranges import KeyRange, split_evenly
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import KeyRange, split_evenly
 from cosmos_emulator.store.index_builder import IndexBuilder
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
-from cosmos_emulator.ranges import KeyRange
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 
 _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expires_at"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
-from cosmos_emulator.ranges import KeyRange
+from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView

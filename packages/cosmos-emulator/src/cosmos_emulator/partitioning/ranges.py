@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator.hashing import v1_boundary
-from cosmos_emulator.partition_keys import PartitionKeyDefinition
+from cosmos_emulator.partitioning.hashing import v1_boundary
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 
 FIRST: Final = ""
 END: Final = "FF"

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.wire import Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Request
 
 SESSION_NOT_AVAILABLE: Final = 1002
 _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=-?\d+)*")

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cosmos_emulator.index_access import IndexAccess
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
 from cosmos_emulator.query import Predicate
-from cosmos_emulator.slices import Slice
+from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import StoredItem
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from cosmos_emulator.documents.triggers import Triggers
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction
 from cosmos_emulator.store.partition import Partition
-from cosmos_emulator.triggers import Triggers
-from cosmos_emulator.wire import Answer, Request, partition_headers
 
 # An operation on the document of the request, which a pre-trigger may have changed.
 Operation = Callable[[LogicalPartition, JsonObject], ItemResult]

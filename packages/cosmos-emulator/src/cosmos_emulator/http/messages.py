@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text, rids
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.links import Link
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.links import Link
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
 from cosmos_emulator.store.resources import Resource

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.partition_keys import PartitionKey
-from cosmos_emulator.ranges import END, FIRST, KeyRange
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Request, partition_headers
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemView, Scope
 from cosmos_emulator.store.partition import Partition
-from cosmos_emulator.wire import Request, partition_headers
 
 RANGE_GONE: Final = 1002
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.links import Link
-from cosmos_emulator.operation_names import ITEM_OPERATIONS, METADATA_OPERATIONS, RESOURCE_READS
+from cosmos_emulator.http.links import Link
+from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, METADATA_OPERATIONS, RESOURCE_READS
 
 NOT_AUTHORIZED: Final = 5300
 # That the whole-partition delete is among the data operations is an assumption: it is no management of a container.

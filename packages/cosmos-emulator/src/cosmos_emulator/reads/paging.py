@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.slices import Slice
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
 
 T = TypeVar("T")

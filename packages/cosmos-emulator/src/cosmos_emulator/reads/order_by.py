@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from cosmos_emulator import json_text
-from cosmos_emulator.index_access import Order, OrderedAccess
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.paging import Steps, encode_continuation, malformed_continuation
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, JsonOrUndefined, OrderedItems, OrderPosition
-from cosmos_emulator.query_page import Reading
+from cosmos_emulator.reads.index_selection import Order, OrderedAccess
+from cosmos_emulator.reads.paging import Steps, encode_continuation, malformed_continuation
+from cosmos_emulator.reads.result_page import Reading
 from cosmos_emulator.store.index_definition import Names
 from cosmos_emulator.store.items import StoredItem
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.hashing import (
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.partitioning.hashing import (
     UNDEFINED_KEY,
     KeyComponent,
     Undefined,
@@ -17,7 +18,6 @@ from cosmos_emulator.hashing import (
     effective_partition_key_v1,
     effective_partition_key_v2,
 )
-from cosmos_emulator.json_text import Json, JsonObject
 
 KEY_MISMATCH: Final = 1001
 _MAX_BYTES: Final = {1: 101, 2: 2048}

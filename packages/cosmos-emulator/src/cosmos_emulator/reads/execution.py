@@ -14,11 +14,12 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.index_access import IndexAccess
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.ordered_pages import OrderedPage
-from cosmos_emulator.paging import (
+from cosmos_emulator.query import CompiledQuery, UdfCaller
+from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.order_by import OrderedPage
+from cosmos_emulator.reads.paging import (
     ItemPosition,
     PageLimits,
     Steps,
@@ -26,10 +27,9 @@ from cosmos_emulator.paging import (
     encode_continuation,
     malformed_continuation,
 )
-from cosmos_emulator.query import CompiledQuery, UdfCaller
-from cosmos_emulator.query_page import Load, QueryPage, Reading
-from cosmos_emulator.query_text import QueryText
-from cosmos_emulator.slices import Slice
+from cosmos_emulator.reads.query_text import QueryText
+from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import IndexDropped, StoredItem
 
 _LONG_SCAN: Final = 1000  # items

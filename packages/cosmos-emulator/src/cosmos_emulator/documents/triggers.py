@@ -9,17 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.logical_partition import ItemResult, LogicalPartition
+from cosmos_emulator.documents.script_operations import PartitionOperations
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Request
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.script_operations import PartitionOperations
 from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.wire import Request
 
 # Which triggerOperation covers which write. That an upsert fires what is made for a create or a replace is an
 # assumption: it is decided before anybody knows which of the two it becomes.

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from cosmos_emulator.faults.stage import with_faults
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.operation_names import ITEM_OPERATIONS, operation_name
-from cosmos_emulator.rbac import check_identity
-from cosmos_emulator.routes import Operation
-from cosmos_emulator.sessions import check_session
-from cosmos_emulator.throttle import Throttle
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, operation_name
+from cosmos_emulator.http.rbac import check_identity
+from cosmos_emulator.http.routes import Operation
+from cosmos_emulator.http.sessions import check_session
+from cosmos_emulator.http.throttle import Throttle
 
 
 class Stages:

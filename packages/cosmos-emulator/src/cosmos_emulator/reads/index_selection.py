@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator.access_paths import (
+from cosmos_emulator.query import Predicate
+from cosmos_emulator.query.values import JsonOrUndefined
+from cosmos_emulator.reads.index_ranges import (
     OrderedPath,
     OrderedStretch,
     conditions_of,
@@ -20,10 +22,8 @@ from cosmos_emulator.access_paths import (
     stretches_of,
     wanted_parts,
 )
-from cosmos_emulator.paging import Fetch
-from cosmos_emulator.query import Predicate
-from cosmos_emulator.query.values import JsonOrUndefined
-from cosmos_emulator.slices import Slice
+from cosmos_emulator.reads.paging import Fetch
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.index_definition import IndexDefinition, Names, local_prefix
 from cosmos_emulator.store.indexes import StoredIndex
 from cosmos_emulator.store.items import EntryPosition, EntryRange, Scope, StoredItem

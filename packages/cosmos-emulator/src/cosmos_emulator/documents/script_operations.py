@@ -12,22 +12,22 @@ from cosmos_emulator.documents.read import read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http.links import parse_link
+from cosmos_emulator.http.quota import resource_quota, resource_usage
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.links import parse_link
-from cosmos_emulator.paging import (
+from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.paging import (
     ItemPosition,
     PageLimits,
     complete_at_once,
     decode_continuation,
     encode_continuation,
 )
-from cosmos_emulator.query_pages import PagedQuery
-from cosmos_emulator.query_text import parse_query
-from cosmos_emulator.quota import resource_quota, resource_usage
+from cosmos_emulator.reads.query_text import parse_query
+from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.scripts import Page
-from cosmos_emulator.slices import Slice
 from cosmos_emulator.store.items import Scope
-from cosmos_emulator.udfs import udf_caller
 
 
 class PartitionOperations:

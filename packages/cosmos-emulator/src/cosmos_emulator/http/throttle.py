@@ -12,14 +12,14 @@ import math
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.operation_names import ITEM_OPERATIONS
-from cosmos_emulator.slices import slices_of
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.operation_names import ITEM_OPERATIONS
+from cosmos_emulator.reads.slices import slices_of
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.throughput import provisioned_ru_s
-from cosmos_emulator.wire import Answer, Request
 
 SPENT: Final = 3200
 _SMALLEST_RU_S: Final = 400

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.query import UdfCaller
-from cosmos_emulator.query_text import QueryText
+from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.scripts import UdfRuntime
 from cosmos_emulator.store.account import Container
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.links import Link
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.links import Link
+from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.operations import (
     create_container,
     create_database,
@@ -43,7 +44,6 @@ from cosmos_emulator.operations import (
     replace_script,
     upsert_item,
 )
-from cosmos_emulator.wire import Answer, Request
 
 Operation = Callable[[Request], Awaitable[Answer]]
 

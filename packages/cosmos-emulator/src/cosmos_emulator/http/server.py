@@ -14,19 +14,19 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
-from cosmos_emulator.auth import MasterKey
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
 from cosmos_emulator.faults.admin import administer, is_administration
 from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.links import Link, parse_link
-from cosmos_emulator.quota import resource_quota, resource_usage
-from cosmos_emulator.routes import route
-from cosmos_emulator.stages import Stages
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.links import Link, parse_link
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.quota import resource_quota, resource_usage
+from cosmos_emulator.http.routes import route
+from cosmos_emulator.http.stages import Stages
 
 _LOG: Final = logging.getLogger(__name__)
 MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024

@@ -17,9 +17,9 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.links import Link
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.links import Link
 
 _MAX_SKEW_S: Final = 15 * 60
 
