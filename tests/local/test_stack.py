@@ -123,7 +123,7 @@ async def test_an_app_that_cannot_be_loaded_ends_the_start(tmp_path: Path) -> No
 
     assert status == 1
     assert "Could not find top level function app" in output
-    assert "the Functions host ended at once with status 1" in output
+    assert "the Functions host ended during startup with status 1" in output
 
 
 async def test_a_held_host_loads_its_app_and_ends_with_its_input(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[2]
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """An empty project whose tests take the plugin from here, with warnings as errors."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *sys.path]))
-    pytester.makeconftest('pytest_plugins = ["cosmos_emulator.pytest_plugin"]')
     pytester.makeini(
         "[pytest]\nfilterwarnings = error\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
     )
@@ -130,7 +129,6 @@ def test_a_request_that_hangs_does_not_outlive_its_test(project: pytest.Pytester
 
 
 def test_tests_may_run_beside_each_other_and_the_plugin_be_named_on_the_command_line(project: pytest.Pytester) -> None:
-    project.makeconftest("")
     passes(
         project,
         """

@@ -1,4 +1,4 @@
-"""HTTP: a request comes in, an operation answers, errors become statuses. The only place that writes the wire."""
+"""The HTTP server: reads a request, runs its operation, and turns errors into statuses."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
 from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.http.quota import resource_quota, resource_usage
@@ -29,8 +30,8 @@ from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
 
 _LOG: Final = logging.getLogger(__name__)
-MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
-# A body that is too large is read all the same, up to here: a client that is still sending would miss the refusal.
+_MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
+# A body that is too large is still read up to here, or a client that is still sending would miss the 413.
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
 _ACCOUNT_LEVEL: Final = "Session"
@@ -46,7 +47,7 @@ _ALWAYS: Final = {
 
 
 class CosmosServer:
-    """Answers HTTP requests for a gateway."""
+    """Answers the HTTP requests of one gateway."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -58,13 +59,17 @@ class CosmosServer:
         self._charge_label = gateway.charges.label
 
     def close(self) -> None:
-        """Lets go of requests that a fault holds back."""
+        """Release the requests that a fault keeps hanging."""
         self._is_closing = True
 
     async def answer(self, http: web.BaseRequest) -> web.Response:
-        """The response to any request, whatever it holds."""
-        if is_explorer(http.raw_path):
-            return explorer_page(http.method, http.raw_path)
+        """Return the response to any request; never raises."""
+        path = http.raw_path
+        if path.startswith("/_"):  # no path of the service does
+            if is_explorer(path):
+                return explorer_page(http.method, path)
+            if is_health(path):
+                return health_response(http.method)
         activity_id = _activity_id(http.headers)
         try:
             answer = await self._operate(http)
@@ -74,7 +79,7 @@ class CosmosServer:
             return _dropped(http)
         except Exception:  # noqa: BLE001 - the outermost edge: the server must go on
             _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
-            failure = CosmosError(500, "The emulator failed on this request; its log has the reason.")
+            failure = CosmosError(500, "The emulator failed on this request. See its log for the cause.")
             answer = self._refusal(failure, http, activity_id)
         latency = self._gateway.settings.latency
         if latency is not None:
@@ -129,7 +134,7 @@ class CosmosServer:
 
 
 def _in_utf8(text: str) -> str:
-    """What quotes a request, without those of its bytes that are not UTF-8: they have no place in JSON."""
+    """Replace the bytes of a quoted request that are not UTF-8, which JSON cannot hold."""
     return text.encode(errors="replace").decode()
 
 
@@ -140,20 +145,18 @@ def new_request(
     writer: AbstractStreamWriter,
     task: asyncio.Task[None],
 ) -> web.BaseRequest:
-    """aiohttp's request with a limit of its own for the body."""
+    """Create aiohttp's request with this server's limit for the body."""
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_READ_BYTES)
 
 
 def _dropped(http: web.BaseRequest) -> web.Response:
-    """Closes the connection; nothing of the response reaches anybody."""
     if http.transport is not None:
         http.transport.abort()
-    return web.Response()
+    return web.Response()  # never sent
 
 
 def _activity_id(headers: Mapping[str, str]) -> str:
-    """The caller's, when it can be sent back; else a new one."""
     given = headers.get(h.ACTIVITY_ID, "")
     return given if given.isascii() and given.isprintable() and given else str(uuid.uuid4())
 
@@ -163,7 +166,7 @@ def _check_consistency(headers: Mapping[str, str]) -> None:
     if level is None:
         return
     if level not in _CONSISTENCY_LEVELS:
-        raise CosmosError(400, f"The consistency level {level!r} is not known.")
+        raise CosmosError(400, f"The consistency level {level!r} is unknown; use {', '.join(_CONSISTENCY_LEVELS)}.")
     if _CONSISTENCY_LEVELS.index(level) > _CONSISTENCY_LEVELS.index(_ACCOUNT_LEVEL):
         raise CosmosError(
             400, f"The consistency level {level} of the request is stronger than the account's, {_ACCOUNT_LEVEL}."
@@ -179,10 +182,10 @@ async def _body(http: web.BaseRequest) -> bytes:
         raise _too_large() from error
     except (web.RequestPayloadError, ConnectionResetError) as error:
         raise CosmosError(400, f"The request payload is invalid or incomplete: {error}") from error
-    if len(body) > MAX_REQUEST_BYTES:
+    if len(body) > _MAX_REQUEST_BYTES:
         raise _too_large()
     return body
 
 
 def _too_large() -> CosmosError:
-    return CosmosError(413, "Request size is too large: a request may have 2 MB.")
+    return CosmosError(413, "Request size is too large: the maximum is 2 MB.")
