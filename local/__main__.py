@@ -44,7 +44,6 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
 
 
 async def _run(settings: StackSettings) -> None:
-    """Serve until a signal comes; one that comes during the start ends that, too."""
     stopped = asyncio.create_task(stop_signals())
     serving = asyncio.create_task(_serve(settings))
     await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)

@@ -9,9 +9,9 @@ Installing the package registers it. A test only has to name the fixture:
         async with cosmos.aio_client() as client:
             database = await client.create_database("shop")
 
-Each test has its own emulator in this process, in memory and on a free port. Tests can therefore run in any order and in
-parallel (pytest-xdist), and can change settings or add faults. All emulators of a process share one event loop in one
-thread, so synchronous and asynchronous tests can use them.
+Each test has its own emulator in this process, in memory and on a free port. Tests can therefore run in any order and
+in parallel (pytest-xdist), and can change settings or add faults. All emulators of a process share one event loop in
+one thread, so synchronous and asynchronous tests can use them.
 """
 
 from __future__ import annotations
