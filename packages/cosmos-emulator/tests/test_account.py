@@ -105,7 +105,7 @@ async def test_every_answer_has_a_modelled_charge_and_the_callers_activity_id(ra
 
     assert (found.headers["x-ms-activity-id"], missing.headers["x-ms-activity-id"]) == ("abc", "def")
     assert (found.headers["x-ms-request-charge"], missing.headers["x-ms-request-charge"]) == ("1.00", "1.00")
-    assert found.headers["x-ms-cosmos-emulator-charge-model"] == "service-2026 (modelled)"
+    assert found.headers["x-ms-cosmos-emulator-charge-model"] == "service-2026 (modeled)"
     assert found.headers["content-type"] == missing.headers["content-type"] == "application/json"
 
 

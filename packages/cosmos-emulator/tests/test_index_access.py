@@ -21,7 +21,7 @@ from cosmos_emulator.reads.query_text import QueryText, parse_query
 from cosmos_emulator.reads.slices import Slice, slices_of_key
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart
-from cosmos_emulator.store.items import SCAN_START, Scope
+from cosmos_emulator.store.items import SCAN_START, ItemScope
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -204,7 +204,7 @@ def _logical(container: Container, items: Any, key: str) -> LogicalPartition:
 def _scopes(container: Container) -> list[list[Slice]]:
     partition = container.partitions[0]
     keys = [container.definition.partition_key.of_values([key]) for key in KEYS]
-    return [[Slice(partition, Scope(), partition.committed)], *(slices_of_key(container, key) for key in keys)]
+    return [[Slice(partition, ItemScope(), partition.committed)], *(slices_of_key(container, key) for key in keys)]
 
 
 def _paged(container: Container, text: QueryText, slices: list[Slice], page_size: int) -> list[str]:

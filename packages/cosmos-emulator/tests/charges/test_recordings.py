@@ -194,4 +194,4 @@ def test_the_size_of_an_item_is_its_json_in_utf8(value: Any, size: int) -> None:
 
 
 def test_the_label_says_that_the_numbers_are_modelled() -> None:
-    assert model.label == "service-2026 (modelled)"
+    assert model.label == "service-2026 (modeled)"

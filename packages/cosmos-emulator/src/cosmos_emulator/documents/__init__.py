@@ -1,4 +1,4 @@
-"""What can be done to documents: one function per operation, for single requests, batches and scripts alike.
+"""Operations on documents, shared by single requests, batches and scripts.
 
-They work on a `LogicalPartition`, which is one partition key value inside a transaction, and know no HTTP.
+There is one function per operation. Each works on a `LogicalPartition`: one partition key value in a transaction.
 """

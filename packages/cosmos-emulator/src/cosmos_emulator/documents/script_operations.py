@@ -1,4 +1,4 @@
-"""The collection that a script sees: one logical partition, inside the open transaction of its execution."""
+"""The operations that scripts call: on one logical partition, in the transaction of the execution."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ from cosmos_emulator.reads.query_text import parse_query
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.scripts import Page
-from cosmos_emulator.store.items import Scope
+from cosmos_emulator.store.items import ItemScope
 
 
 class PartitionOperations:
-    """`ScriptOperations` over a logical partition; adds up what its operations are charged, modelled.
+    """Implements `ScriptOperations` for a logical partition, and adds up the modeled charges.
 
-    Point operations and feeds see the script's own writes. Queries see the items from before the transaction
-    (stored-procedures-triggers-udfs: a query may not see changes of the same transaction), unless the settings say
-    otherwise.
+    Point operations and feeds see the script's own writes. By default, queries see the items as before the transaction
+    (stored-procedures-triggers-udfs: a query may not see changes of the same transaction).
     """
 
     def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:
@@ -47,23 +46,23 @@ class PartitionOperations:
 
     @property
     def self_link(self) -> str:
-        """`dbs/{rid}/colls/{rid}/`"""
+        """`dbs/{rid}/colls/{rid}/`."""
         return self._target.container.self_link
 
     @property
     def alt_link(self) -> str:
-        """`dbs/{name}/colls/{name}`"""
+        """`dbs/{name}/colls/{name}`."""
         return self._target.container.alt_link
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """The document, or None when its etag is `if_none_match`; 404 without it."""
+        """Return a document, or None if it is unchanged. Raises 404 if it is missing."""
         target = self._target
         result = read(target.items, target.key, _reference(document_link), self._charges, if_none_match)
         self.reads_ru += result.charge_ru
         return None if result.status == 304 or result.item is None else result.item.document()
 
     def read_documents(self, page_size: int, continuation: str | None) -> Page:
-        """A page of the partition, the script's own writes included."""
+        """Return a page of the partition, including the script's own writes."""
         start = ItemPosition.of_json(decode_continuation(continuation))
         slices = [self._slice(own_writes=True)]
         items, end = complete_at_once(feed_page(slices, start, PageLimits(page_size)))
@@ -73,7 +72,7 @@ class PartitionOperations:
     def query_documents(
         self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
     ) -> Page:
-        """A page of a query's rows."""
+        """Return a page of a query."""
         container, settings = self._target.container, self._gateway.settings
         parsed = parse_query(text, [*parameters])
         slices = [self._slice(own_writes=settings.script_queries_see_own_writes)]
@@ -90,28 +89,28 @@ class PartitionOperations:
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """The document as stored; 400 without an id or for another key value, 409 for a taken id."""
-        _ = index_action  # every item is indexed as the policy says
+        """Create a document. Raises 400 if the id is missing or the partition key differs, 409 if the id is taken."""
+        _ = index_action  # the policy applies to every item
         with self._target.items.savepoint():
             return self._written(create(self._target, body))
 
     def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """The document as stored."""
+        """Create or replace a document. Raises 412 if it has changed."""
         with self._target.items.savepoint():
             return self._written(upsert(self._target, body, etag))
 
     def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """The document as stored; 404 without it, 412 when it has changed."""
+        """Replace a document. Raises 404 if it is missing, 412 if it has changed."""
         with self._target.items.savepoint():
             return self._written(replace(self._target, _reference(document_link), body, etag))
 
     def delete_document(self, document_link: str, *, etag: str | None) -> None:
-        """404 without the document, 412 when it has changed."""
+        """Delete a document. Raises 404 if it is missing, 412 if it has changed."""
         with self._target.items.savepoint():
             self.writes_ru += delete(self._target, _reference(document_link), etag).charge_ru
 
     def resource_usage(self) -> tuple[str, str]:
-        """The quota and the usage, as the headers have them."""
+        """Return quota and usage, as in the headers."""
         return resource_quota(), resource_usage()
 
     def _written(self, result: ItemResult) -> JsonObject:
@@ -121,7 +120,7 @@ class PartitionOperations:
     def _slice(self, *, own_writes: bool) -> Slice:
         target = self._target
         view = target.items if own_writes else target.partition.committed_for_worker
-        return Slice(target.partition, Scope(key=target.key), view)
+        return Slice(target.partition, ItemScope(key=target.key), view)
 
 
 def _reference(document_link: str) -> ItemReference:

@@ -1,6 +1,6 @@
-"""Triggers that a write names in its headers, run in the write's transaction.
+"""Triggers, which run in the transaction of a write that names them in its headers.
 
-Nothing fires by itself: a request includes a trigger by id, at most one before and one after (concepts-limits).
+A trigger never runs by itself. A write can include one pre-trigger and one post-trigger (concepts-limits).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
 
-# Which triggerOperation covers which write. That an upsert fires what is made for a create or a replace is an
-# assumption: it is decided before anybody knows which of the two it becomes.
+# The values of triggerOperation that each write accepts. That an upsert accepts Create and Replace is an assumption:
+# when the trigger is chosen, it is unknown which of the two the upsert will be.
 _COVERED_BY: Final = {
     "Create": ("All", "Create"),
     "Replace": ("All", "Replace", "Update"),
@@ -33,7 +33,7 @@ _COVERED_BY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Triggers:
-    """At most one trigger before and one after a write of `kind`."""
+    """The pre-trigger and post-trigger, if any, of a write of `kind`."""
 
     gateway: Gateway
     kind: str
@@ -42,7 +42,7 @@ class Triggers:
 
     @classmethod
     def of_request(cls, request: Request, container: Container, kind: str) -> Triggers | None:
-        """What the headers name, None when they name nothing; 400 for a trigger that cannot fire here."""
+        """Return the triggers of the headers, None without any. Raises 400 if one does not fit the write."""
         named = {side: request.headers.get(name, "") for side, name in _HEADERS.items()}
         if not any(named.values()):
             return None
@@ -57,7 +57,7 @@ class Triggers:
         document: JsonObject,
         operation: Callable[[LogicalPartition, JsonObject], ItemResult],
     ) -> tuple[ItemResult, bytes | None]:
-        """The write with its triggers, and the reply when a post-trigger made one; every error undoes all of it."""
+        """Run a write and its triggers; returns the result and a post-trigger's reply. An error rolls back all."""
         scripts = PartitionOperations(self.gateway, target)
         sent: JsonObject | None = None if self.kind == "Delete" else document
         if self.before is not None:
@@ -81,14 +81,14 @@ def _found(request: Request, container: Container, kind: str, side: str, names: 
     if not ids:
         return None
     if len(ids) > 1:
-        raise CosmosError(400, f"At most one {side.lower()}-trigger may be included in a write; there are {len(ids)}.")
+        raise CosmosError(400, f"A write can include at most one {side.lower()}-trigger; there are {len(ids)}.")
     trigger = request.gateway.account.resources.find("triggers", container.rid, ids[0])
     if trigger is None:
         raise CosmosError(400, f"The trigger {ids[0]!r} does not exist in this container.")
     if trigger.body["triggerType"] != side:
-        raise CosmosError(400, f"The trigger {ids[0]!r} is no {side.lower()}-trigger.")
+        raise CosmosError(400, f"The trigger {ids[0]!r} is not a {side.lower()}-trigger.")
     if trigger.body["triggerOperation"] not in _COVERED_BY[kind]:
-        raise CosmosError(400, f"The trigger {ids[0]!r} is not made for the operation {kind}.")
+        raise CosmosError(400, f"The trigger {ids[0]!r} is not defined for the operation {kind}.")
     return trigger
 
 

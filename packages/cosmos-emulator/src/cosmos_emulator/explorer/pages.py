@@ -1,4 +1,4 @@
-"""GET /_explorer/…: the files of the data explorer, and what a browser may do with them."""
+"""GET /_explorer/…: the files of the data explorer, and their content security policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Everything from here and nothing inline; data cannot become markup or script, even by a mistake of the page's own.
+# Only resources of this origin, nothing inline, and no way to turn data into markup or script.
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -43,13 +43,13 @@ _HEADERS: Final = {
 
 
 def is_explorer(raw_path: str) -> bool:
-    """Whether a request is for the explorer; no resource of the service has a path like these."""
+    """Return whether a request is for the explorer."""
     path = raw_path.partition("?")[0]
     return path == _ROOT or path.startswith(f"{_ROOT}/")
 
 
 def explorer_page(method: str, raw_path: str) -> web.Response:
-    """One of the explorer's files; 405 for anything but GET and HEAD, 404 for a name that is none of them."""
+    """Return a file of the explorer, 404 if there is no such file, 405 unless the method is GET or HEAD."""
     if method not in ("GET", "HEAD"):
         return web.Response(status=405, text="The explorer's files can only be read.", headers={"Allow": "GET, HEAD"})
     path = raw_path.partition("?")[0]
@@ -64,5 +64,5 @@ def explorer_page(method: str, raw_path: str) -> web.Response:
 
 @cache
 def _files() -> dict[str, bytes]:
-    """Every file by its name, read when the first one is asked for: no path of a request reaches the disk."""
+    """Read all files once, so that no path of a request reaches the disk."""
     return {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _MEDIA_TYPES}

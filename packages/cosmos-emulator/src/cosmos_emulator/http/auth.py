@@ -1,7 +1,7 @@
-"""Who may ask: the signature of the master key.
+"""Authentication with the account key.
 
-The signed text is verb, resource type, resource link and date, each on a line (azure-cosmos auth.py). Tokens of
-Entra ID (`type=aad`) are taken without looking into them: a local emulator has no issuer to check them against.
+The signed text is verb, resource type, resource link and date, each on a line (azure-cosmos auth.py). Microsoft Entra
+ID tokens (`type=aad`) are accepted without validation, because a local emulator has no issuer to validate them against.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _MAX_SKEW_S: Final = 15 * 60
 
 
 class MasterKey:
-    """The account's key, ready to check signatures with."""
+    """An account key, which checks signatures."""
 
     def __init__(self, key: str) -> None:
         try:
             self._secret = base64.b64decode(key, validate=True)
         except binascii.Error as error:
-            raise ValueError("the account key is not base64") from error
+            raise ValueError("the account key must be base64") from error
 
     def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
-        """Raises 401 unless the request is signed with this key or carries an Entra ID token."""
+        """Raise 401 unless the request is signed with this key or has a Microsoft Entra ID token."""
         header = headers.get(h.AUTHORIZATION)
         if not header:
             raise CosmosError(401, "Required Header authorization is missing.")
@@ -44,7 +44,7 @@ class MasterKey:
         if kind.startswith("type=resource"):
             raise CosmosError(401, "Resource tokens are not supported by this emulator; use the account key.")
         if kind != "type=master":
-            raise CosmosError(401, "The authorization header is none of type=master and type=aad.")
+            raise CosmosError(401, "The authorization header must be of type=master or type=aad.")
         _check_clock(headers)
         if not self._signed(signature, verb, link, headers):
             raise CosmosError(
@@ -55,7 +55,7 @@ class MasterKey:
             )
 
     def has_signed(self, verb: str, link: Link, headers: Mapping[str, str]) -> bool:
-        """Whether the request carries a signature of this key."""
+        """Return whether the request is signed with this key."""
         kind, _, signature = unquote(headers.get(h.AUTHORIZATION, "")).partition("&ver=1.0&sig=")
         return kind == "type=master" and self._signed(signature, verb, link, headers)
 
@@ -88,7 +88,7 @@ def _check_clock(headers: Mapping[str, str]) -> None:
 
 @lru_cache(maxsize=64)
 def _seconds(date: str) -> float:
-    """Seconds since the epoch of an RFC 1123 date; the date changes once a second, so it is worth keeping."""
+    """Parse an RFC 1123 date; cached, because dates change once a second."""
     try:
         sent = parsedate_to_datetime(date)
     except ValueError as error:

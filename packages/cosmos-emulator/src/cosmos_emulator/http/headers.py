@@ -1,11 +1,11 @@
-"""Every header name that the gateway reads or writes (azure-cosmos http_constants.py), lower-case."""
+"""The names of all headers that the gateway reads or writes, in lower case (azure-cosmos http_constants.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-# Of every request
+# Every request
 ACTIVITY_ID: Final = "x-ms-activity-id"
 AUTHORIZATION: Final = "authorization"
 CONSISTENCY_LEVEL: Final = "x-ms-consistency-level"
@@ -21,7 +21,7 @@ IF_MODIFIED_SINCE: Final = "if-modified-since"
 IF_NONE_MATCH: Final = "if-none-match"
 PREFER: Final = "prefer"
 
-# What a POST really is
+# Operations sent as POST
 IS_BATCH: Final = "x-ms-cosmos-is-batch-request"
 IS_QUERY: Final = "x-ms-documentdb-isquery"
 IS_QUERY_PLAN: Final = "x-ms-cosmos-is-query-plan-request"
@@ -60,10 +60,10 @@ SCRIPT_LOG: Final = "x-ms-documentdb-script-log-results"
 # Containers
 POPULATE_PARTITION_STATISTICS: Final = "x-ms-documentdb-populatepartitionstatistics"
 
-# Of this emulator alone
+# Only this emulator
 MERGE_PARTITIONS: Final = "x-ms-cosmos-emulator-merge-partitions"
 
-# Of answers
+# Responses
 ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
 CHARGE_MODEL: Final = "x-ms-cosmos-emulator-charge-model"
 CONTENT_PATH: Final = "x-ms-content-path"
@@ -80,10 +80,10 @@ SUB_STATUS: Final = "x-ms-substatus"
 
 
 def wants_no_content(headers: Mapping[str, str]) -> bool:
-    """Whether the client can do without the documents that it writes."""
+    """Return whether the client asks for responses to writes without the document."""
     return headers.get(PREFER, "").lower() == "return=minimal"
 
 
 def flag(headers: Mapping[str, str], name: str) -> bool:
-    """A boolean header: Python clients send `True`, JavaScript ones `true`."""
+    """Return whether a boolean header is set: Python clients send `True`, JavaScript clients `true`."""
     return headers.get(name, "").lower() == "true"

@@ -1,4 +1,4 @@
-"""A single request on an item: its transaction, its triggers, its answer."""
+"""What the operations on one item share: the transaction, the triggers and the answer."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction
 from cosmos_emulator.store.partition import Partition
 
-# An operation on the document of the request, which a pre-trigger may have changed.
+# Takes the document of the request, which a pre-trigger may have changed.
 Operation = Callable[[LogicalPartition, JsonObject], ItemResult]
 
 
 def item_reference(request: Request) -> ItemReference:
-    """The item that the link of the request names."""
+    """Return the item that the link names."""
     return ItemReference.of_link(request.link)
 
 
 def logical_partition(
     request: Request, container: Container, partition: Partition, key: PartitionKey, items: ItemTransaction
 ) -> LogicalPartition:
-    """The partition that a request works on, at the time of the request."""
+    """Return the logical partition that the request writes to, at the current time."""
     gateway = request.gateway
     now_s = int(gateway.settings.clock())
     return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
 
 
 async def write_item(request: Request, kind: str, document: JsonObject, operation: Operation) -> Answer:
-    """Runs a write, and the triggers that the request names around it, in one transaction.
+    """Run a write and the triggers that the request names in one transaction.
 
-    `kind` is Create, Upsert, Replace, Patch or Delete: what triggers are made for.
+    `kind` is Create, Upsert, Replace, Patch or Delete, as in a trigger's `triggerOperation`.
     """
     _check_indexing_directive(request)
     container = request.container
@@ -55,19 +55,16 @@ async def write_item(request: Request, kind: str, document: JsonObject, operatio
 
 
 def _check_indexing_directive(request: Request) -> None:
-    """400 for an item that is to be left out of the index: a query would find it here all the same.
-
-    azure-cosmos sends the numbers of its IndexingDirective (documents.py), other clients the names.
-    """
+    # azure-cosmos sends the numbers of its IndexingDirective (documents.py), other clients the names.
     directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default")
     if directive.lower() not in ("default", "include", "0", "2"):
-        raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator.")
+        raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator; omit it.")
 
 
 def item_answer(
     request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
 ) -> Answer:
-    """The item as it is stored (`reply` in its place from a post-trigger), or nothing when the client wants none."""
+    """Return the stored item, or a post-trigger's `reply`, unless the client wants no content."""
     headers = partition_headers(container, partition)
     if result.item is None:
         return Answer(result.status, b"", headers, result.charge_ru)

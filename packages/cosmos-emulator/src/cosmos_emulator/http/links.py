@@ -1,4 +1,4 @@
-"""Resource links: the path of a request, taken apart once."""
+"""Resource links: the parsed path of a request."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from cosmos_emulator import rids
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`/dbs/d1/colls/c1/docs/a` as kinds and ids.
+    """A path such as `/dbs/d1/colls/c1/docs/a`, split into kinds and ids.
 
-    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`) but keeps the name of an operation. `ids` are
-    percent-decoded and case-preserving in the order of the path. `by_rid` says that they are rids and not names.
+    Attributes:
+        template: The path with `*` for every id (`/dbs/*/colls/*/docs/*`); the name of an operation is kept.
+        kinds: `dbs`, `colls`, `docs`.
+        ids: Percent-decoded names or rids.
+        by_rid: Whether the ids are rids.
     """
 
     template: str
@@ -24,7 +27,7 @@ class Link:
 
     @property
     def names_one(self) -> bool:
-        """Whether the link ends in an id and so names one resource rather than a feed."""
+        """Whether the link names one resource rather than a feed."""
         return len(self.kinds) == len(self.ids)
 
     @property
@@ -34,7 +37,7 @@ class Link:
 
     @property
     def signed_link(self) -> str:
-        """The resource link that the signature covers: the resource itself, or the owner of the feed."""
+        """The resource link that the signature covers: the resource, or the owner of the feed."""
         if self.kinds[:1] == ("offers",):
             return "".join(self.ids).lower()
         owned = self.ids[:-1] if self.kinds[-1:] == ("operations",) else self.ids
@@ -45,9 +48,9 @@ class Link:
 
 @lru_cache(maxsize=4096)
 def parse_link(raw_path: str) -> Link:
-    """The link of a request path, with or without a trailing slash; the query string is not part of it.
+    """Parse a request path, with or without a trailing slash, ignoring the query string.
 
-    A client asks for the same paths again and again; taking one apart costs as much as reading its item.
+    Cached, because clients repeat paths and parsing one costs as much as reading its item.
     """
     path = raw_path.partition("?")[0].strip("/")
     segments = [unquote(segment) for segment in path.split("/")] if path else []

@@ -1,4 +1,4 @@
-"""One request as an operation sees it, and its answer; HTTP itself stays in server.py."""
+"""The request an operation receives and the answer it returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.links import Link
-from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
@@ -22,13 +22,13 @@ from cosmos_emulator.store.resources import Resource
 _DEFAULT_PAGE: Final = 100
 _LARGEST_PAGE: Final = 2**31 - 1
 RID_MISMATCH: Final = 1024
-_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # a header is ASCII; only other characters are encoded
+_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # headers are ASCII, so other characters are percent-encoded
 NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
 
 
 @dataclass(slots=True)
 class Answer:
-    """What goes back. `charge_ru` is modelled; `headers` are those of the operation, beside the general ones."""
+    """The result of an operation; `headers` are added to those of every response."""
 
     status: int
     body: bytes = b""
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`verb` is the HTTP method, `base_url` the scheme and host that the client used."""
+    """A request; `verb` is the HTTP method, `base_url` the scheme and host that the client used."""
 
     gateway: Gateway
     verb: str
@@ -48,16 +48,16 @@ class Request:
     base_url: str
 
     def flag(self, name: str) -> bool:
-        """Whether a boolean header is true."""
+        """Return whether a boolean header is set."""
         return h.flag(self.headers, name)
 
     def json_object(self) -> JsonObject:
-        """The body; 400 when it is no JSON object."""
+        """Parse the body. Raises 400 unless it is a JSON object."""
         return json_text.parse_object(self.body)
 
     @property
     def database(self) -> Resource:
-        """The database that the link names or lies in; 404 when there is none."""
+        """The database of the link. Raises 404 if it is missing."""
         resources, name = self.gateway.account.resources, self.link.ids[0]
         found = resources.find_rid("dbs", name) if self.link.by_rid else resources.find("dbs", "", name)
         if found is None:
@@ -66,9 +66,9 @@ class Request:
 
     @property
     def container(self) -> Container:
-        """The container that the link names or lies in.
+        """The container of the link.
 
-        404 when there is none, 400/1024 when it is another one than the client has cached under this name.
+        Raises 404 if it is missing, and 400/1024 if it is not the container that the client has cached by this name.
         """
         resources, name = self.gateway.account.resources, self.link.ids[1]
         if self.link.by_rid:
@@ -87,7 +87,7 @@ class Request:
         return self.gateway.account.container(found.rid)
 
     def resource(self, kind: str, parent: str) -> Resource:
-        """The script, trigger, function or offer that ends the link; 404 when there is none."""
+        """Return the script or offer that the link names. Raises 404 if it is missing."""
         resources, name = self.gateway.account.resources, self.link.ids[-1]
         found = resources.find(kind, parent, name) or resources.find_rid(kind, name)
         if found is None or found.parent != parent:
@@ -95,7 +95,7 @@ class Request:
         return found
 
     def partition_key(self, container: Container) -> PartitionKey:
-        """The logical partition that the request names in full; 400 when it names none or a prefix."""
+        """Return the partition key of the request. Raises 400 if it is missing or a prefix."""
         key = self.optional_partition_key(container)
         if key is None:
             raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
@@ -104,18 +104,18 @@ class Request:
         return key
 
     def optional_partition_key(self, container: Container) -> PartitionKey | None:
-        """The logical partition of the header, or None without one."""
+        """Return the partition key of the header, or None without one."""
         text = self.headers.get(h.PARTITION_KEY)
         return None if text is None else container.definition.partition_key.of_header(text)
 
     @property
     def page_size(self) -> int:
-        """How many rows a page may have: 100 when the client does not say, no bound for -1 (the server decides)."""
+        """The maximum number of rows in a page: 100 by default, unlimited for -1."""
         text = self.headers.get(h.MAX_ITEM_COUNT, str(_DEFAULT_PAGE))
         try:
             count = int(text)
         except ValueError as error:
-            raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} is no number: {text!r}.") from error
+            raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} must be a number, not {text!r}.") from error
         if not (count == -1 or 0 < count <= _LARGEST_PAGE):
             raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} must be positive or -1, not {text}.")
         return _LARGEST_PAGE if count == -1 else count
@@ -126,14 +126,14 @@ class Request:
 
 
 def resource_answer(status: int, resource: Resource, *, charge_ru: float = 1.0) -> Answer:
-    """A database, container, script or offer with its etag; metadata requests are modelled as one RU."""
+    """Return a resource that is not an item, with its etag; metadata requests are modeled as 1 RU."""
     return Answer(status, json_text.dump(resource.body), {h.ETAG: resource.etag}, charge_ru)
 
 
 def feed_answer(
     rid: str, name: str, members: list[bytes], headers: dict[str, str], charge_ru: float, status: int = 200
 ) -> Answer:
-    """`{"_rid", name: [...], "_count"}`, the members being JSON texts already."""
+    """Return the feed `{"_rid", name: [...], "_count"}`; the members are JSON texts."""
     body = b'{"_rid":"%b","%b":[%b],"_count":%d}' % (
         rid.encode(),
         name.encode(),
@@ -144,9 +144,9 @@ def feed_answer(
 
 
 def partition_headers(container: Container, partition: Partition) -> dict[str, str]:
-    """The headers from which a client keeps its session token and its routing cache.
+    """Return the headers from which a client updates its session token and its routing cache.
 
-    The token names the owner by `x-ms-alt-content-path`; without it azure-cosmos stores no token (_session.py).
+    Without `x-ms-alt-content-path`, azure-cosmos does not store the token (_session.py).
     """
     lsn = partition.lsn
     return {
@@ -164,10 +164,5 @@ def _header_text(text: str) -> str:
 
 
 def range_rid(container: Container, partition: Partition) -> str:
-    """The `_rid` under which `pkranges` lists a partition."""
+    """Return the `_rid` of a partition in `pkranges`."""
     return rids.child_rid(container.rid, rids.RANGE, partition.index)
-
-
-def values(members: list[Json]) -> list[bytes]:
-    """JSON texts of values."""
-    return [json_text.dump(member) for member in members]

@@ -1,6 +1,6 @@
-"""What each operation is called where people pick operations: in rules for faults, for throttling, for rights.
+"""The names of the operations in fault rules, throttling and rights.
 
-Operations on items have the short names of the SDKs; every other is called as its file in operations/ is.
+Operations on items have the short names that the SDKs use. Every other name is that of its file in operations/.
 """
 
 from __future__ import annotations
@@ -43,6 +43,6 @@ OPERATION_NAMES: Final = (
 
 
 def operation_name(operation: Callable[[Any], Awaitable[object]]) -> str:
-    """The name of an operation, which is a function of a module of operations/."""
+    """Return the name of an operation, from the module of its handler."""
     module = operation.__module__.rpartition(".")[2]
     return _OF_ITEMS.get(module) or module.replace("_", "-")

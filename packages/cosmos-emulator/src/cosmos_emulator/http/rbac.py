@@ -1,7 +1,7 @@
-"""What an identity of Entra ID may do: use data and read metadata, but manage nothing.
+"""The rights of a Microsoft Entra ID data role: use data and read metadata, but manage nothing.
 
-Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model": databases and containers are not
-created, replaced or deleted with such an identity, scripts and throughput not even read. The refusal is as recorded in
+Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model". Databases and containers cannot be
+created, replaced or deleted; scripts and throughput cannot even be read. The error is the one recorded in
 github.com/Azure/azure-cosmos-dotnet-v3/issues/5014 and github.com/dapr/components-contrib/issues/1603.
 """
 
@@ -14,13 +14,13 @@ from cosmos_emulator.http.links import Link
 from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, METADATA_OPERATIONS, RESOURCE_READS
 
 NOT_AUTHORIZED: Final = 5300
-# That the whole-partition delete is among the data operations is an assumption: it is no management of a container.
+# Counting the delete by partition key as a data operation is an assumption.
 _OF_DATA: Final = ITEM_OPERATIONS | METADATA_OPERATIONS | {"delete-partition-key"}
 _READABLE: Final = ("dbs", "colls")
 
 
 def check_identity(operation: str, method: str, link: Link) -> None:
-    """403/5300 for an operation that no data-plane role allows; `operation` is its name."""
+    """Raise 403/5300 for an operation that no data role allows."""
     if operation in _OF_DATA or (operation in RESOURCE_READS and link.kinds[-1] in _READABLE):
         return
     raise CosmosError(

@@ -1,7 +1,7 @@
-"""Every route on one page: what a request asks for, by its verb and its link.
+"""Every route, from verb and path to operation.
 
-A verb is the HTTP method, or what the headers make of it: a POST may be a query, an upsert, a batch or a request for
-a plan, a GET may be for changes. Nothing below this page looks at those headers again.
+The verb is the HTTP method or what the headers turn it into: a POST can be a query, an upsert, a batch or a query plan,
+and a GET can read the change feed. Operations do not read those headers.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ _NOT_EMULATED: Final = {
 
 
 def route(method: str, link: Link, headers: Mapping[str, str]) -> Operation:
-    """The operation; 404 for a path that means nothing, 405 for a method, 501 for what is not emulated."""
+    """Return the operation. Raises 404 for an unknown path, 405 for a method, 501 for what is not emulated."""
     verb = _verb(method, link, headers)
     operation = ROUTES.get((verb, link.template))
     if operation is not None:
@@ -123,7 +123,7 @@ def route(method: str, link: Link, headers: Mapping[str, str]) -> Operation:
     if missing is not None:
         raise CosmosError(501, f"{missing} not emulated.")
     if link.template not in _TEMPLATES:
-        raise CosmosError(404, f"The path {link.template} names no kind of resource.")
+        raise CosmosError(404, f"The path {link.template} is unknown.")
     raise CosmosError(405, f"The method {verb} is not allowed on {link.template}.")
 
 

@@ -1,6 +1,6 @@
-"""Session tokens that clients send: `{range}:{version}#{lsn}`, several with commas between them.
+"""Session tokens that clients send: `{range}:{version}#{lsn}`, separated by commas.
 
-Source: azure-cosmos _vector_session_token.py; 404/1002 as in its http_constants.py, READ_SESSION_NOTAVAILABLE.
+Source: azure-cosmos _vector_session_token.py, and READ_SESSION_NOTAVAILABLE in its http_constants.py.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=
 
 
 def check_session(request: Request) -> None:
-    """404/1002 when the client has seen a later write than a partition has; 400 for a token of another form.
+    """Raise 404/1002 if the client has seen a later write than a partition has, 400 for a malformed token.
 
-    There is one replica, so this takes a client that saw data which are no longer there, such as those of a
-    directory that was put back to an earlier copy. Ranges that the container does not have are passed over.
+    With one replica, this only happens after the data directory was restored from an older copy. Unknown ranges are
+    ignored.
     """
     text = request.headers.get(h.SESSION_TOKEN)
     if not text:

@@ -1,4 +1,4 @@
-"""What may come between a request and its operation: rights, faults, throttling, the session."""
+"""What runs between a request and its operation: rights, faults, throttling, the session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cosmos_emulator.http.throttle import Throttle
 
 
 class Stages:
-    """Each as the settings say at the time of the request."""
+    """Applies the stages that the settings enable at the time of the request."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._settings = gateway.settings
@@ -24,9 +24,13 @@ class Stages:
     async def run(
         self, operation: Operation, request: Request, *, is_manager: bool, is_connected: Callable[[], bool]
     ) -> Answer:
-        """The operation's answer, or what a stage raises in its place.
+        """Run the operation, unless a stage raises first.
 
-        `is_manager`: the caller has more than an identity's rights. `is_connected` tells whether it still waits.
+        Args:
+            operation: The operation of the request's route.
+            request: The request.
+            is_manager: Whether the caller is exempt from `rbac`.
+            is_connected: Returns whether the client is still waiting.
         """
         name = operation_name(operation)
         if self._settings.rbac and not is_manager:

@@ -1,9 +1,9 @@
-"""Provisioned throughput that is enforced: 429 once a physical partition has spent its share of the second.
+"""Throttling: 429 once a physical partition has used its share of the provisioned throughput for a second.
 
-The RU/s of a container (the maximum of autoscale) are divided evenly among its physical partitions
-(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is let in while anything is left and charged
-when it is done, so the last one of a second may go beyond; that the next second begins afresh is an assumption.
-Containers of a database with throughput of its own spend from that together, partition by partition.
+The RU/s of a container (with autoscale, its maximum) are divided evenly among its physical partitions
+(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is accepted while any are left, and charged when
+it ends, so the last one of a second can exceed the share. Starting each second from zero is an assumption. Containers
+that use their database's throughput share it partition by partition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SMALLEST_RU_S: Final = 400
 
 
 class Throttle:
-    """What the partitions of an account have spent in the current second of `clock`, seconds since the epoch."""
+    """Counts the RU that each partition has used in the current second of `clock`."""
 
     def __init__(self, account: Account, charges: ChargeModel, clock: Callable[[], float]) -> None:
         self._account = account
@@ -36,7 +36,7 @@ class Throttle:
         self._spent_ru: dict[tuple[str, str], float] = {}
 
     async def around(self, request: Request, name: str, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """The answer of `work` when there is throughput left for it; else 429/3200, and nothing is done."""
+        """Run `work` and count its charge. Raises 429/3200 instead if no throughput is left."""
         if name not in ITEM_OPERATIONS:
             return await work()
         container = request.container
@@ -49,12 +49,12 @@ class Throttle:
             charge_ru = self._charges.refusal(error.status) if error.charge_ru is None else error.charge_ru
             self._spend(owner, partitions, charge_ru)
             raise
-        # A query whose filter pins the partition key names one partition only in its answer.
+        # Only the answer of a query tells that its filter pins the partition key.
         self._spend(owner, _answered_by(answer) if len(partitions) > 1 else partitions, answer.charge_ru)
         return answer
 
     def _share(self, container: Container) -> tuple[str, float]:
-        """The rid that pays, and RU/s of each physical partition."""
+        """Return the rid of the throughput's owner, and the RU/s of each physical partition."""
         for owner in (container.resource, container.database):
             offer = self._account.offer_of(owner)
             if offer is not None:
@@ -82,5 +82,4 @@ class Throttle:
 
 
 def _answered_by(answer: Answer) -> list[str]:
-    """The ids of the partitions whose session tokens an answer carries."""
     return [token.partition(":")[0] for token in answer.headers[h.SESSION_TOKEN].split(",")]

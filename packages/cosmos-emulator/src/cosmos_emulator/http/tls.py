@@ -1,8 +1,7 @@
-"""A certificate of the emulator's own making, so that it can be reached over https.
+"""A self-signed certificate for https, which azure-core requires for Microsoft Entra ID tokens.
 
-azure-core sends tokens of Entra ID over https only. The Python SDK does not verify the certificate of localhost and
-127.0.0.1 (azure-cosmos aio/_asynchronous_request.py); other clients have to trust the file, JavaScript for one with
-NODE_EXTRA_CA_CERTS.
+The Python SDK does not verify the certificate of localhost and 127.0.0.1 (azure-cosmos aio/_asynchronous_request.py).
+Other clients must trust the file, JavaScript with NODE_EXTRA_CA_CERTS.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 _VALID: Final = timedelta(days=365)
-_MAY_BE_BEHIND: Final = timedelta(hours=1)
+_CLOCK_SKEW: Final = timedelta(hours=1)
 
 
 def server_context(host: str, certificate: Path) -> ssl.SSLContext:
-    """A context with a new key, which is kept nowhere else, and its certificate, written to `certificate` (PEM)."""
+    """Create a key and its certificate, and write the certificate to a PEM file; the key is not stored."""
     key = ec.generate_private_key(ec.SECP256R1())
     public = _self_signed(host, key).public_bytes(serialization.Encoding.PEM)
     certificate.write_bytes(public)
@@ -31,7 +30,7 @@ def server_context(host: str, certificate: Path) -> ssl.SSLContext:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    # ssl loads chains from files only, so the key lies in one for this moment.
+    # ssl only loads chains from files, so the key is in one for a moment.
     chain = certificate.with_suffix(".key")
     chain.touch(mode=0o600)
     try:
@@ -51,7 +50,7 @@ def _self_signed(host: str, key: ec.EllipticCurvePrivateKey) -> x509.Certificate
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _MAY_BE_BEHIND)
+        .not_valid_before(now - _CLOCK_SKEW)
         .not_valid_after(now + _VALID)
         .add_extension(x509.SubjectAlternativeName(_names(host)), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)

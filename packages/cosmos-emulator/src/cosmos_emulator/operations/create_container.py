@@ -9,9 +9,9 @@ from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
 
 
 async def handle(request: Request) -> Answer:
-    """201 with the defaults filled in; 400 for a definition that is not valid, 409 when the name is taken.
+    """Create a container, with defaults filled in (201). Raises 400 if it is invalid, 409 if the name is taken.
 
-    Without throughput in the headers it shares the database's, or gets the service's smallest.
+    Without throughput in the headers, it shares the database's, or gets the service's minimum.
     """
     account, database = request.gateway.account, request.database
     body = request.json_object()

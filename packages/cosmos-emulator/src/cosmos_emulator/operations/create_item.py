@@ -1,4 +1,4 @@
-"""POST …/docs: a new item."""
+"""POST …/docs: create an item."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Creates the item of the body."""
+    """Create the item of the body (201)."""
     return await write_item(request, "Create", request.json_object(), create)

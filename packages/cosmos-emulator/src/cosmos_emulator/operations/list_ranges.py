@@ -11,7 +11,7 @@ from cosmos_emulator.store.partition import Partition
 
 
 async def handle(request: Request) -> Answer:
-    """All ranges; 304 when the client has them: azure-cosmos asks until it sees that (_routing)."""
+    """Return all ranges, or 304 if they are unchanged: azure-cosmos repeats the request until then (_routing)."""
     container = request.container
     etag = container.resource.etag
     headers = {h.ETAG: etag}

@@ -1,4 +1,4 @@
-"""PATCH …/docs/{id}: change parts of an item."""
+"""PATCH …/docs/{id}: partially update an item."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Patches the item of the link."""
+    """Patch the item of the link (200)."""
     changes = Patch.parse(json_text.parse(request.body))
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(

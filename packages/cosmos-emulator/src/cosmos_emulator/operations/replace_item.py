@@ -1,4 +1,4 @@
-"""PUT …/docs/{id}: a new document in the place of an item."""
+"""PUT …/docs/{id}: replace an item."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Replaces the item of the link by the body."""
+    """Replace the item of the link by the body (200)."""
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(
         request,

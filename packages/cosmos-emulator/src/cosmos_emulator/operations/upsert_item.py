@@ -1,4 +1,4 @@
-"""POST …/docs with `x-ms-documentdb-is-upsert`: an item, new or in the place of the one with its id."""
+"""POST …/docs with `x-ms-documentdb-is-upsert`: create or replace an item."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Creates or replaces the item of the body."""
+    """Create (201) or replace (200) the item of the body."""
     if_match = request.headers.get(h.IF_MATCH)
     return await write_item(
         request,

@@ -1,8 +1,8 @@
-"""From partition key values to effective partition keys (EPK), as the service and its SDKs hash them.
+"""Effective partition keys (EPK): partition key values as the service and its SDKs hash them.
 
-An EPK is upper-case hexadecimal text and is compared as text. Version 2 is 32 digits per component, version 1 an
-order-preserving encoding of the hash followed by the truncated values (azure-cosmos partition_key.py and
-_cosmos_murmurhash3.py; the reference algorithm is Austin Appleby's public-domain MurmurHash3).
+An EPK is upper-case hexadecimal text, compared as text. Version 2 has 32 digits. Version 1 is an order-preserving
+encoding of the hash, followed by the truncated values. Sources: azure-cosmos partition_key.py and
+_cosmos_murmurhash3.py; the algorithm is Austin Appleby's public-domain MurmurHash3.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _V1_HASHED_CHARACTERS: Final = 100
 
 
 @final
-class Undefined:
-    """The partition key value of an item that has nothing, or an object, at the key's path."""
+class UndefinedKey:
+    """The partition key value of an item without a value, or with an object, at the key's path."""
 
     __slots__ = ()
 
@@ -26,38 +26,38 @@ class Undefined:
         return "UNDEFINED_KEY"
 
 
-UNDEFINED_KEY: Final = Undefined()
-KeyComponent = str | int | float | bool | Undefined | None
+UNDEFINED_KEY: Final = UndefinedKey()
+KeyComponent = str | int | float | bool | UndefinedKey | None
 
 
 def effective_partition_key_v2(components: Sequence[KeyComponent]) -> str:
-    """32 digits for all components together (`kind: Hash`, `version: 2`)."""
+    """Return 32 digits for all components (`kind: Hash`, `version: 2`)."""
     hashed = bytearray(_murmur3_128(b"".join(_binary(component, b"\xff") for component in components)))
-    hashed[0] &= 0x3F  # the space ends below "FF", which is the exclusive end of the last range
+    hashed[0] &= 0x3F  # keeps the EPK below "FF", the exclusive end of the last range
     return hashed.hex().upper()
 
 
 def effective_partition_key_multi(components: Sequence[KeyComponent]) -> str:
-    """32 digits for each component (`kind: MultiHash`), so that a prefix of the key is a prefix of the text."""
+    """Return 32 digits per component (`kind: MultiHash`), so that a prefix of the key is a prefix of the EPK."""
     return "".join(effective_partition_key_v2([component]) for component in components)
 
 
 def effective_partition_key_v1(components: Sequence[KeyComponent]) -> str:
-    """The hash as a number, then the values cut to 100 characters (definitions without `version: 2`)."""
+    """Return the hash as a number, then the values cut to 100 characters (`version: 1`)."""
     cut = [part[:_V1_HASHED_CHARACTERS] if isinstance(part, str) else part for part in components]
     hashed = _murmur3_32(b"".join(_binary(component, b"\x00") for component in cut))
     return b"".join(_ordered(component) for component in [float(hashed), *cut]).hex().upper()
 
 
 def v1_boundary(fraction: float) -> str:
-    """The EPK at which `fraction` (0 to 1) of version 1's 32-bit hash space lies below."""
+    """Return the EPK below which `fraction` (0 to 1) of version 1's hash space lies."""
     return _ordered(float(int(fraction * (1 << 32)))).hex().upper()
 
 
 def _binary(component: KeyComponent, string_end: bytes) -> bytes:
-    """One component as it is fed to the hash: a type byte, then the value."""
+    """Return the hashed form of a component: a type byte, then the value."""
     match component:
-        case Undefined():
+        case UndefinedKey():
             return b"\x00"
         case None:
             return b"\x01"
@@ -70,7 +70,7 @@ def _binary(component: KeyComponent, string_end: bytes) -> bytes:
 
 
 def _ordered(component: KeyComponent) -> bytes:
-    """One component so that the order of the bytes is the order of the values (version 1)."""
+    """Return the order-preserving form of a component (version 1)."""
     match component:
         case int() | float() if not isinstance(component, bool):
             return b"\x05" + _ordered_number(component)
@@ -83,7 +83,7 @@ def _ordered(component: KeyComponent) -> bytes:
 
 
 def _ordered_number(value: float) -> bytes:
-    """First 8 bits of the double, then 7 at a time, each followed by 1 where more bits follow and by 0 at the end."""
+    """Return 8 bits of the double, then 7 at a time, each followed by 1 if there are more, else by 0."""
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     payload = bits ^ (1 << 63) if bits < 1 << 63 else (~bits + 1) & _MASK_64
     encoded = bytearray([payload >> 56])
@@ -121,7 +121,7 @@ _C2: Final = 0x4CF5AD432745937F
 
 
 def _murmur3_128(data: bytes) -> bytes:
-    """MurmurHash3 x64 128 with seed 0: the big-endian second half, then the big-endian first half."""
+    """Return MurmurHash3 x64 128, seed 0: the second half, then the first half, both big-endian."""
     h1 = h2 = 0
     whole = len(data) & ~15
     for k1, k2 in struct.iter_unpack("<QQ", data[:whole]):

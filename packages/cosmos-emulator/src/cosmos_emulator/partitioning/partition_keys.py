@@ -1,4 +1,4 @@
-"""Partition keys: the definition of a container, and the values that documents and headers carry."""
+"""Partition keys: the definition in a container, and the values in documents and headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.partitioning.hashing import (
     UNDEFINED_KEY,
     KeyComponent,
-    Undefined,
+    UndefinedKey,
     effective_partition_key_multi,
     effective_partition_key_v1,
     effective_partition_key_v2,
@@ -28,8 +28,11 @@ _MAX_LEVELS: Final = 3
 class PartitionKey:
     """One value of a container's partition key.
 
-    `text` is the canonical form of the header (`["p1"]`, `[{}]` for undefined) and is what the store compares;
-    `epk` is its hash. `is_prefix` says that a hierarchical key lacks its last levels and so names a range.
+    Attributes:
+        components: One value per level.
+        text: Canonical form of the header (`["p1"]`, `[{}]` for undefined), which the store compares.
+        epk: The effective partition key, a hash.
+        is_prefix: Whether a hierarchical key lacks its last levels and so names a range.
     """
 
     components: tuple[KeyComponent, ...]
@@ -40,7 +43,7 @@ class PartitionKey:
 
 @dataclass(frozen=True, slots=True)
 class PartitionKeyDefinition:
-    """`paths` as property names, e.g. `(("address", "city"),)`; kind is Hash or MultiHash, version 1 or 2."""
+    """Paths as property names, e.g. `(("address", "city"),)`; kind Hash or MultiHash; version 1 or 2."""
 
     paths: tuple[tuple[str, ...], ...]
     kind: str
@@ -48,7 +51,7 @@ class PartitionKeyDefinition:
 
     @classmethod
     def parse(cls, definition: Json) -> PartitionKeyDefinition:
-        """The definition of a container's body; 400 when it is none that the service would take."""
+        """Parse the definition in a container's body. Raises 400 if it is invalid."""
         if not isinstance(definition, dict):
             raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
         paths, kind = definition.get("paths"), definition.get("kind", "Hash")
@@ -64,22 +67,22 @@ class PartitionKeyDefinition:
         return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1)
 
     def of_document(self, document: JsonObject) -> PartitionKey:
-        """The key of a document; nothing or an object at a path counts as undefined, an array is refused."""
+        """Return the key of a document; no value or an object is undefined. Raises 400 for an array."""
         return self._key(tuple(_component(value_at(document, path)) for path in self.paths))
 
     def of_header(self, text: str) -> PartitionKey:
-        """The key of the header `x-ms-documentdb-partitionkey`, a JSON array."""
+        """Parse the header `x-ms-documentdb-partitionkey`, a JSON array."""
         return _key_of_header(self, text)
 
     def of_values(self, values: Sequence[Json]) -> PartitionKey:
-        """The key of plain JSON values, one per level; `{}` stands for undefined."""
+        """Return the key of JSON values, one per level; `{}` stands for undefined."""
         return self._key(tuple(_component(value) for value in values))
 
     def _key(self, components: tuple[KeyComponent, ...]) -> PartitionKey:
         limit = _MAX_BYTES[self.version]
         if any(isinstance(part, str) and len(part.encode()) > limit for part in components):
-            raise CosmosError(400, f"The partition key value is longer than the {limit} bytes that are allowed.")
-        text = json_text.dump([{} if isinstance(part, Undefined) else part for part in components]).decode()
+            raise CosmosError(400, f"The partition key value is longer than the maximum of {limit} bytes.")
+        text = json_text.dump([{} if isinstance(part, UndefinedKey) else part for part in components]).decode()
         return PartitionKey(components, text, self._epk(components), 0 < len(components) < len(self.paths))
 
     def _epk(self, components: tuple[KeyComponent, ...]) -> str:
@@ -96,7 +99,7 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
     if not isinstance(values, list):
         raise CosmosError(400, f"Partition key {text} is invalid: a JSON array is expected.")
     if not values:
-        # azure-cosmos sends [] for the undefined key of containers that were migrated from having none.
+        # azure-cosmos sends [] for the undefined key of containers that were created without a partition key.
         values = [{}] * len(definition.paths)
     if len(values) > len(definition.paths):
         raise CosmosError(
@@ -109,14 +112,14 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
 
 
 def parse_path(path: Json) -> tuple[str, ...]:
-    """The property names of `/a/b` or `/"a b"/c`; 400 for anything else."""
+    """Return the property names of `/a/b` or `/"a b"/c`. Raises 400 for anything else."""
     if not isinstance(path, str) or not path.startswith("/") or len(path) < 2:
         raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
     return tuple(part.strip('"') for part in path[1:].removesuffix("/?").split("/"))
 
 
-def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | Undefined:
-    """The value at a path of property names, `UNDEFINED_KEY` when something on the way is missing."""
+def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
+    """Return the value at a path of property names, `UNDEFINED_KEY` if there is none."""
     value: Json = document
     for name in path:
         if not isinstance(value, dict) or name not in value:
@@ -125,12 +128,12 @@ def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | Undefined:
     return value
 
 
-def _component(value: Json | Undefined) -> KeyComponent:
+def _component(value: Json | UndefinedKey) -> KeyComponent:
     if isinstance(value, dict):
         return UNDEFINED_KEY
     if isinstance(value, list):
         raise CosmosError(400, "A partition key value must be a string, number, boolean or null, not an array.")
     if isinstance(value, float):
-        normal = json_text.normalised(value)
+        normal = json_text.normalized(value)
         return normal if isinstance(normal, int | float) else value
     return value

@@ -1,4 +1,4 @@
-"""Ranges of effective partition keys: what a physical partition owns and what a request asks for."""
+"""Ranges of effective partition keys, owned by physical partitions or named by requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _V2_SPACE: Final = 0x40 << 120  # version 2 clears the two highest of 128 bits
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """`start` inclusive, `end` exclusive, hexadecimal and compared as text."""
+    """A range from `start`, inclusive, to `end`, exclusive; both are compared as text."""
 
     start: str
     end: str
@@ -24,11 +24,11 @@ class KeyRange:
         return self.start <= epk < self.end
 
     def covers(self, other: KeyRange) -> bool:
-        """Whether the whole of `other` lies in this range."""
+        """Return whether `other` is within this range."""
         return self.start <= other.start and other.end <= self.end
 
     def overlaps(self, other: KeyRange) -> bool:
-        """Whether the two have an EPK in common."""
+        """Return whether the ranges have an EPK in common."""
         return self.start < other.end and other.start < self.end
 
 
@@ -36,7 +36,7 @@ EVERYTHING: Final = KeyRange(FIRST, END)
 
 
 def split_evenly(definition: PartitionKeyDefinition, count: int) -> list[KeyRange]:
-    """`count` adjacent ranges from "" to "FF"; for version 2 two ranges meet at 1FFF…, as the service cuts them."""
+    """Return `count` adjacent ranges from "" to "FF", split like the service does (version 2: at 1FFF… for two)."""
     cuts = [_boundary(definition, index, count) for index in range(1, count)]
     return [KeyRange(start, end) for start, end in zip([FIRST, *cuts], [*cuts, END], strict=True)]
 

@@ -1,7 +1,7 @@
-"""One page of a query over slices of a container: rows, where the next page starts, and what was loaded for it.
+"""One page of a query over slices of a container.
 
-A query whose items answer independently resumes behind an item; one with a plain ORDER BY behind a row's place in
-the order; every other one by the number of rows given.
+A query that handles each item independently resumes after an item. One with a plain ORDER BY resumes after a position
+in the order. Every other query is run again and skips the rows of the pages before.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import IndexDropped, StoredItem
 
 _LONG_SCAN: Final = 1000  # items
-_POOR_SHARE: Final = 0.25  # of them that the conditions of an index let pass
+_POOR_SHARE: Final = 0.25  # of scanned items that meet the conditions of an index
 
 
 class PagedQuery:
-    """A query bound to a container's policy; `page` may be asked again and again."""
+    """A query bound to a container's policy; `page` can be called any number of times."""
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class PagedQuery:
             )
 
     def reads_much(self, slices: list[Slice]) -> bool:
-        """Whether it takes longer than other requests should wait, all at once."""
+        """Return whether the query is so long, and without pauses, that it needs a worker thread."""
         if self._compiled.is_streaming or self._compiled.is_ordered:
             return False
         return sum(one.items.count_up_to(one.scope, _LONG_SCAN) for one in slices) >= _LONG_SCAN
 
     def page(self, slices: list[Slice], continuation: str | None, limits: PageLimits) -> Steps[QueryPage]:
-        """The next page; 400 for a continuation that is not one of this query."""
+        """Return the next page. Raises 400 for a continuation of another query."""
         token = decode_continuation(continuation)
         try:
             return (yield from self._filled(Reading(self._page(), slices, token, replace(limits), self._access)))
@@ -95,11 +95,11 @@ class PagedQuery:
         page, limits, matches = reading.page, reading.limits, self._compiled.matcher()
         start = ItemPosition.of_json(reading.token)
         cut_item, skip = _cut(reading.token)
-        behind: tuple[Slice, StoredItem] | None = None  # the last item that the page is done with
+        done: tuple[Slice, StoredItem] | None = None  # the last completed item
         for one, chunk in reading.chunks(start):
             for item in chunk:
                 if limits.is_full or (page.scanned and limits.is_late):
-                    page.continuation = _streaming_token(_position(behind, start), None, 0)
+                    page.continuation = _streaming_token(_position(done, start), None, 0)
                     return
                 document = page.document_of(item)
                 first = skip if item.number == cut_item else 0
@@ -107,10 +107,10 @@ class PagedQuery:
                 for index, row in enumerate(islice(rows, first, None), start=first):
                     text = json_text.dump(row)
                     if not limits.admit(len(text)):
-                        page.continuation = _streaming_token(_position(behind, start), item, index)
+                        page.continuation = _streaming_token(_position(done, start), item, index)
                         return
                     page.rows.append(text)
-                behind = one, item
+                done = one, item
             yield
 
     def _order(self, reading: Reading) -> Steps[None]:
@@ -129,14 +129,14 @@ class PagedQuery:
             page.rows.append(text)
 
     def _want_indexes(self, page: QueryPage) -> None:
-        """After a long scan for little: the policy may allow an index that spares the next one."""
+        # After a long scan with few matches, request the index that would have avoided it.
         if page.scanned >= _LONG_SCAN and page.load.items <= page.scanned * _POOR_SHARE:
             for one in page.scans:
                 self._access.want(one)
 
     def _charge(self, page: QueryPage, partitions: int) -> float:
         features = self._compiled.features
-        # An aggregate is read off the index; one over a filter that no index serves loads its items.
+        # The index answers an aggregate, unless no index serves its filter.
         answered = not self._filtered or bool(self._served)
         return self._charges.query(
             partitions,
@@ -153,7 +153,7 @@ def _documents(reading: Reading) -> Iterator[JsonObject]:
 
 
 def _cut(token: JsonObject) -> tuple[int | None, int]:
-    """The item whose rows the last page ended among, and how many of them it had."""
+    """Return the item whose rows were split between two pages, and how many of them were returned."""
     match token.get("cut"):
         case {"number": int() as number, "rows": int() as rows}:
             return number, rows
@@ -162,8 +162,8 @@ def _cut(token: JsonObject) -> tuple[int | None, int]:
     raise malformed_continuation()
 
 
-def _position(behind: tuple[Slice, StoredItem] | None, start: ItemPosition | None) -> ItemPosition | None:
-    return start if behind is None else ItemPosition.behind(*behind)
+def _position(done: tuple[Slice, StoredItem] | None, start: ItemPosition | None) -> ItemPosition | None:
+    return start if done is None else ItemPosition.after_item(*done)
 
 
 def _streaming_token(position: ItemPosition | None, item: StoredItem | None, rows: int) -> str:

@@ -1,8 +1,8 @@
-"""Access paths: which stretches of an index hold the items that a query can concern, and in which order.
+"""The ranges of an index that hold the matches of a query, and the order in which they do.
 
-A condition narrows its path to single values (*points*) or to an interval. An index serves the conditions on its
-first parts: any number of points, then one interval. Behind points it also yields an order. What is found this way
-is a superset; the compiled query still looks at every item.
+A condition narrows its path to single values (*points*) or to an interval. An index serves the conditions on its first
+parts: any number of points, then one interval. After points, it also provides an order. The ranges hold a superset of
+the matches; the compiled query still filters every item.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SERVED: Final = frozenset({"=", "IN", "<", "<=", ">", ">=", "STARTSWITH"})
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What holds at a path: its encoding is one of `points`, when these are known, and lies in [low, high)."""
+    """A condition on a path: its encoding is in [low, high) and, if `points` is known, one of them."""
 
     points: tuple[bytes, ...] | None = None
     low: bytes = _LOWEST
@@ -47,16 +47,22 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class OrderedStretch:
-    """Entries that begin with `prefix`, from `entries`; what follows the prefix is in the order of the query."""
+    """The entries in `entries`, all with `prefix`, after which they are in the order of the query."""
 
     prefix: bytes
     entries: EntryRange
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedPath:
-    """An order that an index yields. `parts` are those that carry it, in `backward` direction or as they are kept;
-    they may be fewer than the query orders by: items that are equal in them are still to be sorted."""
+class IndexOrder:
+    """An order that an index provides.
+
+    Attributes:
+        stretches: The ranges to read; if there are several, they must be merged.
+        parts: The parts of the index that have the order.
+        backward: Whether to read backward.
+        is_complete: Whether `parts` cover the whole ORDER BY; if not, items that are equal in them must be sorted.
+    """
 
     stretches: tuple[OrderedStretch, ...]
     parts: tuple[IndexPart, ...]
@@ -64,7 +70,7 @@ class OrderedPath:
     is_complete: bool
 
     def place(self, stretch: OrderedStretch, entry: bytes) -> bytes:
-        """The part of an entry that says where its item comes in the order, comparable between stretches."""
+        """Return the part of an entry that is its position in the order, comparable across stretches."""
         start = end = len(stretch.prefix)
         for part in self.parts:
             if end >= len(entry):
@@ -72,8 +78,8 @@ class OrderedPath:
             end = encoding.end_of_value(entry, end, descending=part.descending)
         return entry[start:end]
 
-    def resumed(self, values: Mapping[Names, JsonOrUndefined]) -> OrderedPath:
-        """The part of the path that begins with the items that have these values."""
+    def resumed(self, values: Mapping[Names, JsonOrUndefined]) -> IndexOrder:
+        """Return the rest of the order, starting with the items that have these values."""
         place = b""
         for part in self.parts:
             data, exact = encoded(values[part.path])
@@ -81,11 +87,11 @@ class OrderedPath:
             if not exact:
                 break
         stretches = tuple(_resumed(stretch, place, backward=self.backward) for stretch in self.stretches)
-        return OrderedPath(stretches, self.parts, self.backward, self.is_complete)
+        return IndexOrder(stretches, self.parts, self.backward, self.is_complete)
 
 
 def conditions_of(predicates: Iterable[Predicate]) -> dict[Names, Condition]:
-    """What the predicates say about each path, as far as an index can serve it."""
+    """Return the condition on each path, as far as an index can serve it."""
     conditions: dict[Names, Condition] = {}
     for predicate in predicates:
         condition = _condition(predicate)
@@ -97,9 +103,9 @@ def conditions_of(predicates: Iterable[Predicate]) -> dict[Names, Condition]:
 def stretches_of(
     definition: IndexDefinition, conditions: Mapping[Names, Condition], start: bytes
 ) -> list[EntryRange] | None:
-    """The stretches that hold every item the conditions allow; None when they say nothing about the first part.
+    """Return the ranges that hold every match; None without a condition on the first part of the index.
 
-    `start` is what the entries in question begin with.
+    `start` is the prefix of the entries to search.
     """
     if definition.parts[0].path not in conditions:
         return None
@@ -115,8 +121,8 @@ def ordered_path(
     conditions: Mapping[Names, Condition],
     order: Sequence[tuple[Names, bool]],
     start: bytes,
-) -> OrderedPath | None:
-    """How the index yields the order of (path, descending); None when it does not begin like it."""
+) -> IndexOrder | None:
+    """Return how an index provides the order of (path, descending); None if it does not."""
     constant = {path for path, condition in conditions.items() if condition.points and len(condition.points) == 1}
     wanted = [(path, descending) for path, descending in order if path not in constant]
     for used in reversed(range(len(definition.parts))):
@@ -127,7 +133,7 @@ def ordered_path(
 
 
 def wanted_parts(conditions: Mapping[Names, Condition], order: Sequence[tuple[Names, bool]]) -> tuple[IndexPart, ...]:
-    """The parts of an index that would serve the conditions and the order best; empty when none would help."""
+    """Return the parts of the index that would serve a query best; empty if none would help."""
     points = [path for path, condition in conditions.items() if condition.points is not None]
     if order:
         first = [IndexPart(path) for path in points if all(path != ordered for ordered, _ in order)][:1]
@@ -141,7 +147,7 @@ def _ordered_behind(
     conditions: Mapping[Names, Condition],
     wanted: Sequence[tuple[Names, bool]],
     start: bytes,
-) -> OrderedPath | None:
+) -> IndexOrder | None:
     parts = definition.parts[used:]
     shared, backward = 0, False
     while shared < min(len(parts), len(wanted)) and parts[shared].path == wanted[shared][0]:
@@ -155,13 +161,13 @@ def _ordered_behind(
     if reached < used:
         return None
     stretches = tuple(OrderedStretch(prefix, _bounded(prefix, parts[0], conditions)) for prefix in prefixes)
-    return OrderedPath(stretches, parts[:shared], backward, shared == len(wanted))
+    return IndexOrder(stretches, parts[:shared], backward, shared == len(wanted))
 
 
 def _prefixes(
     parts: Sequence[IndexPart], conditions: Mapping[Names, Condition], start: bytes
 ) -> tuple[list[bytes], int]:
-    """The beginnings of entries for every combination of points of the first parts, and how many parts these are."""
+    """Return the prefixes for every combination of points of the first parts, and the number of these parts."""
     choices: list[list[bytes]] = []
     count = 1
     for part in parts:
@@ -212,7 +218,7 @@ def _one_of(values: Sequence[Json]) -> Condition:
 
 
 def _beyond(operator: str, value: Json) -> Condition | None:
-    """An interval within the type of the value: a comparison with any other type is undefined."""
+    """Return an interval within the type of the value: comparing it with another type is undefined."""
     if isinstance(value, list | dict):
         return None
     data, exact = encoded(value)

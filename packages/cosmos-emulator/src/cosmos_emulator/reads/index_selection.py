@@ -1,7 +1,7 @@
-"""How a query gets at the items of a slice: through which index of the partition, if through any.
+"""Which index of a partition finds the items of a query, if any does.
 
-Nothing here changes an answer, and everything falls back to the scan. Where a scan was long because the policy allows
-an index that is not there, the index is asked for.
+An index never changes a result; without one, the query scans. After a long scan, the index that would have helped is
+requested if the policy allows it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.query.values import JsonOrUndefined
 from cosmos_emulator.reads.index_ranges import (
-    OrderedPath,
+    IndexOrder,
     OrderedStretch,
     conditions_of,
     ordered_path,
@@ -26,9 +26,9 @@ from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.index_definition import IndexDefinition, Names, local_prefix
 from cosmos_emulator.store.indexes import StoredIndex
-from cosmos_emulator.store.items import EntryPosition, EntryRange, Scope, StoredItem
+from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, StoredItem
 
-_FEW: Final = 256  # items that are sooner fetched and sorted than an index in their order is walked through filtered
+_FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an index in their order
 _PROBES: Final = (_FEW, 4096, 65536)
 _FIRST_CHUNK: Final = 32
 _CHUNK: Final = 256
@@ -38,13 +38,13 @@ Order = Sequence[tuple[Names, bool]]
 
 @dataclass(frozen=True, slots=True)
 class KnownNumbers:
-    """Fetches the items of a slice that have one of these numbers, which ascend."""
+    """Fetches the items of a slice with these numbers, which ascend."""
 
     one: Slice
     numbers: list[int]
 
     def __call__(self, after: int, limit: int) -> list[StoredItem]:
-        """See `paging.Fetch`."""
+        """Implement `paging.Fetch`."""
         first, size = bisect_right(self.numbers, after), min(limit, _CHUNK)
         for start in range(first, len(self.numbers), size):
             if found := self.one.items.load(self.one.scope, self.numbers[start : start + size]):
@@ -54,14 +54,14 @@ class KnownNumbers:
 
 @dataclass(frozen=True, slots=True)
 class EqualEntries:
-    """Fetches the items of a slice that have one entry in an index: they lie there by number, however many."""
+    """Fetches the items of a slice with the same entry in an index, which keeps them by number."""
 
     one: Slice
     index: StoredIndex
     entry: bytes
 
     def __call__(self, after: int, limit: int) -> list[StoredItem]:
-        """See `paging.Fetch`."""
+        """Implement `paging.Fetch`."""
         stretch, place = (self.entry, self.entry + b"\x00"), EntryPosition(self.entry, after)
         found = self.one.items.walk(self.index, self.one.scope, stretch, place, min(limit, _CHUNK), backward=False)
         return [item for _, item in found]
@@ -69,24 +69,24 @@ class EqualEntries:
 
 @dataclass(frozen=True, slots=True)
 class OrderedAccess:
-    """A walk along an index of a slice."""
+    """The items of a slice in the order of an index."""
 
     one: Slice
     index: StoredIndex
-    path: OrderedPath
+    path: IndexOrder
 
     @property
     def filtered_paths(self) -> set[Names]:
-        """The paths whose conditions the walk has fulfilled already."""
+        """The paths whose conditions all these items meet."""
         parts = self.index.definition.parts
         return {part.path for part in parts[: parts.index(self.path.parts[0]) + 1]}
 
     def resumed(self, values: Mapping[Names, JsonOrUndefined]) -> OrderedAccess:
-        """The walk from the items on that have these values."""
+        """Return the rest, starting with the items that have these values."""
         return OrderedAccess(self.one, self.index, self.path.resumed(values))
 
     def items(self) -> Iterator[tuple[bytes, StoredItem]]:
-        """The items in order, with their place; those of one place in no particular order."""
+        """Yield the items with their position; items at the same position come in any order."""
         streams = [self._stream(stretch) for stretch in self.path.stretches]
         if len(streams) == 1:
             return streams[0]
@@ -105,14 +105,14 @@ class OrderedAccess:
 
 
 class IndexAccess:
-    """What the conditions and the order of one query mean for the indexes of a partition."""
+    """Selects an index for the conditions and the order of one query."""
 
     def __init__(self, served: Sequence[Predicate], order: Order | None) -> None:
         self._conditions = conditions_of(served)
         self.order: Order = order or ()
 
     def candidates(self, one: Slice) -> Fetch | None:
-        """The items that the conditions allow, in the order of a scan; None when no index finds them soon."""
+        """Return how to fetch the items that meet the conditions, in scan order; None if no index narrows them."""
         options = self._options(one)
         for limit in _PROBES:
             for index, ranges in options:
@@ -125,15 +125,15 @@ class IndexAccess:
         return None
 
     def finds_few(self, one: Slice, instead_of: OrderedAccess) -> bool:
-        """Whether the conditions allow so few items that the order of an index is worth less."""
+        """Return whether so few items meet the conditions that sorting them is faster than `instead_of`."""
         if all(path in instead_of.filtered_paths for path in self._conditions):
             return False
         return any(len(one.items.numbers(index, ranges, _FEW)) < _FEW for index, ranges in self._options(one))
 
     def ordered(self, one: Slice) -> OrderedAccess | None:
-        """The walk that gives the items in the order of the query, None when no index does.
+        """Return the items in the order of the query, None if no index has it.
 
-        The best one has the most conditions in front, because none of these is then left to filter by.
+        The best index starts with the most conditions, because those need no filter.
         """
         start = _start(one.scope)
         if start is None or not self.order:
@@ -147,7 +147,7 @@ class IndexAccess:
         return max(found, key=_usefulness, default=None)
 
     def want(self, one: Slice) -> None:
-        """Asks for the index that would have spared a scan."""
+        """Request the index that would have avoided a scan."""
         start = _start(one.scope)
         parts = wanted_parts(self._conditions, self.order)
         if start is not None and parts:
@@ -168,7 +168,7 @@ class IndexAccess:
             if index.definition.is_local == bool(start)
             and (ranges := stretches_of(index.definition, self._conditions, start)) is not None
         ]
-        # Longer bounds come from more conditions.
+        # More conditions give longer bounds.
         found.sort(key=lambda option: max((len(low) for low, _ in option[1]), default=0), reverse=True)
         return found
 
@@ -178,11 +178,11 @@ def _usefulness(access: OrderedAccess) -> tuple[bool, int]:
     return path.is_complete, max((len(stretch.prefix) for stretch in path.stretches), default=0)
 
 
-def _start(scope: Scope) -> bytes | None:
-    """What the entries of the scope begin with: nothing for a whole partition; None when no index keeps it together."""
+def _start(scope: ItemScope) -> bytes | None:
+    """Return the prefix of the scope's entries; None if no index stores them together."""
     if scope.key is not None:
         return local_prefix(scope.key.epk)
     if scope.range is None:
         return b""
-    # The range of a single EPK is how a query that pins the partition key is routed.
+    # A query that pins the partition key reads the range of a single EPK.
     return local_prefix(scope.range.start) if scope.range.end == scope.range.start + "0" else None

@@ -1,6 +1,6 @@
-"""One page of a query with a plain ORDER BY: along an index that has the order, or by sorting what there is.
+"""One page of a query with a plain ORDER BY: along an index in that order, or by sorting all matches.
 
-A page resumes behind a row's place in the order, whichever way the rows are found.
+Either way, a page resumes after a position in the order.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from cosmos_emulator.reads.result_page import Reading
 from cosmos_emulator.store.index_definition import Names
 from cosmos_emulator.store.items import StoredItem
 
-# Clients read headers of 8 KB; a place in an order of long strings would be longer, a number of rows never is.
+# Clients read headers of up to 8 KB. A position with long strings could be longer; a number of rows is not.
 _MAX_CONTINUATION: Final = 4096
-_PIECE: Final = 256  # items between two breaths
+_PIECE: Final = 256  # items between two pauses
 
 
 class OrderedPage:
-    """Fills one page."""
+    """Fills one page in the order of the query."""
 
     def __init__(self, query: CompiledQuery, reading: Reading) -> None:
         self._query = query
@@ -38,10 +38,10 @@ class OrderedPage:
         self._to_skip = self._given if after is None else 0
         self._rows: OrderedItems = query.ordered_rows(after, reading.limits.max_rows + 1 + self._to_skip)
         self._position: JsonObject | None = None
-        self.matched = 0  # items that WHERE lets pass, of those that were looked at
+        self.matched = 0  # items read that meet WHERE
 
     def fill(self) -> Steps[None]:
-        """Reads until the page is full or everything was given."""
+        """Read until the page is full or nothing is left."""
         if not self._query.features.has_from:
             return
         walk = self._walk()
@@ -51,7 +51,6 @@ class OrderedPage:
             yield from self._follow(walk)
 
     def _walk(self) -> OrderedAccess | None:
-        """The walk along an index that spares looking at everything."""
         access, slices = self._reading.access, self._reading.slices
         walk = access.ordered(slices[0]) if access is not None and len(slices) == 1 else None
         if walk is None or access is None or access.finds_few(slices[0], walk):
@@ -79,7 +78,7 @@ class OrderedPage:
             self._rows.add(matching)
 
     def _emit(self) -> bool:
-        """Gives the rows so far, which come before all others; whether the page takes more."""
+        """Add the finished rows to the page; returns whether it takes more."""
         page, limits = self._page, self._reading.limits
         for row, position in self._rows.finished():
             if self._to_skip:
@@ -95,14 +94,13 @@ class OrderedPage:
 
 
 class _Block(NamedTuple):
-    """Some items of one place in the order; `is_last`: there are no more of it."""
+    """Items at the same position in the order; `is_last` if there are no more of them."""
 
     items: list[StoredItem]
     is_last: bool
 
 
 def _blocks(found: Iterator[tuple[bytes, StoredItem]]) -> Iterator[_Block]:
-    """What a walk finds, by place, in pieces that are not too large."""
     items: list[StoredItem] = []
     present: bytes | None = None
     for place, item in found:
@@ -118,7 +116,6 @@ def _blocks(found: Iterator[tuple[bytes, StoredItem]]) -> Iterator[_Block]:
 
 
 def _values_of(position: OrderPosition, order: Order) -> dict[Names, JsonOrUndefined]:
-    """The values by which the row at a position is ordered."""
     keys = position["keys"]
     values = [key.get("item", UNDEFINED) for key in keys if isinstance(key, dict)] if isinstance(keys, list) else []
     return {path: value for (path, _), value in zip(order, values, strict=True)}

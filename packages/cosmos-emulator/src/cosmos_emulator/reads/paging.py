@@ -1,4 +1,4 @@
-"""Reading in pages: how a long read pauses, where a page ends, and how the next one finds its start."""
+"""Paging: page limits, long reads in steps, and continuation tokens."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
 
 T = TypeVar("T")
 
-# Work in steps: every `yield` is a point at which others may run. A script drains it, the event loop breathes.
+# A read that yields wherever other requests may run. Worker threads drain it at once.
 Steps = Generator[None, None, T]
 
 Fetch = Callable[[int, int], list[StoredItem]]
-"""The next items by number: behind a number, at most so many; an empty list is the end."""
+"""Returns the items after a number, at most a limit; an empty list is the end."""
 
 MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_PAGE_S: Final = 5.0
@@ -31,7 +31,7 @@ _CHUNK: Final = 512
 
 
 async def complete(steps: Steps[T]) -> T:
-    """The result of work in steps, other requests being served between them."""
+    """Run a read on the event loop, serving other requests between its steps."""
     while True:
         try:
             next(steps)
@@ -42,7 +42,7 @@ async def complete(steps: Steps[T]) -> T:
 
 
 def complete_at_once(steps: Steps[T]) -> T:
-    """The result of work in steps, for a thread of its own."""
+    """Run a read without pauses, in a worker thread."""
     while True:
         try:
             next(steps)
@@ -53,7 +53,7 @@ def complete_at_once(steps: Steps[T]) -> T:
 
 @dataclass(slots=True)
 class PageLimits:
-    """Where a page ends: a number of rows, 4 MB, 5 s (concepts-limits: maximum response size, operation time)."""
+    """Limits of a page: rows, 4 MB, 5 s (concepts-limits: maximum response size, operation time)."""
 
     max_rows: int
     rows: int = 0
@@ -61,7 +61,7 @@ class PageLimits:
     deadline: float = field(default_factory=lambda: time.monotonic() + MAX_PAGE_S)
 
     def admit(self, size_bytes: int) -> bool:
-        """Whether one more row of this size belongs to the page, which counts it; the first always does."""
+        """Count a row of this size if it fits into the page; the first one always does."""
         if self.rows and (self.rows >= self.max_rows or self.size_bytes + size_bytes > MAX_PAGE_BYTES):
             return False
         self.rows += 1
@@ -70,34 +70,34 @@ class PageLimits:
 
     @property
     def is_full(self) -> bool:
-        """Whether the number of rows is reached."""
+        """Whether the page has its maximum number of rows."""
         return self.rows >= self.max_rows
 
     @property
     def is_late(self) -> bool:
-        """Whether the time of the page is over."""
+        """Whether the page has reached its deadline."""
         return time.monotonic() > self.deadline
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPosition:
-    """Behind an item in the order of a scan; later inserts do not shift it."""
+    """A position after an item in scan order, which later inserts do not shift."""
 
     range_id: str
     after: ScanPosition
 
     @classmethod
-    def behind(cls, one: Slice, item: StoredItem) -> ItemPosition:
-        """The position right behind an item of a slice."""
+    def after_item(cls, one: Slice, item: StoredItem) -> ItemPosition:
+        """Return the position after an item of a slice."""
         return cls(one.partition.id, ScanPosition(item.epk, item.number))
 
     def as_json(self) -> JsonObject:
-        """For a continuation token."""
+        """Return the position for a continuation token."""
         return {"range": self.range_id, "epk": self.after.epk, "number": self.after.number}
 
     @classmethod
     def of_json(cls, token: JsonObject) -> ItemPosition | None:
-        """The position in a token, None when it holds none; 400 when it is malformed."""
+        """Return the position in a token, None without one. Raises 400 if it is malformed."""
         match token:
             case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
                 return cls(range_id, ScanPosition(epk, number))
@@ -109,9 +109,10 @@ class ItemPosition:
 def item_chunks(
     slices: list[Slice], start: ItemPosition | None, candidates: Callable[[Slice], Fetch | None] | None = None
 ) -> Iterator[tuple[Slice, list[StoredItem]]]:
-    """The items behind `start`, range after range, in pieces that take a few milliseconds; 400 for a foreign start.
+    """Yield the items after `start`, slice by slice, in chunks that take a few milliseconds.
 
-    Where `candidates` knows how to, only those of a slice are fetched, in the same order.
+    If `candidates` returns a way to fetch fewer items of a slice, only those are read, in the same order. Raises 400 if
+    `start` is not in the slices, 404 if the container is deleted.
     """
     remaining = slices
     if start is not None:
@@ -125,18 +126,18 @@ def item_chunks(
         while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
             yield one, chunk
             if one.partition.is_closed:
-                raise CosmosError(404, "The container was deleted meanwhile.", sub_status=OWNER_MISSING)
+                raise CosmosError(404, "The container was deleted during the request.", sub_status=OWNER_MISSING)
             after = ScanPosition(chunk[-1].epk, chunk[-1].number)
             size = _CHUNK
 
 
 def encode_continuation(token: JsonObject) -> str:
-    """An opaque text that survives headers."""
+    """Return an opaque text that a header can hold."""
     return base64.urlsafe_b64encode(json_text.dump(token)).decode()
 
 
 def decode_continuation(text: str | None) -> JsonObject:
-    """What `encode_continuation` was given, empty without a text; 400 when it is none of its texts."""
+    """Return the token of a text, empty without a text. Raises 400 if it is malformed."""
     if not text:
         return {}
     try:
@@ -146,7 +147,7 @@ def decode_continuation(text: str | None) -> JsonObject:
 
 
 def malformed_continuation() -> CosmosError:
-    """The refusal of a token that this server did not write for this request."""
+    """Return the error for a token that was not issued for this request."""
     return CosmosError(400, "The continuation token is malformed or belongs to another request.")
 
 

@@ -1,4 +1,4 @@
-"""A query as a request or a script sends it: text and parameters, parsed, and what it asks of one container."""
+"""A query of a request or a script: its parsed text and its parameters."""
 
 from __future__ import annotations
 
@@ -31,51 +31,51 @@ _MAX_TEXT: Final = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A parsed query with the values of its parameters (names with their `@`)."""
+    """A parsed query and its parameters, whose names include the `@`."""
 
     query: Query
     parameters: dict[str, Json]
     calls_udfs: bool
 
     def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
-        """What runs over items; 400 for what cannot be compiled."""
+        """Compile the query to run over items. Raises 400 if it is invalid."""
         return compile_query(self.query, self.parameters, udfs)
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
-        """The ranges of EPKs that hold all matches (azure-cosmos query_execution_info.py), points for pinned keys."""
+        """Return the ranges of EPKs that hold all matches (azure-cosmos query_execution_info.py)."""
         return query_ranges(self.query, self.parameters, definition.paths, _hasher(definition))
 
     def plan(self, definition: PartitionKeyDefinition, supported_features: set[str]) -> JsonObject:
-        """The query plan document for a client that merges ranges itself."""
+        """Return the query plan for a client that merges ranges itself."""
         return query_plan(self.query, self.parameters, definition.paths, supported_features, _hasher(definition))
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
-        """The conditions that every match fulfils and that an index finds the items of."""
+        """Return the conditions that all matches meet and that an index can serve."""
         predicates = filter_predicates(self.query, self.parameters)
         return [one for one in predicates if policy.serves_filter(one.path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
-        """The paths of ORDER BY, each with whether it descends; None unless all are paths of the item."""
+        """Return the paths of ORDER BY and whether each descends; None unless all are paths of the item."""
         return order_by_paths(self.query)
 
     def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:
-        """Whether an index yields the items in the order that is asked for."""
+        """Return whether an index has the order of the query."""
         paths = self.order()
         constant = [one.path for one in served if one.op == "="]
         return paths is not None and policy.serves_order_by(paths, constant)
 
 
 def parse_query_body(body: bytes) -> QueryText:
-    """The query of a request's body `{"query", "parameters"}`; 400 for anything else."""
+    """Parse a body `{"query", "parameters"}`. Raises 400 if it is invalid."""
     document = json_text.parse_object(body)
     text, parameters = document.get("query"), document.get("parameters", [])
     if not isinstance(text, str):
-        raise CosmosError(400, "The request payload is invalid: it has no 'query'.")
+        raise CosmosError(400, "The request payload is invalid: it must have a 'query'.")
     return parse_query(text, parameters if parameters is not None else [])
 
 
 def parse_query(text: str, parameters: Json) -> QueryText:
-    """A query with parameters `[{"name": "@n", "value": …}]`; 400 for what cannot be parsed."""
+    """Parse a query with parameters `[{"name": "@n", "value": …}]`. Raises 400 if it is invalid."""
     if len(text) > _MAX_TEXT:
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):

@@ -1,4 +1,4 @@
-"""A page of a query while it is filled: rows, where the next page starts, and what was loaded for it."""
+"""A page of a query while it is being filled."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from cosmos_emulator.store.items import StoredItem
 
 @dataclass(slots=True)
 class Load:
-    """What an index would have loaded: the items that fulfil every condition that it serves."""
+    """The items that an index would have loaded, which the charge depends on."""
 
     served: list[Predicate]
     items: int = 0
     size_bytes: int = 0
 
     def add(self, item: StoredItem, document: JsonObject) -> None:
-        """Counts an item, unless an index rules it out."""
+        """Count an item, unless an index rules it out."""
         if not self.served or all(predicate.matches(document) for predicate in self.served):
             self.items += 1
             self.size_bytes += len(item.body)
 
     def reduce_to(self, items: int) -> None:
-        """Only so many were loaded after all, of the mean size."""
+        """Reduce the count to the items that were really needed, at their mean size."""
         if items < self.items:
             self.size_bytes = self.size_bytes * items // self.items
             self.items = items
@@ -37,8 +37,16 @@ class Load:
 
 @dataclass(slots=True)
 class QueryPage:
-    """`rows` are JSON texts; `scanned` counts the items that were looked at, `scans` are the slices without an index
-    that led to them."""
+    """The page.
+
+    Attributes:
+        rows: JSON texts.
+        continuation: Where the next page starts, None after the last page.
+        charge_ru: Modeled request charge.
+        scanned: Number of items read.
+        scans: Slices that were scanned without an index.
+        load: Items that the charge counts.
+    """
 
     rows: list[bytes] = field(default_factory=list)
     continuation: str | None = None
@@ -48,7 +56,7 @@ class QueryPage:
     load: Load = field(default_factory=lambda: Load([]))
 
     def document_of(self, item: StoredItem) -> JsonObject:
-        """The document of an item that is looked at."""
+        """Return the document of an item and count the read."""
         document = item.document()
         self.scanned += 1
         self.load.add(item, document)
@@ -57,7 +65,7 @@ class QueryPage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One attempt to fill a page: `token` says where it starts, `access` is None to do without indexes."""
+    """One attempt to fill a page from `token`; `access` None scans without indexes."""
 
     page: QueryPage
     slices: list[Slice]
@@ -67,15 +75,15 @@ class Reading:
 
     @property
     def given(self) -> int:
-        """How many rows the pages before had, for a query that counts them; 400 for a malformed token."""
+        """The number of rows on the pages before. Raises 400 for a malformed token."""
         given = self.token.get("given", 0)
         is_wrong = self.token and "given" not in self.token
-        if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # which islice takes at most
+        if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # the limit of islice
             raise malformed_continuation()
         return given
 
     def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
-        """The items to look at, in the order of a scan."""
+        """Yield the items to read, in scan order."""
         return item_chunks(self.slices, start, self._candidates)
 
     def _candidates(self, one: Slice) -> Fetch | None:

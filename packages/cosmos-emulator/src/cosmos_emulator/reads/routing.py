@@ -1,8 +1,8 @@
-"""Where a query runs, and when its client must run it: the rules of the service's gateway.
+"""Where a query runs: in the gateway, or range by range in the client.
 
-Source: PartitionRoutingHelper.cs of the .NET SDK. A query over several partitions whose partial answers must be
-merged is refused with 400/1004 and its plan; the SDKs then ask each range themselves and merge. A client without
-such a pipeline may ask this emulator to merge, by a header that the service does not know.
+Source: PartitionRoutingHelper.cs of the .NET SDK. A cross-partition query whose partial results must be merged fails
+with 400/1004 and its plan; the SDKs then query each range and merge. A client that cannot merge can ask this emulator
+to do it with a header that the service does not know.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _ALL_FEATURES: Final = frozenset(
 
 
 def slices_of_query(request: Request, container: Container, text: QueryText) -> list[Slice]:
-    """What the query reads; 400 when it needs the cross-partition flag, 400/1004 when the client must merge."""
+    """Return what the query reads.
+
+    Raises 400 if it needs the cross-partition flag, 400/1004 if the client must merge.
+    """
     if h.PARTITION_KEY in request.headers or h.PARTITION_KEY_RANGE_ID in request.headers:
         return slices_of(request, container)
     pinned = _pinned_slices(container, text)
@@ -63,7 +66,7 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
 
 
 def _pinned_slices(container: Container, text: QueryText) -> list[Slice] | None:
-    """The slices when the filter pins one value of the partition key (or none can match), else None."""
+    """Return the slices of a filter that pins one value of the partition key, else None."""
     ranges = text.ranges(container.definition.partition_key)
     if len(ranges) != 1 or not ranges[0]["isMaxInclusive"]:
         return None

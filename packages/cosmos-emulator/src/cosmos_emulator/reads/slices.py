@@ -1,4 +1,4 @@
-"""Which part of a container a request reads: a logical partition, a range of keys, or everything."""
+"""The part of a container that a request reads: a logical partition, a range of keys, or all of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cosmos_emulator.http.messages import Request, partition_headers
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.store.items import ItemView, Scope
+from cosmos_emulator.store.items import ItemScope, ItemView
 from cosmos_emulator.store.partition import Partition
 
 RANGE_GONE: Final = 1002
@@ -19,15 +19,15 @@ RANGE_GONE: Final = 1002
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The items of one physical partition that are in `scope`, as `items` shows them."""
+    """The items of one physical partition that are in `scope`, read through `items`."""
 
     partition: Partition
-    scope: Scope
+    scope: ItemScope
     items: ItemView
 
 
 def slices_of(request: Request, container: Container) -> list[Slice]:
-    """What the headers name, in the order of the ranges; everything when they name nothing."""
+    """Return what the headers name, in key order; the whole container if they name nothing."""
     key = request.optional_partition_key(container)
     if key is not None:
         return slices_of_key(container, key)
@@ -42,15 +42,15 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 
 def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
-    """One logical partition, or all below the prefix of a hierarchical key."""
+    """Return one logical partition, or all with the prefix of a hierarchical key."""
     if key.is_prefix:
         return slices_of_range(container, KeyRange(key.epk, key.epk + END))
     partition = container.partition_of(key)
-    return [Slice(partition, Scope(key=key), partition.committed)]
+    return [Slice(partition, ItemScope(key=key), partition.committed)]
 
 
 def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
-    """The part of each physical partition that lies in a range of keys; 400 for a range without any keys."""
+    """Return the part of each physical partition in a range of keys. Raises 400 if no key can be in the range."""
     found = [_slice(partition, bounds) for partition in container.partitions_in(bounds)]
     if not found:
         raise CosmosError(400, f"There are no partition keys from {bounds.start!r} to {bounds.end!r}.")
@@ -58,12 +58,12 @@ def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
-    """The session headers of a read over several partitions: of the first, with the tokens of all."""
+    """Return the session headers of a read: those of the first partition, with the tokens of all."""
     headers = partition_headers(container, slices[0].partition)
     tokens = (partition_headers(container, one.partition)[h.SESSION_TOKEN] for one in slices)
     return {**headers, h.SESSION_TOKEN: ",".join(tokens)}
 
 
 def _slice(partition: Partition, bounds: KeyRange) -> Slice:
-    scope = Scope() if bounds.covers(partition.range) else Scope(range=bounds)
+    scope = ItemScope() if bounds.covers(partition.range) else ItemScope(range=bounds)
     return Slice(partition, scope, partition.committed)

@@ -1,4 +1,4 @@
-"""User-defined functions of a container, as a query calls them."""
+"""User-defined functions that a query calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cosmos_emulator.store.account import Container
 
 @contextmanager
 def udf_caller(gateway: Gateway, container: Container, text: QueryText) -> Iterator[UdfCaller | None]:
-    """Calls the functions in one JavaScript context, for one thread; None when the query calls none."""
+    """Provide a caller that runs in one JavaScript context, for one thread; None if the query calls no UDF."""
     if not text.calls_udfs:
         yield None
         return

@@ -1,14 +1,14 @@
-// The emulator's own API, as an SDK would call it: each request is signed with the account's key, in the browser.
+// The emulator's API, called like an SDK does: each request is signed with the account key, in the browser.
 //
-// Resources are named by their _self links, which are made of rids: an id may be anything, "..", too, which no browser
-// sends as it stands. The rule of the signature is the one of azure-cosmos auth.py.
+// Resources are named by their _self links, which consist of rids: browsers would change a path with the id "..". The
+// signature follows azure-cosmos auth.py.
 
-// Public, and the same in every emulator of the service.
+// Public, and the same in every Cosmos DB emulator.
 const WELL_KNOWN_KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const STORED_KEY = "cosmos-explorer-key";
 const API_VERSION = "2020-07-15";
 
-/** A request that the emulator refused (`status` 400 and above) or did not answer (`status` 0). */
+/** A request that failed (`status` 400 and above) or got no response (`status` 0). */
 export class ApiError extends Error {
   constructor(status, subStatus, code, message, chargeRu) {
     super(message);
@@ -33,7 +33,7 @@ export const replace = (self, body, headers = {}) => send("PUT", self, kindOf(se
 export const remove = (self, headers = {}) => send("DELETE", self, kindOf(self), {headers});
 export const execute = (self, body, headers = {}) => send("POST", self, kindOf(self), {headers, body});
 
-/** A page of a query; the emulator merges what several physical partitions answer, which SDKs do for themselves. */
+/** A page of a query. The emulator merges the results of the physical partitions, which SDKs do themselves. */
 export function query(owner, kind, text, parameters, headers = {}) {
   const asked = {
     "content-type": "application/query+json",
@@ -45,7 +45,7 @@ export function query(owner, kind, text, parameters, headers = {}) {
   return send("POST", `${owner}${kind}/`, kind, {headers: asked, body: {query: text, parameters}});
 }
 
-/** The header that names a logical partition: JSON, all of it ASCII, as headers are. */
+/** The header that names a logical partition, as ASCII JSON. */
 export function partitionKeyHeader(values) {
   const text = JSON.stringify(values).replace(/[\u007f-\uffff]/g, escaped);
   return {"x-ms-documentdb-partitionkey": text};
@@ -101,12 +101,12 @@ function refusal(response, content, chargeRu) {
   try {
     ({code, message} = JSON.parse(content));
   } catch {
-    // Not from the gateway: the text is all there is.
+    // Not JSON: show the text.
   }
   return new ApiError(response.status, subStatus, code, readable(message), chargeRu);
 }
 
-/** The sentences of `Message: {"Errors":["…"]}\r\nActivityId: …`, or the text as it is. */
+/** The errors in `Message: {"Errors":["…"]}\r\nActivityId: …`, or the unchanged text. */
 function readable(message) {
   const errors = /^Message: (\{.*\})\r?\n/s.exec(message);
   if (!errors) return message;
@@ -117,7 +117,7 @@ function readable(message) {
   }
 }
 
-/** The rid that a link of rids ends in, or that its feed belongs to. */
+/** The last rid of a link, which for a feed is its owner's. */
 function ridOf(link) {
   const segments = link.split("/").filter(Boolean);
   return segments.length % 2 ? (segments.at(-2) ?? "") : segments.at(-1);
@@ -125,7 +125,7 @@ function ridOf(link) {
 
 async function authorization(verb, kind, rid, date) {
   if (!crypto.subtle) {
-    throw new ApiError(0, 0, "No signature", "Browsers sign on https and on localhost only: open the explorer there.", 0);
+    throw new ApiError(0, 0, "No signature", "Browsers can only sign on https and localhost. Open the explorer there.", 0);
   }
   const payload = `${verb.toLowerCase()}\n${kind}\n${rid.toLowerCase()}\n${date.toLowerCase()}\n\n`;
   const secret = bytesOf(sessionStorage.getItem(STORED_KEY) ?? WELL_KNOWN_KEY);
@@ -138,6 +138,6 @@ function bytesOf(base64) {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   } catch {
-    throw new ApiError(401, 0, "Unauthorized", "The key is not base64.", 0);
+    throw new ApiError(401, 0, "Unauthorized", "The key must be base64.", 0);
   }
 }

@@ -1,4 +1,4 @@
-// The page: a tree of databases and containers, and four views of the container that is chosen.
+// The page: a tree of databases and containers, and four views of the selected container.
 
 import * as api from "./api.js";
 import {Status, button, element} from "./dom.js";
@@ -11,7 +11,7 @@ const VIEWS = {Items: itemsView, Query: queryView, Scripts: scriptsView, Setting
 const tree = document.getElementById("tree");
 const content = document.getElementById("content");
 const dialog = document.getElementById("key-dialog");
-let chosen = null; // the container's _self, kept over a refresh
+let chosen = null; // the container's _self, kept across a refresh
 
 async function load() {
   const status = new Status();
@@ -36,7 +36,7 @@ function askForKey(said) {
 }
 
 function treeOf(databases) {
-  if (!databases.length) return element("p", {className: "quiet"}, "The account has no database yet.");
+  if (!databases.length) return element("p", {className: "quiet"}, "The account has no databases.");
   const branches = databases.map(([database, containers]) => {
     const leaves = containers.map((container) => element("li", {}, leaf(database, container)));
     const inside = leaves.length ? element("ul", {}, ...leaves) : element("p", {className: "quiet"}, "No containers.");
@@ -82,5 +82,5 @@ document.getElementById("key-form").addEventListener("submit", (event) => {
   api.useKey(document.getElementById("key").value.trim());
   load();
 });
-content.append(element("p", {className: "quiet"}, "Choose a container."));
+content.append(element("p", {className: "quiet"}, "Select a container."));
 load();

@@ -1,4 +1,4 @@
-// The items of a container: a page at a time, one of them to read, change or delete under its etag.
+// The items of a container, page by page, and an editor that replaces or deletes an item under its etag.
 
 import * as api from "./api.js";
 import {Status, button, cell, cost, element, field, json, table} from "./dom.js";
@@ -11,8 +11,8 @@ export function itemsView(container) {
   const status = new Status();
   const rows = element("div");
   const editor = new Editor(container, () => status.afterwards(() => show(starts)));
-  let listed = ""; // the partition key that is listed, as it was typed
-  let starts = [null]; // the continuations with which the pages up to the one shown began
+  let listed = ""; // the partition key of the list, as typed
+  let starts = [null]; // the continuation tokens of all pages up to this one
   let following = null;
 
   const show = async (wanted) => {
@@ -68,12 +68,12 @@ function itemTable(container, documents, number, editor) {
   return table(`Page ${number}`, [{title: "id"}, ...paths.map((path) => ({title: path}))], lines);
 }
 
-/** One item as text. It is written only over the version that was read. */
+/** Edits one item. It only overwrites the version that was read. */
 class Editor {
   constructor(container, onWritten) {
     this.container = container;
     this.onWritten = onWritten;
-    this.stored = null; // the item as it was read, null for one that is yet to be created
+    this.stored = null; // the item as read, null for a new one
     this.status = new Status();
     this.title = element("h3", {tabIndex: -1}, "Item");
     this.text = element("textarea", {id: "item", className: "document", spellcheck: false});
@@ -100,7 +100,7 @@ class Editor {
 
   open(document) {
     this.show(document, document, document.id);
-    this.title.focus(); // which on a small screen lies far below the list
+    this.title.focus(); // on a small screen, it is far below the list
     return this.status.during(async () => {
       const answer = await api.read(document._self, this.keyHeader(document));
       this.show(answer.body, answer.body, document.id);

@@ -1,4 +1,4 @@
-// The query box: rows page by page, and what each page and all of them cost.
+// The query view: rows page by page, and the charges.
 
 import * as api from "./api.js";
 import {Status, button, cost, element, field, json} from "./dom.js";
@@ -12,7 +12,7 @@ export function queryView(container) {
   size.value = "25";
   const status = new Status();
   const rows = element("pre", {id: "rows", tabIndex: 0, "aria-label": "Rows", hidden: true});
-  let asked = null; // the query under way: what its first page was asked with, and what it has cost
+  let asked = null; // the current query: its first request and its charges so far
 
   const page = async () => {
     const answer = await api.query(container._self, "docs", asked.text, asked.parameters, {
@@ -62,14 +62,14 @@ function request(text, parameters, key, pageSize) {
   };
 }
 
-/** `{"@a": 1}` as the list that the API takes; such a list is taken as it is. */
+/** Turn `{"@a": 1}` into the list that the API takes; also accepts such a list. */
 function named(text) {
   if (!text.trim()) return [];
   let given;
   try {
     given = JSON.parse(text);
   } catch (error) {
-    throw new Error(`The parameters are no JSON: ${error.message}`);
+    throw new Error(`The parameters are not JSON: ${error.message}`);
   }
   if (given === null || typeof given !== "object") throw new Error('The parameters must be like {"@name": "value"}.');
   return Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({name, value}));

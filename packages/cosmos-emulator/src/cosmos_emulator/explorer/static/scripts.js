@@ -1,4 +1,4 @@
-// Stored procedures, triggers and user-defined functions: their texts, and a procedure to run.
+// Stored procedures, triggers and user-defined functions: their code, and the execution of procedures.
 
 import * as api from "./api.js";
 import {Status, button, cost, element, field, json} from "./dom.js";
@@ -37,7 +37,7 @@ function scriptNodes(kind, script) {
   return [
     element("h3", {}, script.id),
     ...when,
-    element("pre", {className: "source", tabIndex: 0, "aria-label": "Text of the script"}, script.body),
+    element("pre", {className: "source", tabIndex: 0, "aria-label": "Code of the script"}, script.body),
     ...(kind === "sprocs" ? [executionForm(script)] : []),
   ];
 }

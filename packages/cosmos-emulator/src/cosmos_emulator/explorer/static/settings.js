@@ -1,4 +1,4 @@
-// What a container is: its definition, its throughput, and how its items are spread.
+// A container's definition, throughput and distribution of items.
 
 import * as api from "./api.js";
 import {Status, cell, element, json, table} from "./dom.js";
@@ -23,7 +23,7 @@ export function settingsView(container, database) {
   return node;
 }
 
-/** The account's offers. An identity without the right to manage may not read them, but everything else. */
+/** The account's offers, null if --rbac denies reading them. */
 async function offersOrRefusal() {
   try {
     return (await api.list("", "offers")).body.Offers;
@@ -47,7 +47,7 @@ function facts({partitionKey, defaultTtl, uniqueKeyPolicy, _etag}, offered) {
 }
 
 function throughput(offers, container, database) {
-  if (offers === null) return "not shown: the emulator grants this key data operations only";
+  if (offers === null) return "not available: with --rbac, this key only allows data operations";
   const own = offers.find((offer) => offer.offerResourceId === container._rid);
   const shared = offers.find((offer) => offer.offerResourceId === database._rid);
   if (own) return inWords(own.content);
