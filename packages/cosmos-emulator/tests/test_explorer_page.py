@@ -206,7 +206,7 @@ async def test_the_settings_say_how_the_container_is_made_and_how_its_items_are_
     await explorer.page.click("[data-view=Scripts]")
     await explorer.status("403/5300 Forbidden")
     await explorer.page.click("[data-view=Settings]")
-    assert "not shown: the emulator grants this key data operations only" in await explorer.page.text("#facts")
+    assert "not available: with --rbac, this key only allows data operations" in await explorer.page.text("#facts")
 
 
 async def test_every_field_has_a_label_and_every_action_a_name(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -74,7 +74,7 @@ def test_a_second_import_adds_to_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ({"id": "0", "pk": "p0"}, "has an id that another one has"),
+        ({"id": "0", "pk": "p0"}, "has the id of another item"),
         ({"id": "other", "pk": "p0", "name": "name 0"}, "Unique index constraint violation"),
         ({"pk": "p0"}, "id"),
         ({"id": "other", "pk": []}, "Line 11: A partition key value must be"),

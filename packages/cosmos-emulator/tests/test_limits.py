@@ -31,7 +31,7 @@ async def test_a_container_has_so_many_scripts(raw: RawClient, container: Contai
 
     assert {one.status for one in answers[:-1]} == {201}
     assert answers[-1].status == 400
-    assert f"may have {most}" in answers[-1].json["message"]
+    assert f"can have at most {most}" in answers[-1].json["message"]
 
 
 def unique_keys(keys: int, paths: int) -> dict[str, Any]:
