@@ -65,7 +65,7 @@ class ContainerDefinition:
 def completed(body: JsonObject) -> JsonObject:
     """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature.
 
-    A partition key without a version gets 2, where the service sets 1. Clients read the definition before they hash.
+    A partition key without a version gets 2, where the service sets 1.
     """
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():

@@ -31,10 +31,7 @@ _SHUTDOWN_S: Final = 6.0  # a running script may take 5
 class CosmosEmulator:
     """An emulator that runs for the length of an `async with` block.
 
-    Attributes:
-        settings: See EmulatorSettings for the ones that can be changed while it runs.
-        endpoint: Base URL for clients, set on entry.
-        certificate: With TLS, the certificate file that clients must trust.
+    `endpoint` is its base URL. With TLS, `certificate` is the file that clients must trust.
     """
 
     def __init__(self, settings: EmulatorSettings | None = None) -> None:

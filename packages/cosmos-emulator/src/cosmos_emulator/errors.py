@@ -32,13 +32,8 @@ OWNER_MISSING = 1003
 class CosmosError(Exception):
     """A failed operation, as a client of the service sees it.
 
-    Attributes:
-        status: HTTP status.
-        message: Text for the body.
-        sub_status: Sent as `x-ms-substatus` unless it is 0.
-        details: More properties of the body, such as `additionalErrorInfo`.
-        charge_ru: Request charge; None takes the charge of the status.
-        retry_after_ms: When to try again, for 429 and 449.
+    `details` are more properties of the body, such as `additionalErrorInfo`. Without `charge_ru`, the charge is that of
+    the status.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Bulk import, with everything that a create does: rids, etags, LSNs, TTL, unique keys and indexes.
+"""Bulk import, with everything that a create does.
 
-A transaction writes thousands of items. Each has its own LSN, so that a page of the change feed can end after any item.
+A transaction writes thousands of items. Each has its own LSN, so that a page of the change feed can end after any.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A pytest plugin: the fixture `cosmos` is an empty Azure Cosmos DB account for one test.
 
-Installing the package registers it. A test only has to name the fixture:
+Installing the package registers it. A test only names the fixture:
 
     def test_an_item_can_be_read_back(cosmos):
         database = cosmos.client().create_database("shop")
@@ -9,9 +9,8 @@ Installing the package registers it. A test only has to name the fixture:
         async with cosmos.aio_client() as client:
             database = await client.create_database("shop")
 
-Each test has its own emulator in this process, in memory and on a free port. Tests can therefore run in any order and
-in parallel (pytest-xdist), and can change settings or add faults. All emulators of a process share one event loop in
-one thread, so synchronous and asynchronous tests can use them.
+Each test has its own emulator, in memory and on a free port, so tests can run in parallel. All emulators of a process
+share one event loop in one thread.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Resource ids (`_rid`): the bytes of a resource and its ancestors, in base64 with `-` for `/`.
 
-A database has 4 bytes. A container adds 4 bytes with the top bit set. A resource in a container adds 8 more: a
-little-endian number with the kind in its highest four bits. Sources: vercel/cosmosdb-server resource-id.ts for the
-layout, azure-cosmos _base.py for recognizing rid links.
+A database has 4 bytes. A container adds 4 with the top bit set. A resource in a container adds 8: a little-endian
+number with the kind in its highest four bits (vercel/cosmosdb-server resource-id.ts; azure-cosmos _base.py).
 """
 
 from __future__ import annotations

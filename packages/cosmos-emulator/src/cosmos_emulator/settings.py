@@ -21,24 +21,17 @@ class EmulatorSettings:
     """Settings of one emulator. Those after `management_key` can be changed while it runs.
 
     Attributes:
-        host: Address to listen on.
         port: 0 picks a free port.
-        data_dir: None keeps the data in a temporary directory that is removed at the end.
-        partitions: Physical partitions of each container created from now on.
-        key: Account key, base64.
+        data_dir: None stores the data in a temporary directory.
+        partitions: Physical partitions of new containers.
         charge_profile: Coefficients of the modeled request charge.
-        tls: Serve https with a self-signed certificate, which Microsoft Entra ID tokens need.
         management_key: A second key, exempt from `rbac`.
-        check_signatures: False accepts any key.
-        script_queries_see_own_writes: Let a script's queries see the script's own writes.
-        script_operations: Calls a script can make before the collection does not accept one. None limits only its time.
+        script_operations: Calls a script can make before one is not accepted; None limits only its time.
         require_order_index: Refuse an ORDER BY without an index, as the service does.
         script_time_limit_s: The service allows 5 s.
         purge_interval_s: How often the space of expired items is freed.
-        faults: Rules that make requests fail.
-        latency: Delay of every response.
         throttle: Enforce the provisioned throughput.
-        rbac: Give every caller only the rights of a Microsoft Entra ID data role.
+        rbac: Give callers only the rights of a Microsoft Entra ID data role.
         clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
     """
 

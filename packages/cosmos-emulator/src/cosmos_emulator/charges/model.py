@@ -1,7 +1,6 @@
-"""The modeled request charge of each operation.
+"""The modeled request charge of each operation, in full precision.
 
-Charges have full precision; only the response header is rounded. Recorded responses that the rules reproduce:
-github.com/xo/dbimp, testdata/cosmos (a hosted account, 2026), which are also the test cases.
+The rules reproduce recorded responses: github.com/xo/dbimp, testdata/cosmos (a hosted account, 2026).
 """
 
 from __future__ import annotations
@@ -33,9 +32,8 @@ DOUBLED_READS = frozenset({"Strong", "BoundedStaleness"})
 class ChargeModel:
     """The modeled charge of every operation under one profile, in RU.
 
-    Items include their system properties. `size_bytes` is the length of their UTF-8 JSON, computed if omitted. A
-    transactional batch and the writes of triggers cost the sum of their operations. Expiry and deletes by partition key
-    are free, because the service runs them on spare throughput.
+    Items include their system properties; `size_bytes` is computed if omitted. A transactional batch costs the sum of
+    its operations. Expiry and deletes by partition key are free, because the service runs them on spare throughput.
     """
 
     def __init__(self, profile: ProfileName = "service-2026") -> None:
@@ -116,12 +114,8 @@ class ChargeModel:
     ) -> float:
         """Return the charge of a query page.
 
-        Args:
-            partitions: Physical partitions visited; 1 if the filter pins the partition key.
-            loaded_items: Items that no index rules out, returned or not. An average works for predictions.
-            loaded_bytes: Their size.
-            filtered: Whether there is a WHERE.
-            aggregate: Whether the index answers an aggregate; False if its filter has no index.
+        `partitions` is the number visited. The loaded items are those that no index rules out, returned or not.
+        `filtered` means that there is a WHERE, `aggregate` that the index answers an aggregate.
         """
         if aggregate and self.profile.aggregate is not None:
             return partitions * self.profile.aggregate

@@ -1,8 +1,7 @@
 """The coefficients: the service as recorded in 2026, and as the article measured it in 2019.
 
-Writes cost the same in both years, queries and scripts do not: never compare charges of different profiles. The fitted
-values reproduce learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example within about 15%. The script share of
-2019 is fitted to only two figures.
+Writes cost the same in both years, queries and scripts do not. The fitted values reproduce
+learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example within about 15%.
 """
 
 from __future__ import annotations
@@ -17,15 +16,9 @@ ProfileName = Literal["service-2026", "article-2019"]
 class Profile:
     """Coefficients of queries and scripts, in RU.
 
-    Attributes:
-        name: The profile.
-        query_start: Per physical partition visited.
-        query_start_unfiltered: The same without a WHERE.
-        per_item: Per item loaded, not only returned.
-        per_kb: Per KB loaded.
-        aggregate: Replaces all of these for an aggregate that the index answers; None loads its items.
-        script_start: Per script, in addition to its reads.
-        script_write_share: Share of the charges of a script's writes.
+    `query_start` applies to each physical partition visited, `per_item` and `per_kb` to the items loaded, not only
+    returned. `aggregate` replaces all of these for an aggregate that the index answers; None loads its items. A script
+    costs `script_start`, its reads, and `script_write_share` of its writes.
     """
 
     name: ProfileName

@@ -1,8 +1,7 @@
 """The published charges by item size, with linear interpolation.
 
 Source: learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption (2026). Sizes are KB of 1,024 bytes of
-item JSON, with system properties. The charges of writes exclude index terms and are computed in units of 4/21 RU, of
-which recorded charges are multiples.
+item JSON. Writes exclude index terms and are computed in units of 4/21 RU.
 """
 
 from __future__ import annotations

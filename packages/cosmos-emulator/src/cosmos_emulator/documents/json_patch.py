@@ -104,7 +104,6 @@ def _drop(document: JsonObject, steps: list[str]) -> None:
 
 
 def _taken(document: JsonObject, steps: list[str]) -> Json:
-    """The value that must be there."""
     value = _get(document, steps)
     if value is _ABSENT:
         raise _refused(f"the path '/{'/'.join(steps)}' does not exist")

@@ -33,8 +33,7 @@ from cosmos_emulator.store.items import ItemScope
 class PartitionOperations:
     """Implements `ScriptOperations` for a logical partition, and adds up the modeled charges.
 
-    Point operations and feeds see the script's own writes. By default, queries see the items as before the transaction
-    (stored-procedures-triggers-udfs: a query may not see changes of the same transaction).
+    By default, only queries do not see the script's own writes (stored-procedures-triggers-udfs).
     """
 
     def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:

@@ -1,7 +1,4 @@
-"""Triggers, which run in the transaction of a write that names them in its headers.
-
-A trigger never runs by itself. A write can include one pre-trigger and one post-trigger (concepts-limits).
-"""
+"""Triggers, which run in the transaction of a write that names them in its headers (concepts-limits: one per kind)."""
 
 from __future__ import annotations
 

@@ -64,5 +64,4 @@ def explorer_page(method: str, raw_path: str) -> web.Response:
 
 @cache
 def _files() -> dict[str, bytes]:
-    """Read all files once, so that no path of a request reaches the disk."""
     return {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _MEDIA_TYPES}

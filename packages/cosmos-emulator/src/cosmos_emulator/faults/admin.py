@@ -1,11 +1,11 @@
-"""`/_emulator/faults`: manage the faults of a running emulator, for tests in another process or language.
+"""`/_emulator/faults`: manage the faults of a running emulator over HTTP.
 
     GET     list faults and counts    {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
     POST    add a fault               {"fault": 429, "operation": "create", "times": 2}
     PUT     replace all faults        [{…}, {…}]
     DELETE  remove all faults, or with /{id} one
 
-Requests are unsigned. They must come from this machine, and not from a web page of another site.
+Requests are unsigned, so they must come from this machine and not from a page of another site.
 """
 
 from __future__ import annotations

@@ -13,15 +13,7 @@ from cosmos_emulator.json_text import JsonObject
 
 
 class Fault:
-    """An active rule.
-
-    Attributes:
-        number: Its id.
-        rule: The rule.
-        matched: Requests that matched its selectors.
-        struck: Requests that it made fail.
-        hanging: Requests that it keeps hanging now.
-    """
+    """An active rule; `matched`, `struck` and `hanging` count its requests."""
 
     def __init__(self, number: int, rule: FaultRule) -> None:
         self.number = number
@@ -53,10 +45,7 @@ class Fault:
 
 
 class Faults:
-    """Faults in the order in which they were added; only the first that strikes a request has an effect.
-
-    They can be added and removed from any thread.
-    """
+    """Faults in the order they were added; only the first that strikes has an effect. Any thread can change them."""
 
     def __init__(self, *rules: FaultRule | str) -> None:
         self._lock = threading.Lock()

@@ -23,12 +23,7 @@ When = Literal["before", "after"]
 class Target:
     """The properties of a request that rules select by.
 
-    Attributes:
-        operation: Name of the operation.
-        database: Name, None without one.
-        container: Name, None without one.
-        scripts: The executed procedure, or the triggers of a write.
-        partition_key: Canonical JSON of the header, None without one.
+    `scripts` are the executed procedure or the triggers of a write; `partition_key` is canonical JSON of the header.
     """
 
     operation: str
@@ -40,23 +35,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class FaultRule:
-    """A rule. It matches a request if all selectors do; an empty selector matches everything.
+    """A rule, which matches a request if all its selectors do; an empty selector matches everything.
 
-    Attributes:
-        effect: A status of `DEFAULT_SUB_STATUS`, `hang` (no response), or `drop` (close the connection).
-        when: `before` the operation, which does not run, or `after` it succeeded, so that its writes are durable.
-        operations: Selector.
-        database: Selector.
-        container: Selector.
-        script: Selector.
-        partition_key: Selector, canonical JSON such as `["p1"]`.
-        times: Number of requests to strike, None for all.
-        skip: Number of matching requests to let pass first.
-        probability: Share of the remaining requests to strike.
-        seed: Seed of the random choice.
-        sub_status: Overrides the default sub-status.
-        retry_after_ms: Sent as `x-ms-retry-after-ms`.
-        hang_ms: Time after which `hang` closes the connection; None waits for the client.
+    `effect` is a status of `DEFAULT_SUB_STATUS`, `hang` or `drop`. With `when="after"`, the operation runs first, so
+    its writes are durable; operations that fail themselves are not struck. Of the matching requests, the first `skip`
+    pass; then `times` are struck (None: all), each with `probability`. `hang_ms` ends `hang`; None waits for the
+    client.
     """
 
     effect: Effect

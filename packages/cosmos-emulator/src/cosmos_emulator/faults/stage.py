@@ -23,15 +23,7 @@ class ConnectionDropped(Exception):
 async def with_faults(
     faults: Faults, request: Request, name: str, work: Callable[[], Awaitable[Answer]], is_connected: Callable[[], bool]
 ) -> Answer:
-    """Run `work`, unless a fault strikes. Raises CosmosError or ConnectionDropped if one does.
-
-    Args:
-        faults: The faults.
-        request: The request.
-        name: Name of the operation.
-        work: Runs the operation.
-        is_connected: Returns whether the client is still waiting.
-    """
+    """Run `work`, unless a fault strikes. Raises CosmosError or ConnectionDropped if one does."""
     target = _target(request, name)
     fault = faults.striking(target, "before")
     if fault is not None:
@@ -44,7 +36,6 @@ async def with_faults(
 
 
 async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
-    """Raise the fault's effect."""
     rule = fault.rule
     if rule.effect == "hang":
         await _hang(fault, faults, is_connected)

@@ -1,7 +1,6 @@
-"""Authentication with the account key.
+"""Authentication with the account key (azure-cosmos auth.py).
 
-The signed text is verb, resource type, resource link and date, each on a line (azure-cosmos auth.py). Microsoft Entra
-ID tokens (`type=aad`) are accepted without validation, because a local emulator has no issuer to validate them against.
+Microsoft Entra ID tokens are accepted without validation, because there is no issuer to validate them against.
 """
 
 from __future__ import annotations

@@ -13,11 +13,7 @@ from cosmos_emulator import rids
 class Link:
     """A path such as `/dbs/d1/colls/c1/docs/a`, split into kinds and ids.
 
-    Attributes:
-        template: The path with `*` for every id (`/dbs/*/colls/*/docs/*`); the name of an operation is kept.
-        kinds: `dbs`, `colls`, `docs`.
-        ids: Percent-decoded names or rids.
-        by_rid: Whether the ids are rids.
+    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`); `ids` are percent-decoded names or, if `by_rid`, rids.
     """
 
     template: str

@@ -1,6 +1,6 @@
 """The names of the operations in fault rules, throttling and rights.
 
-Operations on items have the short names that the SDKs use. Every other name is that of its file in operations/.
+Item operations have the SDKs' short names, all others that of their file in operations/.
 """
 
 from __future__ import annotations

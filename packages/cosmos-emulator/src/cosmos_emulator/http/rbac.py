@@ -1,8 +1,7 @@
 """The rights of a Microsoft Entra ID data role: use data and read metadata, but manage nothing.
 
-Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model". Databases and containers cannot be
-created, replaced or deleted; scripts and throughput cannot even be read. The error is the one recorded in
-github.com/Azure/azure-cosmos-dotnet-v3/issues/5014 and github.com/dapr/components-contrib/issues/1603.
+Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model"; scripts and throughput cannot even be
+read. The error is recorded in github.com/Azure/azure-cosmos-dotnet-v3/issues/5014.
 """
 
 from __future__ import annotations

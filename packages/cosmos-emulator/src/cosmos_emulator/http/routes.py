@@ -1,7 +1,7 @@
 """Every route, from verb and path to operation.
 
 The verb is the HTTP method or what the headers turn it into: a POST can be a query, an upsert, a batch or a query plan,
-and a GET can read the change feed. Operations do not read those headers.
+and a GET can read the change feed.
 """
 
 from __future__ import annotations

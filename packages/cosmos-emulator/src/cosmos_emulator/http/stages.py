@@ -26,11 +26,7 @@ class Stages:
     ) -> Answer:
         """Run the operation, unless a stage raises first.
 
-        Args:
-            operation: The operation of the request's route.
-            request: The request.
-            is_manager: Whether the caller is exempt from `rbac`.
-            is_connected: Returns whether the client is still waiting.
+        A manager is exempt from `rbac`. `is_connected` returns whether the client is still waiting.
         """
         name = operation_name(operation)
         if self._settings.rbac and not is_manager:

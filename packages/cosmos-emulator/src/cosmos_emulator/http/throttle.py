@@ -1,9 +1,8 @@
 """Throttling: 429 once a physical partition has used its share of the provisioned throughput for a second.
 
 The RU/s of a container (with autoscale, its maximum) are divided evenly among its physical partitions
-(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is accepted while any are left, and charged when
-it ends, so the last one of a second can exceed the share. Starting each second from zero is an assumption. Containers
-that use their database's throughput share it partition by partition.
+(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is charged when it ends, so the last one of a
+second can exceed the share. Starting each second from zero is an assumption.
 """
 
 from __future__ import annotations
@@ -54,7 +53,6 @@ class Throttle:
         return answer
 
     def _share(self, container: Container) -> tuple[str, float]:
-        """Return the rid of the throughput's owner, and the RU/s of each physical partition."""
         for owner in (container.resource, container.database):
             offer = self._account.offer_of(owner)
             if offer is not None:

@@ -1,7 +1,6 @@
 """A self-signed certificate for https, which azure-core requires for Microsoft Entra ID tokens.
 
-The Python SDK does not verify the certificate of localhost and 127.0.0.1 (azure-cosmos aio/_asynchronous_request.py).
-Other clients must trust the file, JavaScript with NODE_EXTRA_CA_CERTS.
+The Python SDK does not verify the certificate of localhost (azure-cosmos aio/_asynchronous_request.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The policy document: defaults, validation and composite indexes.
 
-Spatial, vector and full-text indexes are kept but have no effect: they never change the result of a query.
+Spatial, vector and full-text indexes are kept but have no effect.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The paths of an indexing policy.
 
-Labels with characters other than letters, digits and `_` are in double quotes. `[]` stands for the elements of an
-array. A path ends with `/?` (the scalar) or `/*` (the scalar and everything below). In composite indexes, `/?` is
-implied.
+Labels with special characters are in double quotes. `[]` stands for the elements of an array. A path ends with `/?`
+(the scalar) or `/*` (everything below, too). In composite indexes, `/?` is implied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A trie of path patterns, which decides whether a path is indexed.
-
-The most precise pattern wins: the deepest one, and `/?` over `/*`.
-"""
+"""A trie of path patterns; the most precise one wins: the deepest, and `/?` over `/*`."""
 
 from __future__ import annotations
 

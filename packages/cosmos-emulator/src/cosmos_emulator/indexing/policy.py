@@ -22,11 +22,8 @@ NO_TERMS = IndexTerms({}, 0, 0, None)
 class IndexingPolicy:
     """A valid indexing policy, compiled because `terms` runs on each write.
 
-    Attributes:
-        mode: `consistent` or `none`, which indexes nothing, not even `id` and `_ts`.
-        document: The policy with the service's defaults.
-        composite_indexes: The composite indexes.
-        named_paths: Included paths `/…/?` without array elements.
+    `document` has the service's defaults. Mode `none` indexes nothing, not even `id` and `_ts`. `named_paths` are the
+    included paths `/…/?` without array elements.
     """
 
     def __init__(self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> None:
@@ -71,9 +68,9 @@ class IndexingPolicy:
     def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:
         """Return whether an index has this order of (path, descending).
 
-        One path must be indexed. Several need a composite index with these paths in this sequence, and all directions
-        equal or all reversed. `equality_paths`, which the filter holds constant, can precede them in the index. The
-        service uses such an index only if ORDER BY names these paths too; omit them to ask what the service accepts.
+        One path must be indexed. Several need a composite index with these paths, all directions equal or all reversed.
+        `equality_paths`, which the filter holds constant, can precede them. The service uses such an index only if
+        ORDER BY names these paths too; omit them to ask what it accepts.
         """
         if not order_by:
             return True
@@ -95,7 +92,6 @@ def _named_paths(patterns: Mapping[tuple[Path, str], bool]) -> tuple[tuple[str, 
 
 
 def _serves(index: CompositeIndex, order_by: Sequence[tuple[Path, bool]], constant: set[Path]) -> bool:
-    """Return whether an index has this order or its reverse, after a prefix of constant paths."""
     prefix, ordered = index[: -len(order_by)], index[-len(order_by) :]
     if any(part.path not in constant for part in prefix):
         return False

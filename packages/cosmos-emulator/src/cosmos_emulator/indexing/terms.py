@@ -17,11 +17,9 @@ SYSTEM_PROPERTIES = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
 class IndexTerms:
     """The index terms of one item.
 
-    Attributes:
-        leaves: The values of each indexed path: scalars, `{}` and `[]`. The elements of an array share a path.
-        containers: Number of non-empty objects and arrays, without the item, that hold an indexed leaf.
-        key_units: 1 unless the partition key is `/id`.
-        timestamp: `_ts`, which is indexed but free on create and delete.
+    `leaves` has the values of each indexed path: scalars, `{}` and `[]`; the elements of an array share a path.
+    `containers` counts the objects and arrays that hold an indexed leaf. `key_units` is 1 unless the partition key is
+    `/id`. `timestamp` is `_ts`, which is free on create and delete.
     """
 
     leaves: Mapping[Path, list[Json]]

@@ -11,7 +11,7 @@ from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
 async def handle(request: Request) -> Answer:
     """Create a container, with defaults filled in (201). Raises 400 if it is invalid, 409 if the name is taken.
 
-    Without throughput in the headers, it shares the database's, or gets the service's minimum.
+    Without throughput in the headers, it uses the database's, or gets the minimum.
     """
     account, database = request.gateway.account, request.database
     body = request.json_object()

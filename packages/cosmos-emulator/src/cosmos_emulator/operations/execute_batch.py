@@ -1,7 +1,7 @@
 """POST …/docs with `x-ms-cosmos-is-batch-request`: several operations in one request.
 
-A transactional batch is atomic and uses one logical partition. In a bulk request (JavaScript SDK), each operation names
-its partition key and succeeds or fails independently.
+A transactional batch is atomic. In a bulk request (JavaScript SDK), each operation names its partition key and succeeds
+or fails independently.
 """
 
 from __future__ import annotations

@@ -41,10 +41,7 @@ async def handle(request: Request) -> Answer:
 
 
 async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
-    """Read the changes of each slice in turn until the page is full, and advance `after`.
-
-    A slice without changes is advanced to its last LSN, so that later pages skip the same writes.
-    """
+    """Read each slice in turn until the page is full, and advance `after`, past long ranges without changes as well."""
     page: list[StoredItem] = []
     for index, one in enumerate(slices):
         if len(page) >= limit:
@@ -62,7 +59,6 @@ async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int)
 
 
 def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
-    """Return the transactions that fit into 4 MB, at least one."""
     size = 0
     for index, item in enumerate(changes):
         size += len(item.body)

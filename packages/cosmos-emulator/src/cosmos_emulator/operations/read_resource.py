@@ -37,7 +37,6 @@ def _container_answer(request: Request) -> Answer:
 
 
 def _statistics(container: Container) -> list[Json]:
-    """Return the size of each physical partition (.NET API reference, PartitionKeyRangeStatistics)."""
     return [
         {
             "id": one.id,

@@ -1,7 +1,6 @@
 """Effective partition keys (EPK): partition key values as the service and its SDKs hash them.
 
-An EPK is upper-case hexadecimal text, compared as text. Version 2 has 32 digits. Version 1 is an order-preserving
-encoding of the hash, followed by the truncated values. Sources: azure-cosmos partition_key.py and
+An EPK is upper-case hexadecimal text, compared as text. Sources: azure-cosmos partition_key.py and
 _cosmos_murmurhash3.py; the algorithm is Austin Appleby's public-domain MurmurHash3.
 """
 

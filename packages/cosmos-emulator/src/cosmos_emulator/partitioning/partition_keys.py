@@ -28,11 +28,8 @@ _MAX_LEVELS: Final = 3
 class PartitionKey:
     """One value of a container's partition key.
 
-    Attributes:
-        components: One value per level.
-        text: Canonical form of the header (`["p1"]`, `[{}]` for undefined), which the store compares.
-        epk: The effective partition key, a hash.
-        is_prefix: Whether a hierarchical key lacks its last levels and so names a range.
+    `text` is the canonical header (`["p1"]`, `[{}]` for undefined), which the store compares. A prefix of a
+    hierarchical key names a range.
     """
 
     components: tuple[KeyComponent, ...]

@@ -1,7 +1,7 @@
 """One page of a query over slices of a container.
 
 A query that handles each item independently resumes after an item. One with a plain ORDER BY resumes after a position
-in the order. Every other query is run again and skips the rows of the pages before.
+in the order. Every other query runs again and skips the rows of earlier pages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The ranges of an index that hold the matches of a query, and the order in which they do.
+"""The ranges of an index that hold the matches of a query, and their order.
 
 A condition narrows its path to single values (*points*) or to an interval. An index serves the conditions on its first
 parts: any number of points, then one interval. After points, it also provides an order. The ranges hold a superset of
-the matches; the compiled query still filters every item.
+the matches, which the compiled query filters.
 """
 
 from __future__ import annotations
@@ -55,13 +55,9 @@ class OrderedStretch:
 
 @dataclass(frozen=True, slots=True)
 class IndexOrder:
-    """An order that an index provides.
+    """An order that an index provides, by `parts`; several stretches must be merged.
 
-    Attributes:
-        stretches: The ranges to read; if there are several, they must be merged.
-        parts: The parts of the index that have the order.
-        backward: Whether to read backward.
-        is_complete: Whether `parts` cover the whole ORDER BY; if not, items that are equal in them must be sorted.
+    Unless `is_complete`, `parts` do not cover the whole ORDER BY, and items that are equal in them must be sorted.
     """
 
     stretches: tuple[OrderedStretch, ...]

@@ -1,7 +1,6 @@
 """Which index of a partition finds the items of a query, if any does.
 
-An index never changes a result; without one, the query scans. After a long scan, the index that would have helped is
-requested if the policy allows it.
+An index never changes a result. After a long scan, the index that would have helped is requested.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One page of a query with a plain ORDER BY: along an index in that order, or by sorting all matches.
-
-Either way, a page resumes after a position in the order.
-"""
+"""One page of a query with a plain ORDER BY: along an index in that order, or by sorting all matches."""
 
 from __future__ import annotations
 
@@ -94,8 +91,6 @@ class OrderedPage:
 
 
 class _Block(NamedTuple):
-    """Items at the same position in the order; `is_last` if there are no more of them."""
-
     items: list[StoredItem]
     is_last: bool
 

@@ -111,8 +111,8 @@ def item_chunks(
 ) -> Iterator[tuple[Slice, list[StoredItem]]]:
     """Yield the items after `start`, slice by slice, in chunks that take a few milliseconds.
 
-    If `candidates` returns a way to fetch fewer items of a slice, only those are read, in the same order. Raises 400 if
-    `start` is not in the slices, 404 if the container is deleted.
+    `candidates` can return a way to fetch fewer items of a slice. Raises 400 if `start` is not in the slices, 404 if
+    the container is deleted.
     """
     remaining = slices
     if start is not None:

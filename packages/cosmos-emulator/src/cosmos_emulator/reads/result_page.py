@@ -37,16 +37,7 @@ class Load:
 
 @dataclass(slots=True)
 class QueryPage:
-    """The page.
-
-    Attributes:
-        rows: JSON texts.
-        continuation: Where the next page starts, None after the last page.
-        charge_ru: Modeled request charge.
-        scanned: Number of items read.
-        scans: Slices that were scanned without an index.
-        load: Items that the charge counts.
-    """
+    """The page; `scanned` counts the items read, `scans` are the slices read without an index."""
 
     rows: list[bytes] = field(default_factory=list)
     continuation: str | None = None

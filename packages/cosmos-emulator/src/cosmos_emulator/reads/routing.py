@@ -1,8 +1,7 @@
 """Where a query runs: in the gateway, or range by range in the client.
 
-Source: PartitionRoutingHelper.cs of the .NET SDK. A cross-partition query whose partial results must be merged fails
-with 400/1004 and its plan; the SDKs then query each range and merge. A client that cannot merge can ask this emulator
-to do it with a header that the service does not know.
+Source: PartitionRoutingHelper.cs of the .NET SDK. If partial results must be merged, a cross-partition query fails with
+400/1004 and its plan, and the SDK merges. A header that the service does not know makes this emulator merge instead.
 """
 
 from __future__ import annotations
@@ -66,7 +65,6 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
 
 
 def _pinned_slices(container: Container, text: QueryText) -> list[Slice] | None:
-    """Return the slices of a filter that pins one value of the partition key, else None."""
     ranges = text.ranges(container.definition.partition_key)
     if len(ranges) != 1 or not ranges[0]["isMaxInclusive"]:
         return None

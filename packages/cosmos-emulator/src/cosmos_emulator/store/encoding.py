@@ -1,12 +1,11 @@
-"""Encodes values as bytes that sort like ORDER BY (query/ordering.py), for the entries of indexes.
+"""Encodes values as bytes that sort like ORDER BY (query/ordering.py).
 
 An encoding is a type tag and a payload:
-- undefined, null and booleans: no payload;
 - numbers: the bits of the double with the sign folded in, and the difference of a large integer from the double;
 - strings: the UTF-16 code units, each encoded as in UTF-8, and an end that sorts before any other byte.
 
-No encoding is a prefix of another, so they can be concatenated. Inverted encodings sort in reverse. Long strings,
-arrays and objects are cut: these encodings are not *exact*.
+No encoding is a prefix of another, so they can be concatenated. Inverted ones sort in reverse. Long strings, arrays and
+objects are cut, which makes them not *exact*.
 """
 
 from __future__ import annotations

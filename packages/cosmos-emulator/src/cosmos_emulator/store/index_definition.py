@@ -1,7 +1,7 @@
 """The indexes of a container, and the entry of an item in an index.
 
-The policy defines which paths can be indexed. Named paths and composite indexes are indexed from the start. A path that
-only a wildcard includes is indexed when a query needs it (reads/index_selection.py).
+Named paths and composite indexes are indexed from the start. A path that only a wildcard includes is indexed when a
+query needs it (reads/index_selection.py).
 """
 
 from __future__ import annotations
@@ -77,9 +77,8 @@ def value_at(document: Mapping[str, Json], path: Names) -> JsonOrUndefined:
 def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[IndexDefinition]:
     """Return the indexes that a policy names, without duplicates.
 
-    These are each composite index, within logical partitions; each named path, across and within logical partitions;
-    and each named path followed by a composite index, for a filter combined with an order. The paths of the partition
-    key are constant within a logical partition and need no index.
+    These are each composite index, within logical partitions; each named path, across and within them; and each named
+    path followed by a composite index, for a filter with an order. Paths of the partition key need no index.
     """
     key = set(key_paths)
     named = [path for path in policy.named_paths if path not in key][:_MOST_NAMED_PATHS]

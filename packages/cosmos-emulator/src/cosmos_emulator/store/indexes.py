@@ -1,7 +1,7 @@
 """The indexes of a physical partition: their tables, the build, and the updates by writes.
 
 Items up to the number `built_to` have their entry, which every write updates. The build gives the later ones theirs.
-Queries use an index once it is complete. All changes run in transactions of the partition's writer.
+All changes run in transactions of the partition's writer.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class ItemScope:
 class ItemView:
     """Reads of the items that a connection sees, without expired ones.
 
-    No cursor stays open between calls, because it would keep the connection on an old snapshot.
+    No cursor stays open between calls: it would keep the connection on an old snapshot.
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
@@ -272,7 +272,7 @@ class ItemTransaction(ItemView):
     def insert_many(self, rows: Sequence[tuple[StoredItem, JsonObject, Sequence[str]]]) -> None:
         """Insert items with documents and unique key values, in ascending order of their numbers.
 
-        Raises 409 if an id or unique key value is taken; the transaction must then be rolled back.
+        After a 409 (a value is taken), the transaction must be rolled back.
         """
         try:
             self._connection.executemany(

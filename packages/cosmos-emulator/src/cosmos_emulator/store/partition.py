@@ -24,10 +24,10 @@ _MOST_WANTED: Final = 16  # indexes created for queries, which later writes must
 
 
 class Partition:
-    """Items whose effective partition key lies in `range`.
+    """Items whose effective partition key is in `range`.
 
-    Reads see committed data and can run at any time on the event loop. Writes run in a transaction, one at a time. A
-    whole transaction can be handed to a worker thread.
+    Reads see committed data and can run at any time on the event loop. Writes run in a transaction, one at a time,
+    which can be handed to a worker thread.
     """
 
     def __init__(
@@ -44,15 +44,8 @@ class Partition:
     ) -> None:
         """Prepare the partition; its file is opened or created on first use.
 
-        Args:
-            index: Position of the partition in its container.
-            key_range: The effective partition keys it owns.
-            path: Its file.
-            clock: Seconds since the epoch.
-            durable: See `open_connection`.
-            named_indexes: Returns the indexes that the container's policy names.
-            may_index: Returns whether the policy allows an index.
-            on_unbuilt: Called from any thread when `build_slice` has work to do.
+        `named_indexes` returns the indexes that the policy names, `may_index` whether it allows one. `on_unbuilt` is
+        called from any thread when `build_slice` has work to do.
         """
         self.id = str(index)
         self.index = index

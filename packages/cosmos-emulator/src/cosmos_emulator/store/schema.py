@@ -1,7 +1,5 @@
 """The SQLite files: connections, format version, and the tables of a physical partition.
 
-Each index has a table of its own (store/indexes.py). A file without indexes gets them when it is opened.
-
 WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut may lose the most
 recent ones (sqlite.org/pragma.html#pragma_synchronous).
 """
@@ -64,11 +62,7 @@ def open_connection(
 ) -> sqlite3.Connection:
     """Open a connection in autocommit mode that any thread may use, one at a time.
 
-    Args:
-        path: The file, created if missing.
-        durable: False never waits for the disk, for data that ends with the process.
-        read_only: Refuse writes.
-        timeout_s: How long to wait for another connection's lock.
+    Unless `durable`, it never waits for the disk. `timeout_s` is how long to wait for another connection's lock.
     """
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
