@@ -33,7 +33,7 @@ from cosmos_emulator.store.items import ItemScope
 class PartitionOperations:
     """Implements `ScriptOperations` for a logical partition, and adds up the modeled charges.
 
-    By default, only queries do not see the script's own writes (stored-procedures-triggers-udfs).
+    By default, queries do not see the script's own writes, and other reads do (stored-procedures-triggers-udfs).
     """
 
     def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:

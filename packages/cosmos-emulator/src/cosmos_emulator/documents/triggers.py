@@ -1,4 +1,7 @@
-"""Triggers, which run in the transaction of a write that names them in its headers (concepts-limits: one per kind)."""
+"""Triggers, which run in the transaction of a write that names them in its headers.
+
+A write can name one pre-trigger and one post-trigger (concepts-limits).
+"""
 
 from __future__ import annotations
 
