@@ -158,7 +158,7 @@ async def test_a_query_shows_its_rows_page_by_page_and_what_they_cost_or_what_is
     await explorer.submit()
 
     assert await explorer.json("#rows") == list(range(29, 19, -1))
-    assert "RU (modeled)" in await explorer.status("Page 1: 10 rows")
+    assert "RU (modelled)" in await explorer.status("Page 1: 10 rows")
     await explorer.press("Next page")
     assert "RU for all 2 pages" in await explorer.status("Page 2: 10 rows")
     assert await explorer.json("#rows") == list(range(19, 9, -1))
@@ -170,7 +170,7 @@ async def test_a_query_shows_its_rows_page_by_page_and_what_they_cost_or_what_is
 
     await explorer.type("#parameters", "{")
     await explorer.submit()
-    await explorer.status("The parameters are not JSON")
+    await explorer.status("The parameters are no JSON")
 
 
 async def test_the_scripts_are_shown_and_a_procedure_runs(explorer: Explorer, orders: ContainerProxy) -> None:
@@ -206,7 +206,7 @@ async def test_the_settings_say_how_the_container_is_made_and_how_its_items_are_
     await explorer.page.click("[data-view=Scripts]")
     await explorer.status("403/5300 Forbidden")
     await explorer.page.click("[data-view=Settings]")
-    assert "not available: with --rbac, this key only allows data operations" in await explorer.page.text("#facts")
+    assert "not shown: the emulator grants this key data operations only" in await explorer.page.text("#facts")
 
 
 async def test_every_field_has_a_label_and_every_action_a_name(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -1,16 +1,15 @@
-"""A pytest plugin: the fixture `cosmos` is an empty Azure Cosmos DB account for one test.
+"""A pytest plugin: the fixture `cosmos` gives each test an empty Azure Cosmos DB account.
 
-Installing the package registers it. A test only names the fixture:
-
-    def test_an_item_can_be_read_back(cosmos):
+    def test_sync(cosmos):
         database = cosmos.client().create_database("shop")
 
-    async def test_the_asynchronous_client_works_too(cosmos):
+    async def test_async(cosmos):
         async with cosmos.aio_client() as client:
             database = await client.create_database("shop")
 
-Each test has its own emulator, in memory and on a free port, so tests can run in parallel. All emulators of a process
-share one event loop in one thread.
+pytest loads the plugin if the package is installed. Each account is an in-memory emulator on a free port, so tests can
+run in any order or in parallel (pytest-xdist), and can change settings and add faults. All emulators of a test process
+share one event loop in a background thread, so the fixture works in synchronous tests and on any event loop.
 """
 
 from __future__ import annotations
@@ -21,19 +20,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cosmos_emulator import EmulatorSettings
+
+# pytest imports the plugin in every run, so the emulator is imported only when a test uses it.
 if TYPE_CHECKING:
     from azure.cosmos import CosmosClient
     from azure.cosmos.aio import CosmosClient as AioCosmosClient
 
-    from cosmos_emulator import CosmosEmulator, EmulatorSettings
+    from cosmos_emulator import CosmosEmulator
     from cosmos_emulator.faults import Faults
     from cosmos_emulator.loop_thread import LoopThread
 
-# The emulator is imported by the fixtures: pytest loads this module in every run, also where no test needs it.
-
 
 class CosmosAccount:
-    """The account of one test. Only `client` and `aio_client` need the package azure-cosmos."""
+    """The account of one test. Only `client` and `aio_client` need azure-cosmos."""
 
     def __init__(self, emulator: CosmosEmulator, clients: ExitStack) -> None:
         self._emulator = emulator
@@ -46,26 +46,29 @@ class CosmosAccount:
 
     @property
     def key(self) -> str:
-        """The account key, base64."""
+        """The account key, in base64."""
         return self._emulator.key
 
     @property
     def connection_string(self) -> str:
-        """Endpoint and key in the form of a connection string."""
+        """The connection string, `AccountEndpoint=…;AccountKey=…;`."""
         return f"AccountEndpoint={self.endpoint};AccountKey={self.key};"
 
     @property
     def settings(self) -> EmulatorSettings:
-        """The emulator's settings. See EmulatorSettings for the ones a test can change."""
+        """The emulator's settings. The README lists those that tests can change."""
         return self._emulator.settings
 
     @property
     def faults(self) -> Faults:
-        """The fault rules, which a test can change at any time."""
+        """The fault rules. Tests can add rules at any time."""
         return self._emulator.faults
 
     def client(self, **options: Any) -> CosmosClient:
-        """Create a synchronous client, closed after the test; options as for azure.cosmos.CosmosClient."""
+        """Create a synchronous client, which is closed after the test.
+
+        `options` are passed to azure.cosmos.CosmosClient.
+        """
         from azure.cosmos import CosmosClient
 
         client = CosmosClient(self.endpoint, self.key, **options)
@@ -73,7 +76,10 @@ class CosmosAccount:
         return client
 
     def aio_client(self, **options: Any) -> AioCosmosClient:
-        """Create an asynchronous client. The test must close it: use `async with`."""
+        """Create an asynchronous client. The test must close it on its own event loop: use `async with`.
+
+        `options` are passed to azure.cosmos.aio.CosmosClient.
+        """
         from azure.cosmos.aio import CosmosClient
 
         return CosmosClient(self.endpoint, self.key, **options)
@@ -89,15 +95,13 @@ def _cosmos_thread() -> Iterator[LoopThread]:
 
 @pytest.fixture
 def cosmos_settings() -> EmulatorSettings:
-    """Settings of the test's emulator. Override this fixture in a module or in conftest.py."""
-    from cosmos_emulator import EmulatorSettings
-
+    """The settings of each test's emulator. Override this fixture in a test module or conftest.py."""
     return EmulatorSettings()
 
 
 @pytest.fixture
 def cosmos(_cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings) -> Iterator[CosmosAccount]:
-    """An empty Azure Cosmos DB account, removed after the test."""
+    """An empty account, deleted after the test."""
     from cosmos_emulator import CosmosEmulator
 
     emulator = _cosmos_thread.run(CosmosEmulator(cosmos_settings).__aenter__())
@@ -105,5 +109,5 @@ def cosmos(_cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings) -> Ite
         with ExitStack() as clients:
             yield CosmosAccount(emulator, clients)
     finally:
-        emulator.faults.clear()  # or hanging requests would delay the shutdown
+        emulator.faults.clear()  # otherwise, hanging requests would delay the shutdown
         _cosmos_thread.run(emulator.__aexit__(None, None, None))

@@ -13,7 +13,7 @@ from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.links import parse_link
-from cosmos_emulator.http.quota import resource_quota, resource_usage
+from cosmos_emulator.http.quota import QUOTA, USAGE
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import (
@@ -110,7 +110,7 @@ class PartitionOperations:
 
     def resource_usage(self) -> tuple[str, str]:
         """Return quota and usage, as in the headers."""
-        return resource_quota(), resource_usage()
+        return QUOTA, USAGE
 
     def _written(self, result: ItemResult) -> JsonObject:
         self.writes_ru += result.charge_ru

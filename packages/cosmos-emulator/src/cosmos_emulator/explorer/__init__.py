@@ -1,7 +1,8 @@
-"""The data explorer: a page at `/_explorer/` that is a client of the emulator like any other.
+"""The data explorer: a web page under `/_explorer/` that is an ordinary client of the emulator.
 
-The server only serves static files. The page signs its requests in the browser, so no route works without the account
-key. It contains the well-known key, which is public, and keeps any other key in the tab's session storage.
+The server only serves the files in `static/`. The page calls the emulator's REST API and signs each request in the
+browser, so no route works without the account key and other sites gain nothing by embedding the page. The files contain
+only the well-known key. The page prompts for any other key and keeps it in the tab's session storage.
 """
 
 from cosmos_emulator.explorer.pages import explorer_page, is_explorer

@@ -16,7 +16,7 @@ from cosmos_emulator.store.items import ItemTransaction
 from cosmos_emulator.store.partition import Partition
 
 # Takes the document of the request, which a pre-trigger may have changed.
-Operation = Callable[[LogicalPartition, JsonObject], ItemResult]
+Write = Callable[[LogicalPartition, JsonObject], ItemResult]
 
 
 def item_reference(request: Request) -> ItemReference:
@@ -33,7 +33,7 @@ def logical_partition(
     return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
 
 
-async def write_item(request: Request, kind: str, document: JsonObject, operation: Operation) -> Answer:
+async def write_item(request: Request, kind: str, document: JsonObject, operation: Write) -> Answer:
     """Run a write and the triggers that the request names in one transaction.
 
     `kind` is Create, Upsert, Replace, Patch or Delete, as in a trigger's `triggerOperation`.

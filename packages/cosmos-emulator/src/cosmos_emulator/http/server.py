@@ -25,7 +25,7 @@ from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
 from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.quota import resource_quota, resource_usage
+from cosmos_emulator.http.quota import QUOTA, USAGE
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
 
@@ -36,8 +36,8 @@ _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
 _ACCOUNT_LEVEL: Final = "Session"
 _ALWAYS: Final = {
-    h.RESOURCE_QUOTA: resource_quota(),
-    h.RESOURCE_USAGE: resource_usage(),
+    h.RESOURCE_QUOTA: QUOTA,
+    h.RESOURCE_USAGE: USAGE,
     "Content-Type": "application/json",
     "x-ms-schemaversion": "1.18",
     "x-ms-serviceversion": "version=2.14.0.0",

@@ -48,7 +48,7 @@ class Throttle:
             charge_ru = self._charges.refusal(error.status) if error.charge_ru is None else error.charge_ru
             self._spend(owner, partitions, charge_ru)
             raise
-        # Only the answer of a query tells that its filter pins the partition key.
+        # The session tokens of an answer show which partitions a query really read.
         self._spend(owner, _answered_by(answer) if len(partitions) > 1 else partitions, answer.charge_ru)
         return answer
 

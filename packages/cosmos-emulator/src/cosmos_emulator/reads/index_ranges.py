@@ -122,7 +122,7 @@ def ordered_path(
     constant = {path for path, condition in conditions.items() if condition.points and len(condition.points) == 1}
     wanted = [(path, descending) for path, descending in order if path not in constant]
     for used in reversed(range(len(definition.parts))):
-        found = _ordered_behind(definition, used, conditions, wanted, start)
+        found = _ordered_after(definition, used, conditions, wanted, start)
         if found is not None:
             return found
     return None
@@ -137,7 +137,7 @@ def wanted_parts(conditions: Mapping[Names, Condition], order: Sequence[tuple[Na
     return tuple(IndexPart(path) for path in (*points, *conditions)[:1])
 
 
-def _ordered_behind(
+def _ordered_after(
     definition: IndexDefinition,
     used: int,
     conditions: Mapping[Names, Condition],

@@ -89,8 +89,8 @@ def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[I
     found = [IndexDefinition(parts, is_local=True) for parts in composites]
     for path in named:
         found.append(IndexDefinition((IndexPart(path),), is_local=False))
-        behind = [parts for parts in composites if all(part.path != path for part in parts)]
-        found += [IndexDefinition((IndexPart(path), *parts), is_local=True) for parts in behind]
+        extended = [parts for parts in composites if all(part.path != path for part in parts)]
+        found += [IndexDefinition((IndexPart(path), *parts), is_local=True) for parts in extended]
         if not any(one.is_local and one.parts[0].path == path for one in found):
             found.append(IndexDefinition((IndexPart(path),), is_local=True))
     return list(dict.fromkeys(found))

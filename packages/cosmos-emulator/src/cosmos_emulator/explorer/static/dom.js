@@ -1,6 +1,6 @@
-// Creates elements without markup: every text becomes a text node.
+// Build elements without parsing markup: all text becomes text nodes.
 
-/** Create an element. `aria-…`, `data-…`, `for` and `role` become attributes, `on…` listeners, the rest properties. */
+/** Create an element. `aria-…`, `data-…`, `for`, and `role` become attributes, `on…` listeners, all else properties. */
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -15,7 +15,7 @@ export function element(tag, properties = {}, ...children) {
 export const button = (text, onclick, properties = {}) =>
   element("button", {type: "button", onclick, ...properties}, text);
 
-/** The label and the control of a field. */
+/** Return a label and its control. */
 export function field(label, control) {
   return [element("label", {for: control.id}, label), control];
 }
@@ -39,7 +39,7 @@ export const cell = (text, className = "") => element("td", {className}, text);
 
 export const json = (value) => JSON.stringify(value, null, 2);
 
-/** A status line, announced by screen readers. */
+/** A status line that screen readers announce. */
 export class Status {
   constructor() {
     this.node = element("div", {className: "status", role: "status"});
@@ -57,13 +57,13 @@ export class Status {
     this.node.replaceChildren(element("div", {className: "error", role: "alert"}, `${where}${error.message}${charge}`));
   }
 
-  /** Run `work` and show its errors. While work is running, further calls (a second click) are ignored. */
+  /** Run `work` and show any error. Does nothing while other work runs, so a double click counts once. */
   during(work) {
     if (!this.isBusy) this.current = this.#run(work);
     return this.current;
   }
 
-  /** The same, but after the running work. */
+  /** Like `during`, but wait for running work first. */
   async afterwards(work) {
     await this.current;
     await this.during(work);

@@ -11,7 +11,7 @@ const VIEWS = {Items: itemsView, Query: queryView, Scripts: scriptsView, Setting
 const tree = document.getElementById("tree");
 const content = document.getElementById("content");
 const dialog = document.getElementById("key-dialog");
-let chosen = null; // the container's _self, kept across a refresh
+let chosen = null; // the selected container's _self; survives a refresh
 
 async function load() {
   const status = new Status();
@@ -28,15 +28,15 @@ async function load() {
   }
 }
 
-function askForKey(said) {
+function askForKey(message) {
   const problem = document.getElementById("key-problem");
-  problem.hidden = !said;
-  problem.textContent = said;
+  problem.hidden = !message;
+  problem.textContent = message;
   if (!dialog.open) dialog.showModal();
 }
 
 function treeOf(databases) {
-  if (!databases.length) return element("p", {className: "quiet"}, "The account has no databases.");
+  if (!databases.length) return element("p", {className: "quiet"}, "This account has no databases yet.");
   const branches = databases.map(([database, containers]) => {
     const leaves = containers.map((container) => element("li", {}, leaf(database, container)));
     const inside = leaves.length ? element("ul", {}, ...leaves) : element("p", {className: "quiet"}, "No containers.");
@@ -82,5 +82,5 @@ document.getElementById("key-form").addEventListener("submit", (event) => {
   api.useKey(document.getElementById("key").value.trim());
   load();
 });
-content.append(element("p", {className: "quiet"}, "Select a container."));
+content.append(element("p", {className: "quiet"}, "Choose a container."));
 load();
