@@ -24,6 +24,11 @@ from tests.polling import until
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 
 OUTLASTING = r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');"
+CONVERTED = """
+    class Hostile extends Promise { constructor(run) { super(() => run(fail, fail)); } }
+    const fail = () => { throw { toString() { for (;;); } }; };
+    const promise = Promise.resolve(); promise.constructor = Hostile; promise.then(() => {});
+"""
 WRITE = "__.createDocument(__.getSelfLink(), { id: 'written', pk: 'p' }, () => { LOOP });"
 
 
@@ -170,7 +175,9 @@ async def test_idle_processes_killed_from_outside_are_replaced() -> None:
         await until(lambda: not any(map(has_ended, children(process.pid))))
 
 
-@pytest.mark.parametrize("loop", ["", "for (;;);", OUTLASTING], ids=["idle", "endless", "outlasting"])
+@pytest.mark.parametrize(
+    "loop", ["", "for (;;);", OUTLASTING, CONVERTED], ids=["idle", "endless", "outlasting", "converted"]
+)
 async def test_no_process_outlives_a_killed_emulator(loop: str) -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)

@@ -9,7 +9,7 @@ from typing import Final
 RUNTIME_FIRST_LINE: Final = 20_000
 """The runtime begins at this line, so that a stack trace tells its frames from the script's, which begin at 1."""
 
-_LANGUAGE: Final = ("intrinsics", "guards", "errors", "compiling")
+_LANGUAGE: Final = ("intrinsics", "errors", "compiling")
 _COLLECTION: Final = ("engine", "messages", "collection", "queries")
 _FUNCTIONS: Final = ("functions",)
 

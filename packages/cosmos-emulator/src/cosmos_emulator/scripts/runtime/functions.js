@@ -7,6 +7,11 @@
 const functions = { __proto__: null };
 const NativePromise = Promise;
 
+// `list[list.length] = value` would run a setter that a script put on Array.prototype.
+function appendTo(list, value) {
+  defineProperty(list, list.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+}
+
 function failed(error, whileCompiling) {
   return `!${recordText({ __proto__: null, ...described(error), whileCompiling })}`;
 }
