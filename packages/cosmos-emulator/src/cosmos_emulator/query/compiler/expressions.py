@@ -157,7 +157,8 @@ class ExpressionCompiler:
             return slot_evaluator(self._aggregates.slot_for(node))
         function = self._known(node)
         arguments = [self.compile(argument) for argument in node.arguments]
-        evaluate = call_evaluator(function.call, arguments)
+        call = self._context.regex_match if node.name == "REGEXMATCH" else function.call
+        evaluate = call_evaluator(call, arguments)
         if function.evaluated is Evaluated.PER_ROW:
             return evaluate
         return _folded(evaluate, arguments)

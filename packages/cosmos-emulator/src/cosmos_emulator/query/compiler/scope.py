@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.functions.regex import RegexMatcher
 from cosmos_emulator.query.syntax import Identifier, Parameter, PathCollection, UdfCall
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -85,6 +86,7 @@ class Context:
     frame_size: int = 1
     udf_calls: int = 0
     joins: int = 0
+    regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # its time limit is per query
 
     def new_slot(self) -> int:
         self.frame_size += 1

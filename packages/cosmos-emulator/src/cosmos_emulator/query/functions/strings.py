@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosmos_emulator.query.functions.function import Function, table
-from cosmos_emulator.query.functions.regex import regex_match
+from cosmos_emulator.query.functions.regex import RegexMatcher
 from cosmos_emulator.query.sizes import check_text
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral
 
@@ -119,7 +119,7 @@ STRING_FUNCTIONS = table(
     Function("LENGTH", _transformer(len), 1, 1),
     Function("LOWER", _transformer(str.lower), 1, 1),
     Function("LTRIM", _trimmer(str.lstrip), 1, 2),
-    Function("REGEXMATCH", regex_match, 2, 3),
+    Function("REGEXMATCH", RegexMatcher(), 2, 3),  # the compiler uses Context.regex_match
     Function("REPLACE", replace, 3, 3),
     Function("REPLICATE", replicate, 2, 2),
     Function("REVERSE", _transformer(lambda text: text[::-1]), 1, 1),
