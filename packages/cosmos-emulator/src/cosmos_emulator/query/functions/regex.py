@@ -1,4 +1,4 @@
-"""REGEXMATCH, on the regex package, whose dialect is close to the service's PCRE and which enforces a time limit."""
+"""REGEXMATCH on the regex package, which is close to the service's PCRE and enforces a time limit."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def _compiled(pattern: str, modifiers: str) -> tuple[regex.Pattern[str] | None, 
 
 
 def _copies(pattern: str) -> int:
-    """Bound the size of the compiled pattern, in which counted groups are copied."""
+    """Return an upper bound of the compiled pattern's size; the package copies counted groups."""
     counts = sum(map(int, _COUNT.findall(pattern)))
     return (len(pattern) + counts) * math.prod(max(int(count), 1) for count in _GROUP_COUNT.findall(pattern))
 
 
 def _literal_brace(found: re.Match[str]) -> str:
-    """Escape a brace that is no quantifier: PCRE takes it literally, regex as an approximate match."""
+    """Escape a brace that does not start a quantifier: regex would match approximately, PCRE literally."""
     return "\\{" if found[0] == "{" else found[0]
 
 
