@@ -144,7 +144,7 @@ def test_a_watchdog_is_woken_for_what_is_due_sooner() -> None:
     watchdog.watch(late, now + 0.4)
     watchdog.watch(spared, now + 0.3)
     watchdog.watch(soon, now + 0.1)
-    watchdog.let_go(spared)
+    watchdog.release(spared)
 
     assert late.killed.wait(10)
     assert ended == ["soon", "late"]

@@ -146,7 +146,7 @@ def test_a_refused_query_says_so(call: str) -> None:
 
 
 def test_without_a_response_a_callback_is_needed() -> None:
-    with pytest.raises(CosmosError, match="needs a response"):
+    with pytest.raises(CosmosError, match="requires a callback"):
         run_pre_trigger(
             "t", "function () { __.pluck('id'); }", {"id": "1"}, "Create", MemoryOperations(), ScriptLimits()
         )
