@@ -1,4 +1,4 @@
-"""The built-in functions, one line per fact."""
+"""The built-in functions."""
 
 # ruff: noqa: S608 - these texts are put together by the tests themselves
 from __future__ import annotations
@@ -226,7 +226,7 @@ DATES = [
 
 
 @pytest.mark.parametrize(("call", "expected"), [*STRINGS, *ARRAYS, *TYPES, *NUMBERS, *CONVERSIONS, *DATES])
-def test_a_function_gives(call: str, expected: object) -> None:
+def test_functions_return_documented_values(call: str, expected: object) -> None:
     answer = value(call, {}, item={"_rid": "gAABAIAAAAEBAAAAAAAAAA=="})
     assert answer == ([] if expected is UNDEFINED else [expected])
     assert not answer or type(answer[0]) is type(expected)
@@ -252,12 +252,12 @@ VECTORDISTANCE FULLTEXTCONTAINS FULLTEXTCONTAINSALL FULLTEXTCONTAINSANY FULLTEXT
 """
 
 
-def test_every_documented_function_is_there_or_refused_by_name() -> None:
+def test_every_documented_function_is_supported_or_rejected_by_name() -> None:
     assert set(DOCUMENTED.split()) - {*FUNCTIONS, *AGGREGATES, *UNSUPPORTED_FUNCTIONS} == set()
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_any_arguments_give_a_value_or_undefined(name: str) -> None:
+def test_functions_accept_any_arguments(name: str) -> None:
     function = FUNCTIONS[name]
     pool = [1, -1, 1.5, 1e300, True, None, "a", "2020-01-01T00:00:00Z", "dd", [1], {"a": 1}, ...]
     for count in {function.minimum, function.minimum + 1 if function.maximum is None else function.maximum}:
@@ -268,7 +268,7 @@ def test_any_arguments_give_a_value_or_undefined(name: str) -> None:
             assert len(value(f"{name}({arguments})", item)) <= 1
 
 
-def test_the_clock_is_read_and_the_static_clock_is_read_once() -> None:
+def test_the_static_clock_is_read_once_per_query() -> None:
     items = [{}] * 3
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z", at) for at in value("GetCurrentDateTime()"))
     for name in ("GetCurrentDateTimeStatic", "GetCurrentTicksStatic", "GetCurrentTimestampStatic"):
@@ -324,13 +324,13 @@ def test_the_matches_of_a_query_share_a_time_limit(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "pattern", ["((?:a?){65535}){65535}", "(?:(?:a){1000} #)\n){1000}", "a{99999}" * 9, "a" * 1001]
 )
-def test_a_regular_expression_that_is_too_large_is_refused(pattern: str) -> None:
+def test_a_regular_expression_that_is_too_large_is_rejected(pattern: str) -> None:
     error = refusal("SELECT VALUE REGEXMATCH(c.a, @p, 'x') FROM c", [{"a": "a"}], {"@p": pattern})
     assert "too large" in error["message"]
 
 
 @pytest.mark.parametrize("pattern", [r"\Qa.b\E", "(*UTF)a", "(?L)a", r"\x{41}"])
-def test_an_unsupported_regular_expression_is_refused_by_name(pattern: str) -> None:
+def test_the_error_for_an_unsupported_regular_expression_names_it(pattern: str) -> None:
     error = refusal("SELECT VALUE REGEXMATCH(c.a, @p) FROM c", [{"a": "a"}], {"@p": pattern})
     assert pattern in error["message"]
     assert "does not support" in error["message"]
@@ -351,5 +351,5 @@ def test_the_regex_package_is_imported_by_the_first_match() -> None:
         "SELECT VALUE [" + ", ".join(["c.text"] * 5000) + "] FROM c",
     ],
 )
-def test_a_query_cannot_make_values_without_bound(text: str) -> None:
+def test_computed_values_are_limited_in_size(text: str) -> None:
     assert "exceeds the maximum" in refusal(text, [{"text": "x" * 1000}])["message"]
