@@ -139,7 +139,7 @@ def test_wrong_arguments_throw_400(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["__.filter((d) => d)", "__.chain().map((d) => d).value()"])
-def test_a_refused_query_returns_false(call: str) -> None:
+def test_a_refused_query_is_not_accepted(call: str) -> None:
     limits = ScriptLimits(accepted_operations=0)
 
     assert _run(f"__.response.setBody({call});", limits=limits) == {"isAccepted": False}
