@@ -1,74 +1,91 @@
-# make run   sets everything up and serves the blog at http://localhost:7071
-# make test  sets everything up and runs every test
-# make fuzz  attacks the local stack with hostile input for some minutes (FUZZ_SECONDS for each of its tests)
-# make chaos  kills hosts and database under load, 20 seeds one after the other, then large items (CHAOS_SEED, CHAOS_SEEDS)
-# make schemathesis  sends 10,000 requests made from the API's description (REQUESTS), some minutes
-# make audit  looks for known weaknesses in the dependencies (needs the network) and in the code
-# make test-javascript  runs the suite of the JavaScript SDK alone, where there is node
-# make test-runtime  runs the app under Microsoft's worker library, where there is Python 3.13
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AUDIT := .venv-audit/bin
+PACKAGES := packages/cosmos-emulator packages/functions-host
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 
-.PHONY: run setup test fuzz chaos schemathesis audit test-javascript test-runtime bench bench-local bench-load lint format clean
+.DEFAULT_GOAL := help
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: setup
-	$(BIN)/python -m local --seed
+.PHONY: run
+run: setup ## Run the blog on http://localhost:7071 with sample data
+	@$(BIN)/python -m local --seed
 
-setup: $(STAMP)
+.PHONY: setup
+setup: $(STAMP) ## Create .venv with everything installed
 
-$(STAMP): requirements.txt requirements-dev.txt packages/cosmos-emulator/pyproject.toml packages/functions-host/pyproject.toml
+$(STAMP): requirements-dev.txt $(PACKAGES:=/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+		{ echo "Python 3.11 or newer is required. Name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $(STAMP)
 
-test: setup
+.PHONY: test
+test: setup ## Run all tests: the blog's and each package's
 	$(BIN)/python -m pytest -n 2
-	cd packages/cosmos-emulator && ../../$(BIN)/python -m pytest -n 2
-	cd packages/functions-host && ../../$(BIN)/python -m pytest -n 2
+	@for package in $(PACKAGES); do (cd $$package && ../../$(BIN)/python -m pytest -n 2) || exit 1; done
 
-test-javascript: setup
+.PHONY: test-javascript
+test-javascript: setup ## Test the emulator with @azure/cosmos (needs Node.js 20)
 	cd packages/cosmos-emulator && ../../$(BIN)/python -m pytest tests/javascript
 
-test-runtime: setup
+.PHONY: test-runtime
+test-runtime: setup ## Test the app under Microsoft's worker library (needs Python 3.13)
 	REQUIRE_AZURE_FUNCTIONS_RUNTIME=1 $(BIN)/python -m pytest tests/test_azure_functions_runtime.py
 
-# Measures the article's three data models and this project's side by side, and keeps the results in docs/benchmarks.
-bench: setup
-	$(BIN)/python -m bench.models --write
+.PHONY: lint
+lint: setup ## Check formatting, lint, types and spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/codespell
 
-# Measures the local stack against its targets (minutes; needs node), and keeps the results in docs/benchmarks.
-bench-local: setup bench/peer/node_modules
-	$(BIN)/python -m bench.local_stack --write
+.PHONY: format
+format: setup ## Format the code and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
 
-# Measures the app under the load of 50 clients and its start, and keeps the results in docs/benchmarks.
-bench-load: setup
-	$(BIN)/python -m bench.app_load --write
+.PHONY: lock
+lock: setup ## Update the locked dependencies to their newest versions
+	$(LOCK) --upgrade requirements.in --output-file requirements.txt
+	$(LOCK) --upgrade requirements-dev.in --constraint requirements.txt --output-file requirements-dev.txt
+	$(LOCK) --upgrade requirements-audit.in --output-file requirements-audit.txt
 
-bench/peer/node_modules: bench/peer/package-lock.json
-	npm ci --prefix bench/peer --no-audit --no-fund
-	@touch $@
+# Without --upgrade, uv keeps every pin that still satisfies the .in file, so the output changes only if the lock is stale.
+.PHONY: lock-check
+lock-check: setup ## Fail if a lock file does not match its .in file
+	@cp requirements.txt requirements-dev.txt requirements-audit.txt $(VENV)/
+	@$(LOCK) requirements.in --output-file $(VENV)/requirements.txt
+	@$(LOCK) requirements-dev.in --constraint requirements.txt --output-file $(VENV)/requirements-dev.txt
+	@$(LOCK) requirements-audit.in --output-file $(VENV)/requirements-audit.txt
+	@for file in requirements requirements-dev requirements-audit; do \
+		diff $$file.txt $(VENV)/$$file.txt || { echo "$$file.txt is out of date. Run: make lock"; exit 1; }; done
 
-fuzz: export FUZZ_SECONDS ?= 30
-fuzz: export FUZZ_SEED ?= $(shell date +%s)
-fuzz: setup
-	$(BIN)/python -m pytest tests/fuzz --tb=short
-
+.PHONY: chaos
 chaos: CHAOS_SEED ?= 1
 chaos: CHAOS_SEEDS ?= 20
-chaos: setup
+chaos: setup ## Kill hosts and the database under load and check that nothing is lost
 	$(BIN)/python -m tests.chaos --seed $(CHAOS_SEED) --seeds $(CHAOS_SEEDS)
 	$(BIN)/python -m tests.chaos.scenarios
 
+.PHONY: fuzz
+fuzz: export FUZZ_SECONDS ?= 30
+fuzz: export FUZZ_SEED ?= $(shell date +%s)
+fuzz: setup ## Send hostile input to the emulator and the host
+	$(BIN)/python -m pytest tests/fuzz --tb=short
+
+.PHONY: schemathesis
 schemathesis: export REQUESTS ?= 10000
-schemathesis: setup .venv-audit/.installed
+schemathesis: setup .venv-audit/.installed ## Send requests generated from the OpenAPI description
 	$(BIN)/python -m tests.fuzz.described --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
 
-audit: setup .venv-audit/.installed
+.PHONY: audit
+audit: setup .venv-audit/.installed ## Scan the code and the dependencies for known weaknesses
 	$(BIN)/python .ci/bandit_findings.py $(AUDIT)/bandit
 	$(AUDIT)/pip-audit --strict --requirement requirements.txt
 	$(AUDIT)/pip-audit --strict --requirement requirements-dev.txt
@@ -78,14 +95,22 @@ audit: setup .venv-audit/.installed
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-audit.txt
 	@touch $@
 
-lint: setup
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
+.PHONY: bench
+bench: setup ## Compare request charges of the article's models and this one
+	$(BIN)/python -m bench.models --write
 
-format: setup
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+.PHONY: bench-local
+bench-local: setup bench/peer/node_modules ## Measure the emulator and the host (needs Node.js)
+	$(BIN)/python -m bench.local_stack --write
 
-clean:
+.PHONY: bench-load
+bench-load: setup ## Measure the app under 50 clients, and its start
+	$(BIN)/python -m bench.app_load --write
+
+bench/peer/node_modules: bench/peer/package-lock.json
+	npm ci --prefix bench/peer --no-audit --no-fund
+	@touch $@
+
+.PHONY: clean
+clean: ## Remove environments, caches and local data
 	rm -rf $(VENV) .venv-runtime .venv-audit .data .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The blog's database from the terminal: provision, seed, verify, rebuild, failures. `manage.py --help` says more."""
+"""The blog's database from the terminal: provision, seed, verify, rebuild, lag, failures. See `manage.py --help`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -104,6 +105,24 @@ def verify_command(
 def rebuild_command(context: typer.Context) -> None:
     """Make copies, feed, names, counts and reservations again from the beginning of the change feed; then verify."""
     _run(context, commands.rebuild_database)
+
+
+@app.command("lag")
+def lag_command(
+    context: typer.Context,
+    watch: Annotated[bool, typer.Option("--watch", help="Update every 2 seconds until interrupted.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Show how far the change-feed functions are behind.
+
+    Exits with 1 if the lag of a function is unknown.
+    """
+    with suppress(KeyboardInterrupt):
+        _run(
+            context,
+            lambda configuration: commands.show_lag(configuration, watch=watch, as_json=as_json),
+            plain=not as_json,
+        )
 
 
 @failures_app.command("list")

@@ -28,7 +28,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
-from shared.propagation.posts import PostsReaction
+from shared.propagation.posts import PostChangeHandler
 from shared.settings import Settings
 
 Profile = Literal["service-2026", "article-2019"]
@@ -72,7 +72,7 @@ async def fill(blog: Blog) -> tuple[Item, Item]:
         await add_comment(blog, posts[-1], person)
     for person in people:
         await add_like(blog, posts[-1], person)
-    reaction = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
+    reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
     await reaction.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
     return author, posts[-1]
 

@@ -1,1 +1,1 @@
-"""The functions of the app: HTTP endpoints by resource, and the reactions to the change feeds."""
+"""The app's functions: HTTP endpoints by resource, and the change-feed functions."""

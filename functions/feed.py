@@ -1,36 +1,28 @@
-"""The front page."""
+"""The feed: the most recent posts."""
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import azure.functions as func
 
-from functions.routes import ROUTES
 from shared.containers import FEED
 from shared.cosmos import container
-from shared.data.front_page import FrontPage
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoints
-from shared.http.front_page import FrontPageAnswers
+from shared.http.endpoints import Endpoint
+from shared.http.front_page import front_page_reader
 from shared.models.post import Post
 
-endpoints = Endpoints("feed", ROUTES["feed"])
+bp = func.Blueprint()
+
+_front_page = front_page_reader(partial(container, FEED))
 
 
-@cache
-def _answers() -> FrontPageAnswers:
-    return FrontPageAnswers(FrontPage(partial(container, FEED)))
-
-
-@endpoints.endpoint(
-    summary="List the most recent posts in short form (Q6)",
-    resource=Post,
-    listed=True,
-    shared=True,
-    answers=(200, 304),
-)
+@bp.route(route="feed", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(returns=Post, listed=True, statuses=(200, 304))
 async def get_feed(call: Call[None]) -> func.HttpResponse:
-    """Newest first, `limit` posts, 100 at the most. Follows new and changed posts with a short delay; one reading of
-    the database serves everybody for a second."""
-    return await _answers().answer(call)
+    """List the most recent posts in short form (Q6).
+
+    Newest first. Shows new and changed posts after a short delay. The response is cached for one second.
+    """
+    return (await _front_page()).response(call)

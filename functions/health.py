@@ -1,44 +1,29 @@
-"""Whether the blog is alive and ready."""
+"""Health: whether the app can serve requests."""
 
 from __future__ import annotations
 
-from functools import cache
-
 import azure.functions as func
 
-from functions.routes import ROUTES
 from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoints
+from shared.http.endpoints import Endpoint
 from shared.models.health import Health
-from shared.propagation.lag import Propagation
 
-endpoints = Endpoints("health", ROUTES["health"])
+bp = func.Blueprint()
 
-
-@cache
-def _readiness() -> Readiness:
-    return Readiness()
+_readiness = Readiness()
 
 
-@cache
-def _propagation() -> Propagation:
-    return Propagation()
-
-
-@endpoints.endpoint(
-    summary="Is it alive, is it ready",
-    resource=Health,
-    answers=(200,),
-    refusals=(NotReady,),
-)
+@bp.route(route="health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(returns=Health, statuses=(200,), errors=(NotReady,))
 async def get_health(_call: Call[None]) -> func.HttpResponse:
-    """200 when the database, every container and every script that is used is there; 503 naming what is not. How far
-    the copies of names and posts lag behind is said, too, and is no reason for a 503. The checks are up to a second
-    old, the lag up to five."""
-    checks = await _readiness().checks()
-    health = Health(checks=checks, propagation=await _propagation().lags())
+    """Check that the app is ready.
+
+    Returns 503 and names what is missing if the database, a container, or a stored procedure is unavailable. Results
+    are cached for up to a second.
+    """
+    health = Health(checks=await _readiness.checks())
     return func.HttpResponse(
         health.model_dump_json(by_alias=True).encode(),
         headers={"Cache-Control": "no-store"},

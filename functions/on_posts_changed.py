@@ -1,19 +1,22 @@
-"""The change feed of `posts`: keeps the copies of posts. See shared/propagation/posts.py."""
+"""The change-feed function for `posts`."""
 
 from __future__ import annotations
 
 import azure.functions as func
 
-from functions.change_feed import batch_of, react
-from shared.containers import POSTS
+from shared.containers import FAILURES, FEED, POSTS, USERS
+from shared.cosmos import container
+from shared.propagation.change_feed import POSTS_FEED
+from shared.propagation.posts import PostChangeHandler
+from shared.settings import settings
+from shared.transactions import transactions
 
-blueprint = func.Blueprint()
+bp = func.Blueprint()
 
 
-@batch_of(blueprint, container_name=POSTS)
+@POSTS_FEED.trigger(bp)
 async def on_posts_changed(changes: func.DocumentList) -> None:
-    """Copy changed posts into `users` and `feed`, take deleted ones out, set outdated names right."""
-    # Imported by the first batch, as functions/routes.py imports what answers requests.
-    from shared.propagation.reactions import posts_reaction
-
-    await react("on_posts_changed", changes, (await posts_reaction()).on_changed)
+    """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
+    users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
+    handler = PostChangeHandler(users, posts, feed, failures, transactions(settings()))
+    await POSTS_FEED.run(changes, handler.on_changed)

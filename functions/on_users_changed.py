@@ -1,19 +1,22 @@
-"""The change feed of `users`: settles names. See shared/propagation/users.py."""
+"""The change-feed function for `users`."""
 
 from __future__ import annotations
 
 import azure.functions as func
 
-from functions.change_feed import batch_of, react
-from shared.containers import USERS
+from shared.containers import FAILURES, POSTS, USERS
+from shared.cosmos import container
+from shared.propagation.change_feed import USERS_FEED
+from shared.propagation.users import UserChangeHandler
+from shared.settings import settings
+from shared.transactions import transactions
 
-blueprint = func.Blueprint()
+bp = func.Blueprint()
 
 
-@batch_of(blueprint, container_name=USERS)
+@USERS_FEED.trigger(bp)
 async def on_users_changed(changes: func.DocumentList) -> None:
-    """Confirm and release reservations, carry changed names to posts, comments and likes."""
-    # Imported by the first batch, as functions/routes.py imports what answers requests.
-    from shared.propagation.reactions import users_reaction
-
-    await react("on_users_changed", changes, (await users_reaction()).on_changed)
+    """Confirm and release username reservations, and copy changed names to posts, comments and likes."""
+    users, posts, failures = [await container(name) for name in (USERS, POSTS, FAILURES)]
+    handler = UserChangeHandler(users, posts, failures, transactions(settings()))
+    await USERS_FEED.run(changes, handler.on_changed)

@@ -1,85 +1,78 @@
-"""Posts: create, edit, delete, retrieve; a user's posts."""
+"""Posts: create, edit, delete, retrieve, and list by user."""
 
 from __future__ import annotations
 
 import azure.functions as func
 
-from functions.routes import ROUTES
 from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import posts
-from shared.errors import PostNotFound, UserNotFound, VersionMismatch
+from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoints
-from shared.http.replies import changed, created, found, gone, paged
+from shared.http.endpoints import Endpoint
+from shared.http.replies import created, found, no_content, paged, updated
 from shared.models.post import NewPost, Post, PostChanges
 
-endpoints = Endpoints("posts", ROUTES["posts"])
+bp = func.Blueprint()
 
 
-@endpoints.endpoint(
-    summary="Create a post (C2)",
-    body=NewPost,
-    resource=Post,
-    answers=(201,),
-    refusals=(UserNotFound, PostNotFound),
-)
+@bp.route(route="posts", methods=["POST"])
+@Endpoint(body=NewPost, returns=Post, statuses=(201,), errors=(UserNotFound, PostNotFound, IdempotencyKeyReused))
 async def create_post(call: Call[NewPost]) -> func.HttpResponse:
-    """The post can be read at once; the lists of posts show it a moment later. A repeated command whose post was
-    deleted meanwhile finds no post."""
+    """Create a post (C2).
+
+    The post can be read immediately; lists of posts show it after a short delay. A retry with the same idempotency
+    key returns 404 if the post has been deleted.
+    """
     key = call.idempotency_key
     post = await posts.create_post(await container(USERS), await container(POSTS), call.body, idempotency_key=key)
     return created(Post, post, f"/api/posts/{post['id']}")
 
 
-@endpoints.endpoint(
-    summary="Edit a post (C2)",
-    body=PostChanges,
-    resource=Post,
-    answers=(200,),
-    refusals=(PostNotFound, VersionMismatch),
-)
+@bp.route(route="posts/{postId}", methods=["PUT"])
+@Endpoint(body=PostChanges, returns=Post, statuses=(200,), errors=(PostNotFound, VersionMismatch))
 async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
-    """Changes title and content alone; comments, likes and renames that come at the same time are kept."""
+    """Edit a post (C2).
+
+    Changes only the title and content. Concurrent comments, likes, and renames are kept.
+    """
     owner = call.caller.user
     post = await posts.edit_post(
         await container(POSTS), call.path["postId"], call.body, etag=call.if_match, owner=owner
     )
-    return changed(Post, post)
+    return updated(Post, post)
 
 
-@endpoints.endpoint(
-    summary="Delete a post",
-    answers=(204,),
-    refusals=(PostNotFound, VersionMismatch),
-)
+@bp.route(route="posts/{postId}", methods=["DELETE"])
+@Endpoint(statuses=(204,), errors=(PostNotFound, VersionMismatch))
 async def delete_post(call: Call[None]) -> func.HttpResponse:
-    """The post is gone at once, from the lists of posts a moment later, with its comments and likes."""
+    """Delete a post.
+
+    Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
+    are deleted with it.
+    """
     owner = call.caller.user
     await posts.delete_post(await container(POSTS), call.path["postId"], etag=call.if_match, owner=owner)
-    return gone()
+    return no_content()
 
 
-@endpoints.endpoint(
-    summary="Retrieve a post (Q2)",
-    resource=Post,
-    answers=(200, 304),
-    refusals=(PostNotFound,),
-)
+@bp.route(route="posts/{postId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(returns=Post, statuses=(200, 304), errors=(PostNotFound,))
 async def get_post(call: Call[None]) -> func.HttpResponse:
-    """The full content; the counts are exact."""
+    """Retrieve a post (Q2).
+
+    Returns the full content and exact counts of comments and likes.
+    """
     return found(call, Post, await posts.get_post(await container(POSTS), call.path["postId"]))
 
 
-@endpoints.endpoint(
-    summary="List a user's posts in short form (Q3)",
-    resource=Post,
-    paged=True,
-    answers=(200,),
-    refusals=(UserNotFound,),
-)
+@bp.route(route="users/{userId}/posts", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(returns=Post, paged=True, statuses=(200,), errors=(UserNotFound,))
 async def list_user_posts(call: Call[None]) -> func.HttpResponse:
-    """Newest first, the content cut to a summary. Follows new and changed posts with a short delay."""
+    """List a user's posts in short form (Q3).
+
+    Newest first, with the content cut to a summary. Shows new and changed posts after a short delay.
+    """
     user_id = call.path["userId"]
     page = await posts.list_posts_of_user(await container(USERS), user_id, limit=call.limit, cursor=call.cursor)
     return paged(Post, page)

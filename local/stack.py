@@ -102,9 +102,11 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
+    # The app itself logs a line per request and batch, with the request charge.
+    options = ["--app-dir", str(settings.app_dir), "--quiet"]
     return Service(
         name="the Functions host",
-        command=["functions_host", "--port", str(settings.port), "--app-dir", str(settings.app_dir)],
+        command=["functions_host", "--port", str(settings.port), *options],
         environment=settings.environment,
         ready_url=f"{settings.url}/admin/host/status",
         say=say,

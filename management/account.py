@@ -11,7 +11,7 @@ from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
-from shared.charges import add_charge
+from shared.charges import record_response
 from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
 from shared.cosmos import Container
 from shared.settings import Settings
@@ -45,7 +45,7 @@ async def signed_in(configuration: Settings) -> AsyncIterator[CosmosClient]:
         client = CosmosClient(
             configuration.account_endpoint,
             credential,
-            raw_response_hook=add_charge,
+            raw_response_hook=record_response,
             retry_throttle_total=_THROTTLE_RETRIES,
             retry_throttle_backoff_max=_THROTTLE_WAIT_S,
             user_agent_suffix="blog-manage",

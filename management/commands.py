@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 from management import terminal
 from management.account import open_blog, signed_in
@@ -56,6 +57,19 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
             found = await failures.find_failures(blog, ids, source)
             went_well = await failures.replay_failures(blog, found, report)
     return SUCCESS if went_well else BROKEN
+
+
+async def show_lag(configuration: Settings, *, watch: bool, as_json: bool) -> int:
+    """Show the lag of the change-feed functions; BROKEN if it cannot be measured for one."""
+    from management import lag_report
+    from management.lag import measure_lags
+
+    async with signed_in(configuration) as client:
+        await open_blog(client, configuration.database)
+        database = client.get_database_client(configuration.database)
+        measure = partial(measure_lags, database, account_endpoint=configuration.account_endpoint)
+        is_known = await lag_report.report_lag(measure, watch=watch, as_json=as_json)
+    return SUCCESS if is_known else BROKEN
 
 
 async def rebuild_database(configuration: Settings) -> int:

@@ -22,10 +22,9 @@ from shared.cosmos import ConditionFailed, Container, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE
-from shared.propagation import posts, users
-from shared.propagation.batches import Kept, Reaction, for_each
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed, for_each
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 
 # Of one run; a run can be repeated.
 MOST = 10_000
@@ -37,7 +36,7 @@ _CONCURRENCY = 8
 _FIELDS = "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate"
 _ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
 
-OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[Kept]]]
+OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Calla
 class _Way:
     """How changes of one function are handled: whose they are, and by what."""
 
-    reaction: Reaction
+    feed: ChangeFeed
     container: Container
     on_changed: OnChanged
 
@@ -136,11 +135,11 @@ class _Way:
 class _Replay:
     def __init__(self, blog: Blog) -> None:
         self._failures = blog.failures
-        on_users = UsersReaction(blog.users, blog.posts, blog.failures)
-        on_posts = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
+        on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
+        on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
         self._ways = {
-            users.REACTION.source: _Way(users.REACTION, blog.users, on_users.on_changed),
-            posts.REACTION.source: _Way(posts.REACTION, blog.posts, on_posts.on_changed),
+            USERS_FEED.function: _Way(USERS_FEED, blog.users, on_users.on_changed),
+            POSTS_FEED.function: _Way(POSTS_FEED, blog.posts, on_posts.on_changed),
         }
 
     async def outcome(self, failure: Failure) -> Outcome:
@@ -162,10 +161,9 @@ class _Replay:
         if change is None:
             await self._delete(stored)
             return Outcome(failure, Result.DROPPED, "the item is gone")
-        kept = await way.on_changed([change])
-        if kept:
-            error = kept[0].error
-            return Outcome(failure, Result.FAILED, f"{type(error).__name__}: {error}")
+        errors = await way.on_changed([change])
+        if errors:
+            return Outcome(failure, Result.FAILED, f"{type(errors[0]).__name__}: {errors[0]}")
         await self._delete(stored)
         return Outcome(failure, Result.REPLAYED)
 

@@ -13,15 +13,15 @@ from management.verification.census import USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from shared.cosmos import ConditionFailed, Container, ItemMissing
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.fields import is_item_id, iso_utc
 from shared.models.post import Post
 from shared.models.user import User
 from shared.propagation.copies import Copies
-from shared.propagation.usernames import is_outdated
-from shared.transactions.choice import BATCHES
+from shared.propagation.rename_fanout import is_outdated
+from shared.transactions import BATCHES
 
 _ATTEMPTS = 20
 
@@ -80,7 +80,7 @@ class Mending:
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
             if item and user and "username" in user and is_outdated(item, user):
-                await BATCHES.renames.in_post(self.blog.posts, post_id, user)
+                await BATCHES.rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
 
     async def mend_user_copy(self, place: tuple[str, str]) -> None:
@@ -116,8 +116,8 @@ class Mending:
             return
         owner = await self.blog.users.read(held["ownerId"], held["ownerId"])
         if owner is not None:
-            await usernames.release(self.blog.users, held["username"], owner)
-        elif time.time() - held["_ts"] > usernames.ABANDONED_AFTER_S:
+            await username_reservations.release(self.blog.users, held["username"], owner)
+        elif time.time() - held["_ts"] > username_reservations.ABANDONED_AFTER_S:
             await self._delete(self.blog.users, held, key)
 
     async def _delete(self, container: Container, item: Item, key: str) -> None:

@@ -24,10 +24,10 @@ from management.account import Blog
 from management.mending import Mending
 from management.replay import replay
 from management.verification.census import take_census
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 from shared.propagation.feed import FeedState, trim
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 
 T = TypeVar("T")
 
@@ -49,9 +49,9 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     await mended("Copies in users mended or removed", census.copies, mending.mend_user_copy)
     await mended("Copies in the feed mended or removed", census.feed, mending.mend_feed_copy)
     await mended("Reservations released", census.reservations, mending.release_reservation)
-    on_users = UsersReaction(blog.users, blog.posts, blog.failures)
+    on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
     say(f"Changes of users replayed: {await replay(blog.users, on_users.on_changed):,}")
-    on_posts = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
+    on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
     say(f"Changes of posts replayed: {await replay(blog.posts, on_posts.on_changed):,}")
     await trim(blog.feed, blog.posts, on_posts.feed_copies, await FeedState.read(blog.feed))
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from shared.cosmos import Container
 from shared.errors import DatabaseUnavailable
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 
-# As the functions' triggers read it (functions/change_feed.py).
+# As the functions' triggers read it (shared/propagation/change_feed.py).
 _PAGE_SIZE = 100
 # Each reaction works on many items at a time by itself.
 _CONCURRENT_RANGES = 4

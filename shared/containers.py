@@ -1,4 +1,4 @@
-"""The containers of the database: declared once, in containers.json, which provisioning and a Bicep template read."""
+"""The containers, declared in containers.json for the app, provisioning and Bicep."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ LEASES = "leases"
 _FILE = Path(__file__).with_name("containers.json")
 
 
-def lease_prefix(container: str) -> str:
-    """What the ids of the leases of the container's change-feed function begin with."""
-    return f"{container}-"
-
-
 @cache
 def container_definitions() -> list[dict[str, Any]]:
-    """Each container: `id`, `partitionKey`, `defaultTtl` (-1: items expire only by their own ttl), `indexingPolicy`,
-    `storedProcedures` (ids, each a file of stored_procedures/), `triggers` (`id`, `type`, `operation`)."""
+    """Return each container's definition.
+
+    `id`, `partitionKey`, `defaultTtl` (-1: only items with a `ttl` expire), `indexingPolicy`, `storedProcedures` (IDs,
+    each a file in stored_procedures/) and `triggers` (`id`, `type`, `operation`).
+    """
     definitions: list[dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))["containers"]
     return definitions

@@ -1,9 +1,8 @@
-"""The way to Cosmos DB: one client per process, and the few operations that the blog uses, in words of its own.
+"""Cosmos DB access: one client per process and the operations the blog uses.
 
-The SDK's exceptions end here. What an operation can refuse is an error of this module (`ItemExists`, `ItemMissing`,
-`ConditionFailed`, `BatchRefused`, `ScriptFailed`), which the data functions turn into the blog's; that the database
-throttles or is out of reach is the blog's `DatabaseThrottled` and `DatabaseUnavailable` at once. A write that met a
-concurrent one (449, nothing was written) is tried again here.
+SDK exceptions stop here. An operation raises an error of this module for a refusal that its caller can handle, and
+`DatabaseThrottled` or `DatabaseUnavailable` if the database fails. Writes that return 449 are retried here, because the
+SDK does not do that.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.request import getproxies
@@ -23,10 +21,9 @@ from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
-from shared.charges import add_charge
+from shared.charges import record_response, retry_after_s
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
-from shared.patience import advised_wait_s, check_patience
 from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.sessions import noting_session
 from shared.settings import Settings, settings
@@ -34,36 +31,37 @@ from shared.settings import Settings, settings
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
-# Of a transactional batch, as the SDK takes it: the name, its arguments, and options where there are any.
+# One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
 Result = TypeVar("Result")
 
-# Operations of a transactional batch: https://learn.microsoft.com/azure/cosmos-db/nosql/transactional-batch
+# https://learn.microsoft.com/azure/cosmos-db/nosql/transactional-batch
 BATCH_LIMIT = 100
-# A query costs as much as about three point reads of small items.
+# A query costs about as much as three point reads of small items.
 _READS_WORTH_A_QUERY = 4
 
 _RETRY_WITH = 449
-_REFUSED_FOR_TIME = 503
 _UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
 _OWNER_MISSING = 1003
 
 
 class ItemExists(Exception):
-    """409: the logical partition has an item with this id."""
+    """409: the logical partition already has an item with this ID."""
 
 
 class ItemMissing(Exception):
-    """404: there is no such item."""
+    """404: the item does not exist."""
 
 
 class ConditionFailed(Exception):
-    """412: the etag or the predicate of a patch does not hold."""
+    """412: the etag or the patch predicate does not match."""
 
 
 class BatchRefused(Exception):
-    """An operation of a transactional batch was refused, so that nothing of it was written: which one, and why
-    (`ItemExists`, `ItemMissing`, `ConditionFailed`)."""
+    """A transactional batch wrote nothing because the operation at `index` was refused.
+
+    `reason` is an `ItemExists`, `ItemMissing` or `ConditionFailed`.
+    """
 
     def __init__(self, index: int, reason: Exception) -> None:
         super().__init__(f"Operation {index}: {type(reason).__name__}.")
@@ -71,62 +69,38 @@ class BatchRefused(Exception):
         self.reason = reason
 
 
-class _ConcurrentWrite(DatabaseUnavailable):
-    """449: another write to the same items was under way; nothing was written."""
-
-    def __init__(self) -> None:
-        super().__init__("the database answered 449")
-
-
 class ScriptFailed(Exception):
     """A stored procedure threw `new Error(number, message)` and wrote nothing."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"The script refused with {number}.")
+        super().__init__(f"The script failed with {number}.")
         self.number = number
+
+
+class _ConcurrentWrite(DatabaseUnavailable):
+    """449: nothing was written, because another write to the same items was in progress."""
 
 
 _REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412: ConditionFailed}
 
 
-@dataclass(frozen=True)
-class FeedLook:
-    """What stands first in a change feed after some position: `change`, None where there is nothing. `session_token`
-    has the number of the container's last transaction, `date` is the database's clock, as in HTTP."""
-
-    change: Item | None
-    session_token: str
-    date: str
-
-
 def connect(configuration: Settings) -> CosmosClient:
-    """A client of the account: by key where there is one, else with the identity of the process."""
+    """Create a client that authenticates with the account key, or without one with the identity of the process."""
     return CosmosClient(
         configuration.account_endpoint,
         configuration.account_key or _identity(),
-        raw_response_hook=_on_answer,
+        raw_response_hook=record_response,
         retry_throttle_total=THROTTLE_RETRIES,
         retry_throttle_backoff_max=THROTTLE_WAIT_S,
         read_timeout=SILENCE_S,
         user_agent_suffix="blog",
-        transport=_transport(),
+        # By default the SDK looks up proxies before every request, in a thread: a fifth of the time of a point read.
+        transport=AioHttpTransport(use_env_settings=bool(getproxies())),
     )
 
 
-def _on_answer(response: Any) -> None:
-    # Called by the SDK's pipeline for every answer, also those it retries, in the task that asked.
-    add_charge(response)
-    check_patience(response)
-
-
-def _transport() -> AioHttpTransport:
-    # The SDK's default asks for the environment's proxies before every request, in another thread, which adds a fifth
-    # to the time of a point read. Where there are none now, there are none later.
-    return AioHttpTransport(use_env_settings=bool(getproxies()))
-
-
 def _identity() -> AsyncTokenCredential:
-    # Imported only where no key is given: it is slow to import.
+    # Slow to import, and not needed with an account key.
     from azure.identity.aio import DefaultAzureCredential
 
     return DefaultAzureCredential()
@@ -137,54 +111,42 @@ def _client() -> CosmosClient:
     return connect(settings())
 
 
-# Guards what is done once: signing in, and the first look at each container.
 _opening = asyncio.Lock()
 _opened: dict[str, Container] = {}
 
 
 async def container(name: str) -> Container:
-    """The container of this process's database. Raises SettingsError, DatabaseUnavailable.
+    """Return a container of the blog's database. Raises SettingsError, DatabaseUnavailable.
 
-    The first call signs in: it asks the account for its consistency. Only a client that knows it to be Session sends
-    session tokens, without which a read may miss what this very process has written. The first call for each container
-    reads its definition, as the SDK would with the first item: a container that is missing must not look like one
-    without the item.
+    The first call reads the account, because only a client that knows its consistency level sends session tokens. The
+    first call for each container also reads the container: otherwise a missing one looks like a missing item.
     """
     if name not in _opened:
         async with _opening:
             if name not in _opened:
-                _opened[name] = await _open(name)
+                opened = open_container(name)
+                with _blog_errors(about_item=False):
+                    if not _opened:
+                        await _client().__aenter__()
+                    await opened.proxy.read()
+                _opened[name] = opened
     return _opened[name]
-
-
-async def _open(name: str) -> Container:
-    opened = open_container(name)
-    try:
-        with _blog_errors():
-            if not _opened:
-                await _client().__aenter__()
-            await opened.proxy.read()
-    except ItemMissing as error:
-        raise DatabaseUnavailable(f"the container {name} is missing; run manage.py provision") from error
-    return opened
 
 
 @cache
 def open_container(name: str) -> Container:
-    """The container without signing in, for questions whose answers do not depend on earlier writes. Raises
-    SettingsError."""
+    """Return a container without any request, for reads that need no session token. Raises SettingsError."""
     return Container(_client().get_database_client(settings().database).get_container_client(name))
 
 
 class Container:
-    """The operations of one container. Each docstring says what it costs in operations; all raise
-    `DatabaseThrottled` and `DatabaseUnavailable`."""
+    """One container. Every operation can raise `DatabaseThrottled` and `DatabaseUnavailable`."""
 
     def __init__(self, proxy: ContainerProxy) -> None:
         self.proxy = proxy
 
     async def read(self, item_id: str, partition_key: str) -> Item | None:
-        """One point read. None when there is no such item."""
+        """One point read. Returns None if the item does not exist."""
         try:
             with _blog_errors():
                 return dict(await self.proxy.read_item(item_id, partition_key))
@@ -193,17 +155,16 @@ class Container:
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
-        return await self._write(lambda: self.proxy.create_item(item, post_trigger_include=post_trigger))
+        return await self._write(self.proxy.create_item, item, post_trigger_include=post_trigger)
 
     async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write."""
-        return await self._write(lambda: self.proxy.upsert_item(item, post_trigger_include=post_trigger))
+        return await self._write(self.proxy.upsert_item, item, post_trigger_include=post_trigger)
 
     async def replace(self, item: Item, *, etag: str, post_trigger: str | None = None) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
-        return await self._write(
-            lambda: self.proxy.replace_item(item["id"], item, post_trigger_include=post_trigger, **_if_match(etag))
-        )
+        options = {"post_trigger_include": post_trigger, **_if_match(etag)}
+        return await self._write(self.proxy.replace_item, item["id"], item, **options)
 
     async def patch(
         self,
@@ -214,45 +175,41 @@ class Container:
         predicate: str | None = None,
         etag: str | None = None,
     ) -> Item:
-        """One write, at most ten operations. `predicate` is a text of ours: it takes no parameters, so nothing that a
-        caller wrote may be in it. Raises ItemMissing, ConditionFailed."""
-        return await self._write(
-            lambda: self.proxy.patch_item(
-                item_id,
-                partition_key,
-                [dict(operation) for operation in operations],
-                filter_predicate=predicate,
-                **_if_match(etag),
-            )
-        )
+        """One write of at most ten operations. Raises ItemMissing, ConditionFailed.
+
+        `predicate` cannot take parameters, so it must not contain input from a client.
+        """
+        options = {"filter_predicate": predicate, **_if_match(etag)}
+        return await self._write(self.proxy.patch_item, item_id, partition_key, list(map(dict, operations)), **options)
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
-        await self._write(lambda: self.proxy.delete_item(item_id, partition_key, **_if_match(etag)))
+        await self._write(self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
 
-    async def _write(self, operation: Callable[[], Awaitable[Mapping[str, Any] | None]]) -> Item:
-        async def attempt() -> Item:
-            with _blog_errors():
-                return dict(await operation() or {})
-
-        return await _despite_conflicts(f"a write to {self.proxy.id}", attempt)
+    async def _write(self, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Item:
+        written = await _retry_conflicts(f"a write to {self.proxy.id}", lambda: method(*arguments, **options))
+        return dict(written or {})
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        """One transaction of at most 100 operations: the items as they are then, in the order of the operations, empty
-        for a deleted one. Raises BatchRefused."""
+        """One transaction of at most 100 operations. Raises BatchRefused.
 
-        async def attempt() -> list[Item]:
-            with _blog_errors(), noting_session(self.proxy):
-                # The SDK takes the options out of what it is given.
-                given: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
-                results = await self.proxy.execute_item_batch(given, partition_key)
-                return [dict(result.get("resourceBody") or {}) for result in results]
+        Returns the item after each operation, empty for a deletion.
+        """
 
-        return await _despite_conflicts(f"a batch on {self.proxy.id}", attempt)
+        async def attempt() -> list[dict[str, Any]]:
+            # The SDK removes entries from the options it gets.
+            copied: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
+            with noting_session(self.proxy):
+                return await self.proxy.execute_item_batch(copied, partition_key)
+
+        results = await _retry_conflicts(f"a batch on {self.proxy.id}", attempt)
+        return [dict(result.get("resourceBody") or {}) for result in results]
 
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
-        """The items that exist of those whose partition key is their id, in any order: a point read each, or one query
-        per physical partition where that is cheaper."""
+        """Return the existing items whose ID is their partition key, in any order.
+
+        A point read per item, or one query per physical partition if that is cheaper.
+        """
         ranges = await self.feed_ranges()
         if len(ids) < _READS_WORTH_A_QUERY * len(ranges):
             found = await asyncio.gather(*(self.read(item_id, item_id) for item_id in ids))
@@ -261,7 +218,7 @@ class Container:
             return [dict(item) for item in await self.proxy.read_items([(item_id, item_id) for item_id in ids])]
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
-        """One query inside one partition whose text limits it to `page_size` rows: one page."""
+        """One query in one logical partition, whose text limits it to `page_size` rows."""
         with _blog_errors():
             rows = self.proxy.query_items(
                 text, parameters=_named(parameters), partition_key=partition_key, max_item_count=page_size
@@ -269,89 +226,38 @@ class Container:
             return [row async for row in rows]
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
-        """A query over all partitions, page by page. Not for requests: its cost grows with the container."""
-        rows = self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size)
-        iterator = rows.__aiter__()
-        while True:
-            with _blog_errors():
-                try:
-                    row = await iterator.__anext__()
-                except StopAsyncIteration:
-                    return
-            yield row
+        """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
+        with _blog_errors():
+            async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
+                yield row
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
-        """One stored procedure, retried when it met a concurrent write or was refused for time. Raises ScriptFailed
-        for what the script itself refuses."""
+        """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
 
         async def attempt() -> Any:
-            try:
-                with _blog_errors(script=True), noting_session(self.proxy):
-                    return await self.proxy.scripts.execute_stored_procedure(
-                        procedure, partition_key=partition_key, parameters=list(parameters)
-                    )
-            except ScriptFailed as failure:
-                if failure.number in (_RETRY_WITH, _REFUSED_FOR_TIME):
-                    raise _ConcurrentWrite from failure
-                raise
+            with noting_session(self.proxy):
+                return await self.proxy.scripts.execute_stored_procedure(
+                    procedure, partition_key=partition_key, parameters=list(parameters)
+                )
 
-        return await _despite_conflicts(procedure, attempt)
-
-    async def rids(self) -> str:
-        """`<database rid>_<container rid>`, by which lease documents name the container. One request."""
-        with _blog_errors():
-            properties = await self.proxy.read()
-        _, database_rid, _, container_rid, *_ = str(properties["_self"]).split("/")
-        return f"{database_rid}_{container_rid}"
+        return await _retry_conflicts(procedure, attempt, about_item=False)
 
     async def feed_ranges(self) -> list[Mapping[str, Any]]:
-        """The ranges of the physical partitions: two requests, once per process; the SDK keeps them."""
+        """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
         with _blog_errors():
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
 
-    async def look_at_feed(self, first: str, end: str, continuation: str | None) -> FeedLook:
-        """One page, of one change or one transaction, of the change feed of the keys from `first` to `end`, after the
-        etag `continuation` as leases have it or from the beginning."""
-        seen: dict[str, str] = {}
 
-        def remember(headers: Mapping[str, str], _: object) -> None:
-            seen.update((name.lower(), value) for name, value in headers.items())
-
-        # "Beginning" sends no condition of its own, so that the etag's is the one that counts.
-        condition: dict[str, Any] = {}
-        if continuation is not None:
-            condition = {"etag": continuation, "match_condition": MatchConditions.IfModified}
-        bounds = {"min": first, "max": end, "isMinInclusive": True, "isMaxInclusive": False}
-        with _blog_errors():
-            pages = self.proxy.query_items_change_feed(
-                feed_range={"Range": bounds},
-                start_time="Beginning",
-                max_item_count=1,
-                response_hook=remember,
-                **condition,
-            ).by_page()
-            change = await _first_of(pages)
-        return FeedLook(change, seen.get("x-ms-session-token", ""), seen.get("date", ""))
-
-
-async def _despite_conflicts(name: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
-    """What `attempt` returns, tried again while it meets concurrent writes."""
+async def _retry_conflicts(name: str, attempt: Callable[[], Awaitable[Result]], *, about_item: bool = True) -> Result:
     for number in range(CONFLICT_RETRIES + 1):
         try:
-            return await attempt()
+            with _blog_errors(about_item=about_item):
+                return await attempt()
         except _ConcurrentWrite as conflict:
             last = conflict
-        await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311 - jitter
+        # Without jitter, writes that conflicted once would conflict again.
+        await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311
     raise DatabaseUnavailable(f"{name} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
-
-
-async def _first_of(pages: AsyncIterator[AsyncIterator[Item]]) -> Item | None:
-    """The first item of the first page; the pages after it are not asked for."""
-    async for page in pages:
-        async for item in page:
-            return dict(item)
-        return None
-    return None
 
 
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -359,36 +265,33 @@ def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _if_match(etag: str | None) -> dict[str, Any]:
-    if etag is None:
-        return {}
-    return {"etag": etag, "match_condition": MatchConditions.IfNotModified}
+    return {} if etag is None else {"etag": etag, "match_condition": MatchConditions.IfNotModified}
 
 
 @contextmanager
-def _blog_errors(*, script: bool = False) -> Iterator[None]:
-    """Turn the SDK's exceptions into this module's."""
+def _blog_errors(*, about_item: bool = True) -> Iterator[None]:
     try:
         yield
     except (CosmosHttpResponseError, CosmosBatchOperationError) as error:
-        raise _translated(error, script) from error
+        raise _translated(error, about_item) from error
     except (AzureError, OSError) as error:
         raise DatabaseUnavailable(type(error).__name__) from error
 
 
-def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, script: bool) -> Exception:
+def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, about_item: bool) -> Exception:
     if isinstance(error, CosmosBatchOperationError) and error.status_code in _REFUSALS:
         return BatchRefused(error.error_index, _REFUSALS[error.status_code](error.message))
     status, sub_status = error.status_code or 0, getattr(error, "sub_status", None) or 0
-    if script and status == 400 and sub_status:
-        # A script that throws a number answers 400, with the number as the sub-status.
+    if not about_item and status == 400 and sub_status:
+        # A script that throws a number returns 400, with the number as the sub-status.
         # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
-        return ScriptFailed(sub_status)
+        return _ConcurrentWrite(str(sub_status)) if sub_status in (_RETRY_WITH, 503) else ScriptFailed(sub_status)
     if status == _RETRY_WITH:
-        return _ConcurrentWrite()
-    if status == 404 and (script or sub_status == _OWNER_MISSING):
+        return _ConcurrentWrite(str(status))
+    if status == 404 and (sub_status == _OWNER_MISSING or not about_item):
         return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
     if status == 429:
-        return DatabaseThrottled(advised_wait_s(getattr(error, "headers", None) or {}))
+        return DatabaseThrottled(retry_after_s(getattr(error, "headers", None) or {}))
     if status in _REFUSALS:
         return _REFUSALS[status](error.message)
     if status in _UNAVAILABLE:

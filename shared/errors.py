@@ -1,79 +1,77 @@
-"""What can go wrong, in the blog's words.
+"""Errors that a client is told about.
 
     BlogError
-    ├── MalformedRequest     a body, query parameter or cursor that cannot be read
-    ├── InvalidFields        a body that can be read and breaks the rules, with every fault
-    ├── NotAuthenticated     no token, or one that does not hold
-    ├── Forbidden            the caller may not act as this user, or on what is not his
+    ├── MalformedRequest
+    ├── InvalidFields
+    ├── NotAuthenticated
+    ├── Forbidden
     ├── BodyTooLarge
-    ├── UnsupportedBody      a body that is not application/json
+    ├── UnsupportedBody
     ├── NotFound
     │   ├── UserNotFound
     │   ├── PostNotFound
     │   └── CommentNotFound
     ├── UsernameTaken
-    ├── AlreadyRegistered    the caller has a user already
-    ├── VersionMismatch      If-Match does not hold
-    ├── IssuerUnavailable    the issuer of tokens cannot be asked for its keys
-    ├── DatabaseThrottled    more requests than the provisioned throughput, past the retries
-    ├── DatabaseUnavailable  cannot be reached, or did not answer in time
-    └── NotReady             something that the blog needs is missing or does not answer, with its names
+    ├── AlreadyRegistered
+    ├── IdempotencyKeyReused
+    ├── VersionMismatch
+    ├── IssuerUnavailable
+    ├── DatabaseThrottled
+    ├── DatabaseUnavailable
+    └── NotReady
 
-`shared/http/problems.py` has the one table from these to HTTP. The first paragraph of a docstring is what the API's
-description says of the error.
+shared/http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 class BlogError(Exception):
-    """Base of every failure that a caller of the blog is told about; the message is the `detail` that he reads."""
+    """Base class. The message is the `detail` that the client reads."""
 
 
 class MalformedRequest(BlogError):
-    """The request cannot be read: not JSON, not an object, a malformed query parameter or cursor."""
+    """The body is not a JSON object, or a query parameter, header, or cursor is malformed."""
 
 
 @dataclass(frozen=True)
 class FieldFault:
-    """One fault of a body: `pointer` is a JSON pointer (RFC 6901) to the field, `detail` says what to change."""
+    """An invalid field: a JSON pointer (RFC 6901) to it, and what to change."""
 
     pointer: str
     detail: str
 
 
 class InvalidFields(BlogError):
-    """The body breaks the rules of its fields.
-
-    `faults` names every one of them.
-    """
+    """The body has invalid fields. All of them are listed."""
 
     def __init__(self, faults: list[FieldFault]) -> None:
-        super().__init__("The body has faults; each is named under errors.")
+        super().__init__("The body has invalid fields; see errors.")
         self.faults = faults
 
 
 class NotAuthenticated(BlogError):
-    """The command has no bearer token, or one that does not hold.
+    """The command has no valid bearer token.
 
-    `fault` says what is wrong with the token, in visible ASCII without quotes or backslashes, and with nothing of the
-    token in it; None where there is none.
+    `fault` is None if there is no token. Otherwise it is a reason in visible ASCII, without quotes or backslashes,
+    and without any part of the token.
     """
 
     def __init__(self, fault: str | None = None) -> None:
-        super().__init__(fault or "This needs a caller who has signed in; send a bearer token.")
+        super().__init__(fault or "Sign in and send a bearer token.")
         self.fault = fault
 
 
 class Forbidden(BlogError):
-    """The caller may not do this: it acts as another user, or on what is another's."""
+    """The caller cannot act as this user or change another user's content."""
 
 
 class BodyTooLarge(BlogError):
-    """The body is over the limit."""
+    """The body is too large."""
 
 
 class UnsupportedBody(BlogError):
@@ -81,66 +79,72 @@ class UnsupportedBody(BlogError):
 
 
 class NotFound(BlogError):
-    """What the request names does not exist."""
+    """Base class of errors for unknown IDs."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__(f"There is no {self.kind} with the ID {item_id!r}.")
 
 
 class UserNotFound(NotFound):
-    """No user has this id."""
+    """No user has this ID."""
 
-    def __init__(self, user_id: str) -> None:
-        super().__init__(f"There is no user with the id {user_id!r}.")
+    kind = "user"
 
 
 class PostNotFound(NotFound):
-    """No post has this id, or it was deleted."""
+    """No post has this ID, or it has been deleted."""
 
-    def __init__(self, post_id: str) -> None:
-        super().__init__(f"There is no post with the id {post_id!r}.")
+    kind = "post"
 
 
 class CommentNotFound(NotFound):
-    """The post has no comment with this id."""
+    """The post has no comment with this ID."""
 
-    def __init__(self, comment_id: str) -> None:
-        super().__init__(f"The post has no comment with the id {comment_id!r}.")
+    kind = "comment"
 
 
 class UsernameTaken(BlogError):
-    """Someone else has the name, compared case-insensitively after Unicode NFKC."""
+    """Another user has this username, compared case-insensitively after Unicode NFKC."""
 
     def __init__(self, username: str) -> None:
         super().__init__(f"The username {username!r} is taken; choose another.")
 
 
 class AlreadyRegistered(BlogError):
-    """The caller has a user already; Location says where.
-
-    `user_id` is the id of that user.
-    """
+    """The signed-in caller already has a user. Location is its path."""
 
     def __init__(self, user_id: str) -> None:
-        super().__init__(f"The caller has a user already, with the id {user_id!r}.")
+        super().__init__(f"You already have a user, with the ID {user_id!r}.")
         self.user_id = user_id
 
 
-class VersionMismatch(BlogError):
-    """If-Match does not hold: the resource was changed since it was read."""
+class IdempotencyKeyReused(BlogError):
+    """The Idempotency-Key was sent before with another request."""
 
     def __init__(self) -> None:
-        super().__init__("The resource is not the version that If-Match names; read it again.")
+        super().__init__("This Idempotency-Key was sent before with another request; send a new key.")
+
+
+class VersionMismatch(BlogError):
+    """The resource has changed since the version in If-Match."""
+
+    def __init__(self) -> None:
+        super().__init__("The resource has changed since the version in If-Match; read it again.")
 
 
 class IssuerUnavailable(BlogError):
-    """The issuer of the tokens cannot be asked for its keys, so that nobody can say whether a token is good."""
+    """The token issuer's signing keys are unavailable, so tokens cannot be verified."""
 
     def __init__(self) -> None:
-        super().__init__("Tokens cannot be checked at the moment, for their issuer does not answer; try again later.")
+        super().__init__("Tokens cannot be verified because their issuer is unavailable; try again later.")
 
 
 class DatabaseThrottled(BlogError):
-    """The database is over its provisioned throughput, past the retries.
+    """The database is over its provisioned throughput, and retries have failed.
 
-    `retry_after_s` is its own advice.
+    `retry_after_s` is the delay that the database last asked for.
     """
 
     def __init__(self, retry_after_s: float) -> None:
@@ -149,18 +153,15 @@ class DatabaseThrottled(BlogError):
 
 
 class DatabaseUnavailable(BlogError):
-    """The database cannot be reached, or did not answer in time; the command may or may not have been applied."""
+    """The database is unreachable or did not respond in time. A command may or may not have been applied."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__("The database cannot be reached at the moment; try again later.")
+        super().__init__("The database is unavailable; try again later.")
         self.reason = reason
 
 
 class NotReady(BlogError):
-    """Something that the blog needs is missing or does not answer.
-
-    `names` says what.
-    """
+    """A container, stored procedure, or setting that the app needs is missing. The detail names it."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(f"Not ready: {', '.join(names)}.")

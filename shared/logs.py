@@ -1,7 +1,6 @@
-"""Log lines with fields: what happened, then `name=value`, never a body, a key or a whole item.
+"""Structured log lines: `event name=value …`.
 
-Values are written as JSON, so that no input can end a line or forge a field. The trace of the request or batch
-(`traceparent`, https://www.w3.org/TR/trace-context/) is on every line written on its behalf.
+Values are JSON, so input cannot end a line or forge a field. Never log bodies, keys, or whole items.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 @contextmanager
 def traced(traceparent: str | None) -> Iterator[None]:
-    """Put `traceparent` on every line written inside this block; what is not one is left out."""
+    """Add a W3C `traceparent` to every line logged in this block; ignore a malformed one."""
     valid = traceparent if traceparent and _TRACEPARENT.fullmatch(traceparent) else None
     token = _traceparent.set(valid)
     try:
@@ -30,7 +29,7 @@ def traced(traceparent: str | None) -> Iterator[None]:
 
 
 def log(level: int, event: str, *, exception: BaseException | None = None, **fields: object) -> None:
-    """Write one line: `event name=value …`, with the trace where there is one."""
+    """Log one line."""
     traceparent = _traceparent.get()
     if traceparent:
         fields["traceparent"] = traceparent

@@ -1,4 +1,4 @@
-"""The settings of the app: one frozen object, read from the environment once, every fault reported together."""
+"""Settings, read once from the environment. docs/settings.md lists them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class SettingsError(Exception):
-    """A setting is missing or has a value that cannot be used."""
+    """A setting is missing or invalid. The message names all of them."""
 
 
 class AuthMode(StrEnum):
-    """Where the identity of a command's caller comes from; the values of `BLOG_AUTH`."""
+    """How commands are authenticated: the values of `BLOG_AUTH`."""
 
     FUNCTION_KEY = "function-key"
     OIDC = "oidc"
@@ -29,8 +29,7 @@ class AuthMode(StrEnum):
 
 @dataclass(frozen=True)
 class AuthSettings:
-    """`issuer`, `audience` and `jwks_uri` are of the mode OIDC alone; without a `jwks_uri` the issuer is asked for it
-    (OpenID Connect Discovery)."""
+    """`issuer`, `audience`, and `jwks_uri` apply to OIDC only. Without `jwks_uri`, discovery finds the keys."""
 
     mode: AuthMode = AuthMode.FUNCTION_KEY
     issuer: str = ""
@@ -39,17 +38,15 @@ class AuthSettings:
 
     @property
     def users_sign_in(self) -> bool:
-        """Whether a command comes from a user, and not from a back end that names one."""
+        """Whether commands come from users instead of a trusted back end."""
         return self.mode is not AuthMode.FUNCTION_KEY
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`account_key` is None where the app signs in to Cosmos DB with its identity (`DefaultAzureCredential`);
-    `transactions` says how comments, likes and names are written (shared/transactions)."""
+    """All settings. Without `account_key`, the app uses `DefaultAzureCredential`."""
 
     account_endpoint: str
-    # Not in the text of the object, which may end up in a log or an error.
     account_key: str | None = field(repr=False)
     database: str
     transactions: Way = "batch"
@@ -57,11 +54,9 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the settings from `environment`.
+    """Read all settings. Raises SettingsError without revealing secrets.
 
-    `COSMOS` is a connection string; without it `COSMOS__accountEndpoint` names the account and `COSMOS__accountKey`,
-    where given, its key. These are the names under which a Functions trigger looks up the connection `COSMOS`.
-    Raises SettingsError, naming every fault and no value that may be secret.
+    `COSMOS` and `COSMOS__accountEndpoint` are the names that the change-feed triggers' `connection="COSMOS"` implies.
     """
     faults = []
     connection = environment.get("COSMOS", "")
@@ -69,15 +64,15 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     endpoint = parts.get("AccountEndpoint") or environment.get("COSMOS__accountEndpoint", "")
     key = parts.get("AccountKey") or environment.get("COSMOS__accountKey") or None
     if connection and not (parts.get("AccountEndpoint") and parts.get("AccountKey")):
-        faults.append("COSMOS must read AccountEndpoint=…;AccountKey=…;")
+        faults.append("set COSMOS to AccountEndpoint=…;AccountKey=…;")
     elif not endpoint:
-        faults.append("set COSMOS (a connection string) or COSMOS__accountEndpoint (to sign in with an identity)")
+        faults.append("set COSMOS to a connection string, or COSMOS__accountEndpoint to use an identity")
     database = environment.get("BLOG_DATABASE", "")
     if not database:
-        faults.append("set BLOG_DATABASE, the name of the database")
+        faults.append("set BLOG_DATABASE to the name of the database")
     transactions = environment.get("BLOG_TRANSACTIONS") or "batch"
     if transactions not in ("batch", "procedure"):
-        faults.append("BLOG_TRANSACTIONS is batch or procedure")
+        faults.append("set BLOG_TRANSACTIONS to batch or procedure")
     auth, auth_faults = _read_auth(environment)
     _raise_any(faults + auth_faults)
     return Settings(
@@ -90,18 +85,18 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 
 def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
-    """Read `BLOG_AUTH` and what belongs to it alone. Raises SettingsError, naming every fault."""
+    """Read only the authentication settings. Raises SettingsError."""
     auth, faults = _read_auth(environment)
     _raise_any(faults)
     return auth
 
 
 def is_trustworthy_url(text: str) -> bool:
-    """Whether what comes from this address comes from nobody else: https, or this very machine."""
+    """Whether a response from this URL is authentic: https, or http on loopback."""
     try:
         url = urlsplit(text)
         host = url.hostname
-        _ = url.port  # raises for one that is no number
+        _ = url.port  # raises ValueError if invalid
     except ValueError:
         return False
     safe = url.scheme == "https" or (url.scheme == "http" and host in _LOOPBACK)
@@ -111,16 +106,15 @@ def is_trustworthy_url(text: str) -> bool:
 def _read_auth(environment: Mapping[str, str]) -> tuple[AuthSettings, list[str]]:
     name = environment.get("BLOG_AUTH") or AuthMode.FUNCTION_KEY.value
     if name not in list(AuthMode):
-        return AuthSettings(), [f"BLOG_AUTH must be one of {', '.join(AuthMode)}"]
+        return AuthSettings(), [f"set BLOG_AUTH to one of {', '.join(AuthMode)}"]
     mode = AuthMode(name)
     if mode is AuthMode.OIDC:
         return _read_oidc(environment)
-    # App Service says itself that it authenticates. Without it nobody strips the headers that a stranger forges.
+    # If the platform does not authenticate, clients can forge the headers that this mode trusts.
     # https://learn.microsoft.com/azure/app-service/reference-app-settings#authentication--authorization
     if mode is AuthMode.APP_SERVICE and environment.get("WEBSITE_AUTH_ENABLED", "").lower() != "true":
         return AuthSettings(), [
-            "BLOG_AUTH=app-service needs App Service authentication switched on (the platform then sets "
-            "WEBSITE_AUTH_ENABLED)"
+            "enable App Service authentication for BLOG_AUTH=app-service (the platform then sets WEBSITE_AUTH_ENABLED)"
         ]
     return AuthSettings(mode), []
 
@@ -131,11 +125,11 @@ def _read_oidc(environment: Mapping[str, str]) -> tuple[AuthSettings, list[str]]
     jwks_uri = environment.get("BLOG_OIDC_JWKS_URI") or None
     faults = []
     if not is_trustworthy_url(issuer) or "?" in issuer:
-        faults.append("set BLOG_OIDC_ISSUER, the issuer of the tokens: an https address (http for this machine alone)")
+        faults.append("set BLOG_OIDC_ISSUER to the issuer's https URL (http on loopback only)")
     if not audience:
-        faults.append("set BLOG_OIDC_AUDIENCE, the audience that the tokens are made out to")
+        faults.append("set BLOG_OIDC_AUDIENCE to the audience of the tokens")
     if jwks_uri is not None and not is_trustworthy_url(jwks_uri):
-        faults.append("BLOG_OIDC_JWKS_URI must be an https address (http for this machine alone)")
+        faults.append("set BLOG_OIDC_JWKS_URI to an https URL (http on loopback only)")
     return AuthSettings(AuthMode.OIDC, issuer, audience, jwks_uri), faults
 
 
@@ -146,12 +140,11 @@ def _raise_any(faults: list[str]) -> None:
 
 @cache
 def settings() -> Settings:
-    """The settings of this process. Raises SettingsError."""
+    """This process's settings. Raises SettingsError."""
     return read_settings(os.environ)
 
 
 @cache
 def auth_settings() -> AuthSettings:
-    """Those that say who may in, which are needed before the others: the functions are registered by them. Raises
-    SettingsError."""
+    """This process's authentication settings, needed to register functions. Raises SettingsError."""
     return read_auth_settings(os.environ)

@@ -1,53 +1,72 @@
 /**
- * Adds a comment to a post and counts it, in one transaction.
+ * Creates a comment, its idempotency record and its count in one transaction.
  *
- * Container posts, partition key = postId.
+ * Container posts, partition key postId. Run again, with the same parameters, it returns the same comment.
  *
- * @param {object} comment  the whole item: id, type "comment", postId, userId, userUsername, nameVersion, content,
- *                          creationDate, and commandId when the command may be repeated
- * @returns {{item: object, created: boolean}}  the comment as stored; created is false, and nothing was written, when
- *                                              a comment of this id was there already
- * @throws 404 no such post, or it is deleted   410 the comment of this id was deleted since
- *         503 an operation was refused: nothing was written, call again
+ * @param {object} comment  the item to create
+ * @param {object|null} record  the command's idempotency record: id, fingerprint, ttl and more
+ * @returns {{item: object, created: boolean}}  the stored comment; created is false if it existed
+ * @throws 404 the post does not exist or is deleted   410 the comment was deleted since
+ *         422 the record exists with another fingerprint   503 an operation was not accepted: call again
  */
-function createComment(comment) {
+function createComment(comment, record) {
     const collection = getContext().getCollection();
-    const response = getContext().getResponse();
     const documents = collection.getAltLink() + "/docs/";
 
-    required(collection.readDocument(documents + comment.postId, function (error, post) {
-        if (error && error.number !== ErrorCodes.NotFound) throw error;
-        if (error || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
-        createOnce(post);
-    }));
+    read(comment.postId, function (post) {
+        if (!post || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
+        if (!record) return createAll(post);
+        read(record.id, function (stored) {
+            if (!stored) return createAll(post);
+            if (stored.fingerprint !== record.fingerprint) throw new Error(422, "IdempotencyKeyReused");
+            answerExisting();
+        });
+    });
 
-    function createOnce(post) {
-        required(collection.createDocument(collection.getSelfLink(), comment, function (error, created) {
-            if (error && error.number === ErrorCodes.Conflict) return answerExisting();
-            if (error) throw error;
-            count(post, created);
-        }));
+    function createAll(post) {
+        create(comment, answerExisting, function (created) {
+            if (!record) count(post, created);
+            else create(record, null, function () { count(post, created); });
+        });
     }
 
     function count(post, created) {
-        // A post of the article's V1 has no count; adding to undefined would store NaN, that is null.
+        // A V1 post has no count, and undefined + 1 is NaN, which is stored as null.
         post.commentCount = (Number.isInteger(post.commentCount) ? post.commentCount : 0) + 1;
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
-            response.setBody({ item: created, created: true });
+            answer(created, true);
         }));
     }
 
     function answerExisting() {
-        required(collection.readDocument(documents + comment.id, function (error, existing) {
-            if (error) throw error;
-            if (existing.type !== "comment") throw new Error(410, "CommentDeleted");
-            response.setBody({ item: existing, created: false });
+        read(comment.id, function (existing) {
+            if (!existing) throw new Error(410, "CommentDeleted");
+            answer(existing, false);
+        });
+    }
+
+    function answer(item, created) {
+        getContext().getResponse().setBody({ item: item, created: created });
+    }
+
+    function read(id, next) {
+        required(collection.readDocument(documents + id, function (error, item) {
+            if (error && error.number !== ErrorCodes.NotFound) throw error;
+            next(error ? null : item);
         }));
     }
 
-    // A refused operation is never run, while those accepted before it would still commit: only a throw undoes them.
+    function create(item, onConflict, next) {
+        required(collection.createDocument(collection.getSelfLink(), item, function (error, created) {
+            if (error && error.number === ErrorCodes.Conflict && onConflict) return onConflict();
+            if (error) throw error;
+            next(created);
+        }));
+    }
+
+    // An operation that is not accepted never runs. Only a throw rolls back those before it.
     function required(accepted) {
         if (!accepted) throw new Error(503, "OperationRefused");
     }

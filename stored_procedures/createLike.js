@@ -1,85 +1,84 @@
 /**
- * Likes a post and counts the like, in one transaction; a repeated like counts once, and a repeated command (one with
- * a commandId that was answered with this like or with one before it) does not like the post again: so a command that
- * finds the like there already is noted in it, in earlierCommands, which holds the last 20.
+ * Creates a like, its idempotency record and its count in one transaction.
  *
- * Container posts, partition key = postId. The like's id is made from the user's, so that the container itself refuses
- * a second one, also when two calls race.
+ * Container posts, partition key postId. The like's id is its user's, so a post has one like per user. Run again, it
+ * returns the existing like; run again with the same record, it returns the like of the first run, even if that was
+ * deleted. A like that already exists is therefore recorded, too.
  *
- * @param {object} like  the whole item: id, type "like", postId, userId, userUsername, nameVersion, creationDate, and
- *                       commandId when the command may be repeated
- * @returns {{item: object, created: boolean}}  the like as stored; created is false, and nothing was counted, when the
- *                                              user liked the post already or this command was carried out before
- * @throws 404 no such post, or it is deleted   503 an operation was refused: nothing was written, call again
+ * @param {object} like  the item to create
+ * @param {object|null} record  the command's idempotency record; result has the properties of the like that it keeps
+ * @returns {{item: object, created: boolean}}  the stored like; created is false if nothing was counted
+ * @throws 404 the post does not exist or is deleted   503 an operation was not accepted: call again
  */
-function createLike(like) {
-    const MOST_EARLIER = 20;
+function createLike(like, record) {
     const collection = getContext().getCollection();
-    const response = getContext().getResponse();
     const documents = collection.getAltLink() + "/docs/";
 
-    required(collection.readDocument(documents + like.postId, function (error, post) {
-        if (error && error.number !== ErrorCodes.NotFound) throw error;
-        if (error || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
-        createOnce(post);
-    }));
+    read(like.postId, function (post) {
+        if (!post || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
+        if (!record) return createAll(post);
+        read(record.id, function (stored) {
+            if (stored) replay(stored);
+            else createAll(post);
+        });
+    });
 
-    function createOnce(post) {
-        required(collection.createDocument(collection.getSelfLink(), like, function (error, created) {
-            if (error && error.number === ErrorCodes.Conflict) return lookAtExisting(post);
-            if (error) throw error;
-            count(post, created);
-        }));
+    function replay(stored) {
+        const first = stored.result;
+        read(like.id, function (existing) {
+            if (existing && existing.creationDate === first.creationDate) return answer(existing, false);
+            answer(Object.assign({ type: "like", postId: like.postId, _etag: stored._etag }, first), false);
+        });
+    }
+
+    function createAll(post) {
+        create(like, answerExisting, function (created) {
+            createRecord(function () { count(post, created); });
+        });
+    }
+
+    function answerExisting() {
+        read(like.id, function (existing) {
+            if (record) Object.keys(record.result).forEach(function (name) { record.result[name] = existing[name]; });
+            createRecord(function () { answer(existing, false); });
+        });
+    }
+
+    function createRecord(next) {
+        if (record) create(record, null, next);
+        else next();
     }
 
     function count(post, created) {
-        // A post of the article's V1 has no count; adding to undefined would store NaN, that is null.
+        // A V1 post has no count, and undefined + 1 is NaN, which is stored as null.
         post.likeCount = (Number.isInteger(post.likeCount) ? post.likeCount : 0) + 1;
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
-            response.setBody({ item: created, created: true });
+            answer(created, true);
         }));
     }
 
-    function lookAtExisting(post) {
-        required(collection.readDocument(documents + like.id, function (error, existing) {
+    function answer(item, created) {
+        getContext().getResponse().setBody({ item: item, created: created });
+    }
+
+    function read(id, next) {
+        required(collection.readDocument(documents + id, function (error, item) {
+            if (error && error.number !== ErrorCodes.NotFound) throw error;
+            next(error ? null : item);
+        }));
+    }
+
+    function create(item, onConflict, next) {
+        required(collection.createDocument(collection.getSelfLink(), item, function (error, created) {
+            if (error && error.number === ErrorCodes.Conflict && onConflict) return onConflict();
             if (error) throw error;
-            const earlier = existing.earlierCommands || [];
-            const known = like.commandId === existing.commandId || earlier.includes(like.commandId);
-            if (like.commandId !== undefined && known) answerWith(Object.assign(existing, { type: "like" }));
-            else if (existing.type !== "like") createAgain(post, existing, earlier);
-            else if (like.commandId === undefined) answerWith(existing);
-            else note(existing, earlier);
+            next(created);
         }));
     }
 
-    function createAgain(post, existing, earlier) {
-        const kept = lastOf(existing.commandId === undefined ? earlier : earlier.concat(existing.commandId));
-        const item = kept.length ? Object.assign({}, like, { earlierCommands: kept }) : like;
-        required(collection.replaceDocument(existing._self, item, { etag: existing._etag }, function (error, created) {
-            if (error) throw error;
-            count(post, created);
-        }));
-    }
-
-    function note(existing, earlier) {
-        const noted = Object.assign({}, existing, { earlierCommands: lastOf(earlier.concat(like.commandId)) });
-        required(collection.replaceDocument(existing._self, noted, { etag: existing._etag }, function (error, written) {
-            if (error) throw error;
-            answerWith(written);
-        }));
-    }
-
-    function lastOf(commands) {
-        return commands.slice(-MOST_EARLIER);
-    }
-
-    function answerWith(existing) {
-        response.setBody({ item: existing, created: false });
-    }
-
-    // A refused operation is never run, while those accepted before it would still commit: only a throw undoes them.
+    // An operation that is not accepted never runs. Only a throw rolls back those before it.
     function required(accepted) {
         if (!accepted) throw new Error(503, "OperationRefused");
     }

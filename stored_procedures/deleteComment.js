@@ -1,49 +1,35 @@
 /**
- * Takes a comment away and uncounts it, in one transaction. One whose command may be repeated leaves a mark in its
- * place for a day, so that the repetition does not bring it back.
+ * Deletes a comment and decrements its count in one transaction.
  *
- * Container posts, partition key = postId.
+ * Container posts, partition key postId. Run again, it throws 404.
  *
  * @param {string} postId
  * @param {string} commentId
- * @param {string|null} etag  when given, the comment must still have it
+ * @param {string|null} etag  if given, the comment must have it
  * @returns {{deleted: boolean}}  always true
- * @throws 404 no such post or comment   412 the comment has another etag
- *         503 an operation was refused: nothing was written, call again
+ * @throws 404 the post or the comment does not exist   412 the comment has another etag
+ *         503 an operation was not accepted: call again
  */
 function deleteComment(postId, commentId, etag) {
-    const REPEATABLE_S = 24 * 3600;
     const collection = getContext().getCollection();
-    const response = getContext().getResponse();
     const documents = collection.getAltLink() + "/docs/";
 
-    required(collection.readDocument(documents + postId, function (error, post) {
-        if (error && error.number !== ErrorCodes.NotFound) throw error;
-        if (error || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
-        readComment(post);
-    }));
-
-    function readComment(post) {
-        required(collection.readDocument(documents + commentId, function (error, comment) {
-            if (error && error.number !== ErrorCodes.NotFound) throw error;
-            if (error || comment.type !== "comment") throw new Error(ErrorCodes.NotFound, "CommentNotFound");
+    read(postId, "post", function (post) {
+        read(commentId, "comment", function (comment) {
             if (etag && comment._etag !== etag) throw new Error(ErrorCodes.PreconditionFailed, "VersionMismatch");
-            remove(post, comment);
-        }));
-    }
+            required(collection.deleteDocument(comment._self, { etag: comment._etag }, function (error) {
+                if (error) throw error;
+                uncount(post);
+            }));
+        });
+    });
 
-    function remove(post, comment) {
-        const condition = { etag: comment._etag };
-        const removed = function (error) {
-            if (error) throw error;
-            uncount(post);
-        };
-        if (comment.commandId === undefined) {
-            required(collection.deleteDocument(comment._self, condition, removed));
-        } else {
-            const mark = { id: comment.id, type: "deletedComment", postId: comment.postId, ttl: REPEATABLE_S };
-            required(collection.replaceDocument(comment._self, mark, condition, removed));
-        }
+    function read(id, type, next) {
+        required(collection.readDocument(documents + id, function (error, item) {
+            if (error && error.number !== ErrorCodes.NotFound) throw error;
+            if (error || item.type !== type) throw new Error(ErrorCodes.NotFound, type + " not found");
+            next(item);
+        }));
     }
 
     function uncount(post) {
@@ -51,11 +37,11 @@ function deleteComment(postId, commentId, etag) {
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
-            response.setBody({ deleted: true });
+            getContext().getResponse().setBody({ deleted: true });
         }));
     }
 
-    // A refused operation is never run, while those accepted before it would still commit: only a throw undoes them.
+    // An operation that is not accepted never runs. Only a throw rolls back those before it.
     function required(accepted) {
         if (!accepted) throw new Error(503, "OperationRefused");
     }

@@ -1,13 +1,10 @@
 /**
- * Post-trigger: keeps the 100 most recent posts in the feed.
+ * Post-trigger: keeps the 100 most recent posts in the feed, by creationDate and then id.
  *
- * Container feed, partition key = type. Runs in the transaction of the write that names it, whether that inserted,
- * replaced or deleted an item. Most recent: by creationDate, then by id. The service says only that a query "may not"
- * see what its transaction wrote, so the written item is merged into the query's answer by id: the outcome is the same
- * whether the query saw it, saw its old state, or did not see it.
+ * Container feed, partition key type. It runs in the transaction of the write that names it. A query "may not" see that
+ * write, so the written item is merged into the result by id, which is right in either case.
  *
- * A feed that is too long for one run is cut as far as the time allows, and what was cut stays cut: the write must not
- * fail because of it. The next write that names the trigger goes on.
+ * If it runs out of time, it keeps what it deleted so far and does not fail the write. The next write continues.
  */
 function truncateFeed() {
     const FEED_LENGTH = 100;
@@ -27,7 +24,7 @@ function truncateFeed() {
             if (info.continuation) readPage(info.continuation);
             else mergeAndCut();
         });
-        // The pages come newest first: what lies past the 100th of those read lies past it in the whole feed too.
+        // Pages come newest first, so the surplus of those read so far is surplus in the whole feed.
         if (!accepted) mergeAndCut();
     }
 

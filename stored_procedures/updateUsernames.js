@@ -1,15 +1,14 @@
 /**
- * Carries a changed username to a user's post, comments and like in one logical partition.
+ * Writes a user's current username to their post, comments and like in one logical partition.
  *
- * Container posts, partition key = postId. An item is touched only when its name differs and was not written by a
- * later rename (nameVersion), so that a call that comes late or twice changes nothing back. Call again until `more` is
- * false: each call goes on by itself, because what it has renamed no longer matches.
+ * Container posts, partition key postId. Items with this username or a later nameVersion are skipped, so late and
+ * repeated calls are safe. Call again while `more` is true.
  *
  * @param {string} userId
  * @param {string} username
- * @param {number} nameVersion  the number of the rename that gave the user this name
- * @returns {{updated: number, more: boolean}}  more: the script stopped early, some items still have the old name
- * @throws whatever the container answers; nothing of this call was written then
+ * @param {number} nameVersion  the number of the rename that chose this username
+ * @returns {{updated: number, more: boolean}}  more: time ran out before all items were renamed
+ * @throws the container's errors: then this call wrote nothing
  */
 function updateUsernames(userId, username, nameVersion) {
     const collection = getContext().getCollection();
@@ -54,7 +53,7 @@ function updateUsernames(userId, username, nameVersion) {
             updated += 1;
             rename(items, index + 1, continuation);
         });
-        // Time is up. Each replacement stands for itself, so what is done may commit and the caller goes on from here.
+        // Out of time. The replacements so far may commit, and the next call finds the rest.
         if (!accepted) answer(true);
     }
 

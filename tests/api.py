@@ -1,4 +1,4 @@
-"""A client of the API that holds every answer against the API's description."""
+"""An API client that checks every response against the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Headers = Mapping[str, str] | None
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; `headers` have lower-case names."""
+    """A response, with lowercase header names."""
 
     status: int
     headers: Mapping[str, str]
@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def body(self) -> Any:
-        """The JSON value."""
+        """The parsed JSON."""
         return json.loads(self.content)
 
     @property
@@ -41,11 +41,10 @@ class Answer:
 
 
 class Api:
-    """The requests of the contract, each as a method that returns the answer whatever it is; `new_…` are the same for
-    tests that need the thing itself."""
+    """One method per request, which returns any response. The `new_…` methods check for 201 and return the resource."""
 
     def __init__(self, session: ClientSession, url: str, openapi: Json, *, headers: Headers = None) -> None:
-        """`headers` go with every request."""
+        """`headers` are added to every request."""
         self.session = session
         self._headers = headers or {}
         self._url = url
@@ -54,8 +53,7 @@ class Api:
     async def send(
         self, method: str, path: str, *, body: object = None, content: bytes | None = None, headers: Headers = None
     ) -> Answer:
-        """Send a request whose body is the JSON of `body`, or the bytes `content` under headers of the test's own.
-        `path` is sent as it is."""
+        """Send `body` as JSON, or the bytes `content` with explicit headers. `path` is sent unchanged."""
         if body is not None:
             content = json.dumps(body, ensure_ascii=False).encode()
             headers = {"Content-Type": "application/json", **(headers or {})}
@@ -132,7 +130,7 @@ class Api:
         return await self.send("GET", "/api/health")
 
     async def new_user(self, stem: str = "ada") -> Json:
-        """A user with a name that no other test has."""
+        """A user with a unique name."""
         return _created(await self.create_user(unique(stem)))
 
     async def new_post(self, author: Json, title: str = "A title", content: str = "Some content.") -> Json:
@@ -148,7 +146,7 @@ class Api:
         return _created(await self.create_like(post["id"], liker["id"]))
 
     async def pages(self, path: str, limit: int) -> AsyncIterator[list[Json]]:
-        """The items of the list at `path`, page by page, as a client follows `nextCursor`."""
+        """The items of the list at `path`, page by page."""
         query: dict[str, object] = {"limit": limit}
         while True:
             answer = await self.send("GET", path + _query(query))
@@ -165,7 +163,7 @@ def _created(answer: Answer) -> Json:
 
 
 def _id(text: str) -> str:
-    # Dots alone would be taken for steps in the path.
+    # A client would resolve `.` and `..` as path segments.
     return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 
 

@@ -1,4 +1,4 @@
-"""The blog's database on the emulator, for tests that work below HTTP."""
+"""The blog's database on the emulator, for tests below HTTP."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from cosmos_emulator.loop_thread import LoopThread
 from management.provision import provision
 from shared.cosmos import Container, connect
 from shared.models.base import Item
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings, Way
-from shared.transactions.choice import chosen
+from shared.transactions import transactions
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
-# The scripts of the benchmark: what the article's do, and nothing else.
+# The article's scripts, from the benchmark.
 NAIVE = Path(__file__).parent.parent / "bench" / "models" / "stored_procedures"
 
 
 class EmulatorThread:
-    """An emulator with a thread and an event loop of its own, so that tests on any loop can share it."""
+    """An emulator on its own thread and event loop, which tests on any loop can share."""
 
     def __init__(self, settings: EmulatorSettings) -> None:
         self._thread = LoopThread()
@@ -58,7 +58,7 @@ class EmulatorThread:
 
 @dataclass(frozen=True)
 class Blog:
-    """One provisioned database: its containers, as the app's data functions take them."""
+    """A provisioned database and its containers."""
 
     emulator: EmulatorThread
     settings: Settings
@@ -84,16 +84,16 @@ class Blog:
         return self.container("failures")
 
     @property
-    def users_reaction(self) -> UsersReaction:
-        return UsersReaction(self.users, self.posts, self.failures, chosen(self.settings))
+    def users_reaction(self) -> UserChangeHandler:
+        return UserChangeHandler(self.users, self.posts, self.failures, transactions(self.settings))
 
     @property
-    def posts_reaction(self) -> PostsReaction:
-        return PostsReaction(self.users, self.posts, self.feed, self.failures, chosen(self.settings))
+    def posts_reaction(self) -> PostChangeHandler:
+        return PostChangeHandler(self.users, self.posts, self.feed, self.failures, transactions(self.settings))
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:
-        """Inside, a script's collection accepts so many operations and refuses the rest, as when its time is up."""
+        """Inside, scripts have only so many operations accepted, as if they then ran out of time."""
         before = self.emulator.settings.script_operations
         self.emulator.settings.script_operations = operations
         try:
@@ -102,22 +102,22 @@ class Blog:
             self.emulator.settings.script_operations = before
 
     async def deploy_naive_procedure(self, name: str) -> None:
-        """Create `naive-{name}`, which does what the article's procedure does."""
+        """Create `naive-{name}`, the article's procedure."""
         body = (NAIVE / f"{name}.js").read_text(encoding="utf-8")
         await self.posts.proxy.scripts.create_stored_procedure({"id": f"naive-{name}", "body": body})
 
     async def deploy_naive_trigger(self, name: str) -> None:
-        """Create `naive-{name}`, which does what the article's trigger does."""
+        """Create `naive-{name}`, the article's trigger."""
         body = (NAIVE / f"{name}.js").read_text(encoding="utf-8")
         trigger = {"id": f"naive-{name}", "body": body, "triggerType": "Post", "triggerOperation": "All"}
         await self.feed.proxy.scripts.create_trigger(trigger)
 
     async def items_of(self, post: Item) -> list[Item]:
-        """Everything in the logical partition of a post, in the order of ids."""
+        """Return the items in a post's logical partition, ordered by id."""
         return await self.posts.query("SELECT * FROM c ORDER BY c.id", {}, partition_key=post["postId"], page_size=1000)
 
     async def counts(self, post: Item) -> tuple[int, int]:
-        """The post's counts of comments and likes, after making sure that they are those of the items."""
+        """Return the post's counts of comments and likes, after comparing them with the items."""
         items = await self.items_of(post)
         stored = next(item for item in items if item["id"] == post["id"])
         of_items = tuple(sum(item["type"] == kind for item in items) for kind in ("comment", "like"))
@@ -125,17 +125,17 @@ class Blog:
         return stored["commentCount"], stored["likeCount"]
 
     async def all_items(self, container: Container) -> list[Item]:
-        """Every item of a container."""
+        """Return every item of a container."""
         return [item async for item in container.query_across("SELECT * FROM c", {}, page_size=1000)]
 
     async def changes(self, container: Container) -> list[Item]:
-        """The container's change feed from its beginning: the latest state of each item, in order of writing."""
+        """Return the change feed from its beginning: the latest state of each item, by time of the write."""
         feed = container.proxy.query_items_change_feed(start_time="Beginning")
         changes = [item async for item in feed]
         return sorted(changes, key=lambda change: change["_ts"])
 
     async def drain(self) -> None:
-        """Let both reactions see every change there is, again and again until they write nothing any more."""
+        """Run both change-feed functions on all changes until they write nothing more."""
         seen: list[list[str]] = []
         for _ in range(10):
             posts, users = await self.changes(self.posts), await self.changes(self.users)
@@ -145,12 +145,12 @@ class Blog:
             seen = etags
             await self.posts_reaction.on_changed(posts)
             await self.users_reaction.on_changed(users)
-        raise AssertionError("the reactions go on writing")
+        raise AssertionError("the change-feed functions keep writing")
 
 
 @asynccontextmanager
 async def new_blog(emulator: EmulatorThread, transactions: Way = "batch") -> AsyncIterator[Blog]:
-    """A database of its own, gone afterwards."""
+    """Provision a database, and delete it afterwards."""
     settings = Settings(emulator.endpoint, emulator.key, f"blog-{uuid.uuid4().hex[:10]}", transactions)
     await provision(settings)
     client: CosmosClient

@@ -1,4 +1,4 @@
-"""One emulator for each worker of the test run, a database of its own for each test that asks for `blog`."""
+"""Shared fixtures: one emulator per test worker, and a new database for each test that uses `blog`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
 
-# A loaded machine is slow, not wrong.
+# A loaded machine must not fail a test.
 hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("project")
 
@@ -34,7 +34,7 @@ async def blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
 
 @pytest.fixture(params=[False, True], ids=["own-writes-hidden", "own-writes-seen"])
 def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whether a query inside a script sees what the script has written: the service says only that it may not."""
+    """Run the test twice: queries in scripts see the script's own writes, or not. The service guarantees neither."""
     before = emulator.settings.script_queries_see_own_writes
     emulator.settings.script_queries_see_own_writes = request.param
     yield
@@ -43,7 +43,7 @@ def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) 
 
 @pytest.fixture(scope="session")
 def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """The whole app on a database of its own, for all tests of a worker; what they write there is theirs alone."""
+    """The whole app on its own database, shared by all tests of a worker."""
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("app")))
     with running_app(settings, tmp_path_factory.mktemp("app") / "host.log") as running:
         yield running

@@ -1,5 +1,4 @@
-"""A gateway between an app and its emulator: it writes down every operation of the database, and refuses, loses or
-holds those that a test picks."""
+"""A gateway between the app and the emulator. It records operations, and refuses, loses or holds those a test picks."""
 
 from __future__ import annotations
 
@@ -34,9 +33,8 @@ class Operation:
     """One request to the database.
 
     `kind` is `read`, `query`, `create`, `upsert`, `replace`, `patch`, `delete`, `batch`, `changes`, the name of a
-    stored procedure, or the method and path of anything else. `partition_key` is None where none was named, as in a
-    query across partitions. `charge_ru` is what the answer said. Of the session tokens one was
-    sent, the other answered.
+    stored procedure, or the method and path of anything else. `partition_key` is None if the request has none, as in a
+    query over all partitions. `charge_ru` and `answered_session` are from the response.
     """
 
     kind: str
@@ -48,7 +46,7 @@ class Operation:
 
     @classmethod
     def of(cls, request: web.BaseRequest) -> Operation:
-        """What a request on the wire asks for."""
+        """Classify a request."""
         match = _PATH.fullmatch(request.path)
         partition_key = request.headers.get("x-ms-documentdb-partitionkey")
         if match is None:
@@ -60,7 +58,7 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """Kind and container, as in `read users`."""
+        """Kind and container, such as `read users`."""
         return f"{self.kind} {self.container}".strip()
 
 
@@ -78,19 +76,19 @@ Act = Callable[[web.BaseRequest, Forward], Awaitable[web.StreamResponse]]
 
 
 def named(*names: str) -> Matches:
-    """Operations with one of these names."""
+    """Match operations with one of these names."""
     return lambda operation: operation.name in names
 
 
 @dataclass
 class Held:
-    """Operations that wait; none of them ever gets an answer."""
+    """Operations that are held; they never get a response."""
 
     operations: list[Operation] = field(default_factory=list)
 
 
 class Gateway:
-    """Listens on a free port of this machine, in a thread of its own, and forwards to `upstream`."""
+    """Listens on a free local port, in a thread of its own, and forwards to `upstream`."""
 
     def __init__(self, upstream: str) -> None:
         self._upstream = upstream.rstrip("/")
@@ -114,7 +112,7 @@ class Gateway:
 
     @contextmanager
     def recording(self) -> Iterator[list[Operation]]:
-        """The operations that come in while this block runs, in their order."""
+        """Record the operations that arrive while this block runs."""
         operations: list[Operation] = []
         self._recordings.append(operations)
         try:
@@ -126,7 +124,7 @@ class Gateway:
     def answering(
         self, matches: Matches, status: int, *, headers: dict[str, str] | None = None, body: object = None
     ) -> Iterator[None]:
-        """Answer the operations that match without asking the emulator; without `body`, as an error of the service."""
+        """Respond to matching operations without the emulator; without `body`, with an error."""
         content = body if body is not None else {"code": str(status), "message": "The test refuses."}
 
         async def answer(_: web.BaseRequest, __: Forward) -> web.StreamResponse:
@@ -139,7 +137,7 @@ class Gateway:
 
     @contextmanager
     def losing(self, matches: Matches, *, applied: bool = False) -> Iterator[None]:
-        """Close the connection instead of forwarding or, when `applied`, instead of answering."""
+        """Close the connection instead of forwarding or, if `applied`, instead of responding."""
 
         async def close(request: web.BaseRequest, forward: Forward) -> web.StreamResponse:
             if applied:
@@ -152,8 +150,10 @@ class Gateway:
 
     @contextmanager
     def holding(self, matches: Matches, *, after: int = 0, applied: bool = False) -> Iterator[Held]:
-        """Let the first `after` operations that match pass and hold the others: `applied`, their answers are what is
-        held; else they never reach the emulator. At the end of the block their connections are closed."""
+        """Forward the first `after` matching operations and hold the others; if `applied`, hold only the responses.
+
+        The end of the block closes their connections.
+        """
         held, released = Held(), asyncio.Event()
         seen = 0
 

@@ -1,14 +1,15 @@
-"""Items as the app would have written them, for tests that begin in the middle."""
+"""Items as the app writes them, for tests that need them without running the app."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
 
+from shared.data.idempotency import idempotency_record
 from shared.models.base import Item
 from shared.models.comment import NewComment, comment_item
 from shared.models.fields import iso_utc
-from shared.models.like import like_item
+from shared.models.like import NewLike, like_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
 
@@ -16,12 +17,12 @@ _START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def unique(stem: str) -> str:
-    """A name that no other test has: at most 30 characters, as usernames are."""
+    """Return a name that no other test has: at most 30 characters, like a username."""
     return f"{stem}-{uuid.uuid4().hex[:12]}"
 
 
 def moment(second: float) -> str:
-    """The date `second` seconds into the tests' time."""
+    """Return the date `second` seconds after the tests' start of time."""
     return iso_utc(_START + timedelta(seconds=second))
 
 
@@ -41,3 +42,12 @@ def a_comment(post: Item, author: Item, *, second: float = 0, content: str = "We
 
 def a_like(post: Item, liker: Item, *, second: float = 0) -> Item:
     return like_item(post["postId"], liker, moment(second))
+
+
+def a_record(item: Item, command_id: str = "command") -> Item:
+    """Return the idempotency record of the command that creates this comment or like."""
+    if item["type"] == "comment":
+        new = NewComment(user_id=item["userId"], content=item["content"])
+        return idempotency_record(command_id, new, {"id": item["id"]}, postId=item["postId"])
+    result = {name: item[name] for name in ("id", "userId", "userUsername", "creationDate")}
+    return idempotency_record(command_id, NewLike(user_id=item["userId"]), result, postId=item["postId"])

@@ -1,4 +1,4 @@
-"""The app as a user meets it: on the real Functions host, in a process of its own."""
+"""The app on the local Functions host, in its own process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True)
 class RunningApp:
-    """One process. Its log is what the app and the host wrote."""
+    """A process. `log` has the output of the app and the host."""
 
     process: subprocess.Popen[bytes]
     url: str
@@ -38,20 +38,20 @@ class RunningApp:
 
     @cached_property
     def openapi(self) -> dict[str, Any]:
-        """The description of the API, as this process serves it."""
+        """The OpenAPI description that this process serves."""
         return dict(self._get("/api/openapi.json"))
 
     def log_lines(self, *, containing: str = "") -> list[str]:
-        """The lines so far."""
+        """The lines logged so far."""
         return [line for line in self.log.read_text(encoding="utf-8").splitlines() if containing in line]
 
     def kill(self) -> None:
-        """SIGKILL: no time to release anything."""
+        """Send SIGKILL."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
-        """SIGTERM; the process must end in good order."""
+        """Send SIGTERM and check for a clean exit."""
         self.process.terminate()
         assert self.process.wait(_STOP_S) == 0, self.log.read_text(encoding="utf-8")
 
@@ -68,8 +68,7 @@ class RunningApp:
 
 @contextmanager
 def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) -> Iterator[RunningApp]:
-    """The app on a provisioned database, listening to HTTP and change feeds but for the functions `disabled`; stopped
-    at the end unless it was killed."""
+    """Run the app on a provisioned database, without the `disabled` functions, and stop it unless it was killed."""
     with log.open("wb") as stderr:
         process = subprocess.Popen(
             [sys.executable, "-m", "functions_host", "--port", "0"],
@@ -90,14 +89,14 @@ def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) 
 
 
 def provisioned(settings: Settings) -> Settings:
-    """Provision the database of the settings, from whatever thread, whether or not a loop runs in it."""
+    """Provision the database, in a thread because the caller may have a running event loop."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, provision(settings)).result()
     return settings
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
-    """The app's settings as environment variables; without a key, those that make it sign in with an identity."""
+    """The settings as environment variables."""
     blog = {
         "BLOG_DATABASE": settings.database,
         "BLOG_TRANSACTIONS": settings.transactions,

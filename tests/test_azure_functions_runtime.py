@@ -1,7 +1,6 @@
-"""The app under Microsoft's own Python worker library: what Azure runs indexes the app and serves its functions.
+"""The app under Microsoft's Python worker library, as in Azure.
 
-Where the library cannot be had these tests are skipped, or fail if the environment has
-REQUIRE_AZURE_FUNCTIONS_RUNTIME, as under `make test-runtime`.
+Without the library these tests are skipped, or fail if REQUIRE_AZURE_FUNCTIONS_RUNTIME is set (`make test-runtime`).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def worker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield running
 
 
-async def test_the_library_indexes_every_function_as_the_local_host_does(
+async def test_the_worker_indexes_the_same_functions_as_the_local_host(
     worker: RuntimeWorker, settings: Settings
 ) -> None:
     async with FunctionsHost(HostSettings(REPOSITORY, port=0, environment=environment_of(settings))) as host:
@@ -49,14 +48,14 @@ async def test_the_library_indexes_every_function_as_the_local_host_does(
     assert {function["name"]: function["bindings"] for function in worker.index["functions"]} == local
 
 
-def test_the_library_reads_an_endless_retry_on_each_reaction(worker: RuntimeWorker) -> None:
+def test_change_feed_functions_retry_forever(worker: RuntimeWorker) -> None:
     retries = {function["name"]: function["retry"] for function in worker.index["functions"] if function["retry"]}
 
     endless = {"strategy": "exponential_backoff", "max_retry_count": -1}
     assert retries == {"on_posts_changed": endless, "on_users_changed": endless}
 
 
-def test_a_user_is_created_and_read(worker: RuntimeWorker) -> None:
+def test_the_worker_creates_and_reads_a_user(worker: RuntimeWorker) -> None:
     username = unique("ada")
 
     created = worker.http("create_user", "POST", "/api/users", body={"username": username})
@@ -70,14 +69,14 @@ def test_a_user_is_created_and_read(worker: RuntimeWorker) -> None:
     assert read.json["username"] == username
 
 
-def test_a_refusal_is_an_answer_and_no_failure(worker: RuntimeWorker) -> None:
+def test_the_worker_returns_problem_details(worker: RuntimeWorker) -> None:
     unknown = worker.http("get_user", "GET", "/api/users/nobody", route={"userId": "nobody"})
 
     assert unknown.status == 404
     assert unknown.headers["content-type"] == "application/problem+json"
 
 
-async def test_a_batch_of_changes_reaches_the_feed(
+async def test_the_worker_copies_changes_to_the_feed(
     worker: RuntimeWorker, settings: Settings, emulator: EmulatorThread
 ) -> None:
     user = worker.http("create_user", "POST", "/api/users", body={"username": unique("ada")}).json

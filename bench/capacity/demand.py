@@ -26,7 +26,8 @@ from bench.capacity.pace import Pace
 from bench.capacity.published import INSTANCE_GB, LEAST_RU, LEAST_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
 from shared.data.feed import FEED_LENGTH
 
-# functions/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval, max_items_per_invocation.
+# shared/propagation/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval,
+# max_items_per_invocation.
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0

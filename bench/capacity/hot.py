@@ -10,10 +10,10 @@ from bench.capacity.load import COMMENTS, DAY_S, GET_POST, LIKE, USER_POSTS, YEA
 from bench.capacity.measuring import LIKE_AGAIN
 from bench.capacity.published import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
 
-TOGETHER: Final = 30  # shared/transactions/post_commits.py
+TOGETHER: Final = 30  # shared/transactions/batches.py
 VIRAL_LIKES: Final = 10_000
 RENAMED_ITEMS: Final = 1_000_000
-RENAMES_AT_ONCE: Final = 32  # shared/propagation/usernames.py
+RENAMES_AT_ONCE: Final = 32  # shared/propagation/rename_fanout.py
 RECENT_DAYS: Final = 90
 RECENT_SHARE: Final = 0.9
 

@@ -1,7 +1,7 @@
 """How many likes of one post its partition takes within a second before it refuses one: run against the emulator with
 `throttle`, whose clock stands still, so that it is always the same second however long the run takes.
 
-The likes go through the app's own transactions. A "process" is a group commit of its own (`PostCommits`): that is all
+The likes go through the app's own transactions. A "process" is a group commit of its own (`Batches`): that is all
 that the database sees of one. For the remedy, sharding, each like goes to one of several logical partitions, which has
 a counter of its own: an item with the type of a post, so that the same group commit serves it unchanged. The app itself
 has no shards.
@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count, cycle
-from typing import Any, Final
+from typing import Final
 
 from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
@@ -26,15 +26,14 @@ from bench.capacity.published import PARTITION_RU
 from management.provision import provision
 from shared.containers import POSTS
 from shared.cosmos import Container
-from shared.data.contributions import Contributions
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.like import like_item
 from shared.models.post import NewPost, Post, post_item
-from shared.patience import check_patience, patience
 from shared.settings import Settings
-from shared.transactions.contribution_batches import ContributionBatches
-from shared.transactions.contribution_procedures import ContributionProcedures
+from shared.transactions import Transactions
+from shared.transactions.batches import Batches
+from shared.transactions.procedures import Procedures
 
 _DATABASE: Final = "hot"
 _DATE: Final = "2026-01-01T00:00:00.000Z"
@@ -92,7 +91,7 @@ async def take(way: Way, *, partition_ru: int = int(PARTITION_RU.value)) -> Take
     """One second of `way`: as many likes at a time as there is place for, until nothing more is taken."""
     async with _one_second(way, partition_ru) as (posts, targets, meter):
         run = _Run(posts, _writers(way), cycle(targets))
-        with meter.reading() as reading, patience(0):  # the first 429 is told, not waited for
+        with meter.reading() as reading:
             await asyncio.gather(*(run.work() for _ in range(way.clients)))
         return Taken(way, run.before_refusal, run.written, reading.charges.posts, partition_ru * way.partitions)
 
@@ -102,7 +101,7 @@ class _Run:
     """Workers that like until the partition that they are at refuses. Its shard is left out from then on."""
 
     posts: Container
-    writers: Callable[[], Contributions]
+    writers: Callable[[], Transactions]
     targets: Iterator[str]
     numbers: Iterator[int] = field(default_factory=count)
     refusing: Counter[str] = field(default_factory=Counter)
@@ -134,12 +133,12 @@ class _Run:
         return None
 
 
-def _writers(way: Way) -> Callable[[], Contributions]:
+def _writers(way: Way) -> Callable[[], Transactions]:
     if way.procedure:
-        return ContributionProcedures
+        return Procedures
     if not way.grouped:
-        return ContributionBatches
-    processes = cycle([ContributionBatches() for _ in range(way.processes)])
+        return Batches
+    processes = cycle([Batches() for _ in range(way.processes)])
     return lambda: next(processes)
 
 
@@ -153,11 +152,9 @@ async def _one_second(way: Way, partition_ru: int) -> AsyncIterator[tuple[Contai
         await provision(configuration, throughput=partition_ru * way.partitions)
         meter = ContainerMeter()
 
-        def on_answer(response: Any) -> None:
-            meter.record(response)
-            check_patience(response)
-
-        async with CosmosClient(emulator.endpoint, emulator.key, raw_response_hook=on_answer) as client:
+        async with CosmosClient(
+            emulator.endpoint, emulator.key, raw_response_hook=meter.record, retry_throttle_total=0
+        ) as client:
             posts = Container(client.get_database_client(_DATABASE).get_container_client(POSTS))
             targets = [f"post-{number}" for number in range(max(1, way.shards))]
             for target in targets:

@@ -1,5 +1,5 @@
 """One hot post, simulated: likes arrive evenly, `processes` group them into batches as shared/transactions/
-post_commits.py does, and a partition refuses what comes after it has spent its second.
+batches.py does, and a partition refuses what comes after it has spent its second.
 
 Deterministic: no chance, no clock. A batch takes `commit_s`; while it is under way the likes that come to the same
 process wait, and go together in the next one, up to `most_together`. A refused batch comes again when the second is

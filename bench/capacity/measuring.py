@@ -26,7 +26,7 @@ from bench.request_charges import add_comment, add_like, add_post, add_user, fil
 from management.account import Blog, open_blog
 from management.provision import provision
 from shared.data.posts import edit_post
-from shared.data.usernames import reservation_id
+from shared.data.username_reservations import reservation_id
 from shared.data.users import edit_user
 from shared.models.base import Item
 from shared.models.like import like_item

@@ -25,7 +25,7 @@ from management.account import Blog, open_blog
 from management.provision import provision
 from shared.data.posts import get_post
 from shared.models.base import Item
-from shared.propagation.posts import PostsReaction
+from shared.propagation.posts import PostChangeHandler
 
 LATENCY_MS: Final = 10
 BATCH: Final = 100
@@ -88,7 +88,7 @@ async def _hot(blog: Blog, people: list[Item], post: Item) -> float:
 async def _fastest(blog: Blog, changes: list[Item]) -> tuple[float, float]:
     """Seconds and processor seconds of a batch. Each time it brings a later version of the posts, so that its copies
     are written; the first time, which creates them, does not count."""
-    reaction = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
+    reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
     seconds, cpu = [], []
     for number in range(_ROUNDS + 1):
         later = [_later(change, number) for change in changes]

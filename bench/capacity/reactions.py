@@ -18,8 +18,8 @@ from functions_host.cosmos_trigger.partitions import read_partitions
 from bench.capacity.charges import Charges
 from management.account import Blog
 from shared.models.base import Item
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 
 PAGE_SIZE = 100
 
@@ -73,8 +73,8 @@ class Aftermath:
 
     def __init__(self, blog: Blog, posts: _Feed, users: _Feed) -> None:
         self._posts, self._users = posts, users
-        self._posts_reaction = PostsReaction(blog.users, blog.posts, blog.feed, blog.failures)
-        self._users_reaction = UsersReaction(blog.users, blog.posts, blog.failures)
+        self._posts_reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+        self._users_reaction = UserChangeHandler(blog.users, blog.posts, blog.failures)
 
     @classmethod
     async def from_now(cls, blog: Blog) -> Aftermath:

@@ -25,8 +25,8 @@ CLIENTS: Final = 50
 POSTS: Final = 5
 PARTITIONS: Final = 4
 LATENCY: Final = "10ms"
-# Seconds between looks at an idle feed: as the project's triggers are set (functions/change_feed.py), and the trigger's
-# default, which is the article's.
+# Seconds between looks at an idle feed: as the project's triggers are set
+# (shared/propagation/change_feed.py), and the trigger's default, which is the article's.
 POLLS: Final = (0.3, 5.0)
 _CONTENT: Final = ("word " * TEXT_LENGTH)[:TEXT_LENGTH].strip()
 

@@ -29,17 +29,17 @@ from shared.data.comments import create_comment, list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
 from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
-from shared.data.usernames import reservation_item
+from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, name_version
-from shared.propagation.posts import PostsReaction
-from shared.propagation.users import UsersReaction
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings
-from shared.transactions.choice import BATCHES, PROCEDURES
+from shared.transactions import BATCHES, PROCEDURES
 
 # The longest list that the API gives on one page; no list of the article's data is longer.
 _WHOLE: Final = 100
@@ -83,8 +83,8 @@ class This(Model):
 
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
-        users = UsersReaction(self.users, self.posts, self.failures)
-        posts = PostsReaction(self.users, self.posts, self.feed_container, self.failures)
+        users = UserChangeHandler(self.users, self.posts, self.failures)
+        posts = PostChangeHandler(self.users, self.posts, self.feed_container, self.failures)
         return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
 
     async def create_user(self, username: str) -> User:

@@ -29,11 +29,11 @@ from management.newest import Newest
 from management.seeding.plan import SeedPlan
 from shared.cosmos import BatchRefused, Container, ItemExists
 from shared.data.feed import FEED_LENGTH
-from shared.data.usernames import reservation_id, reservation_item
+from shared.data.username_reservations import reservation_id, reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
 from shared.models.user import name_version
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 from shared.propagation.copies import Copies
 from shared.propagation.feed import FeedState, trim
 

@@ -17,7 +17,7 @@ from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.findings import Finding, Kind
 from shared.cosmos import Container
-from shared.data import usernames
+from shared.data import idempotency, username_reservations
 from shared.data.feed import FEED_LENGTH
 from shared.models.base import Item
 from shared.models.comment import Comment
@@ -32,7 +32,7 @@ _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
 _POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'deletedPost')"
 _RESPONSES = (
     "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.ttl FROM c"
-    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'deletedPost', 'deletedComment', 'deletedLike'))"
+    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'deletedPost', 'idempotency'))"
 )
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"
@@ -118,8 +118,10 @@ class _Reader:
             match item.get("type", User.TYPE):
                 case User.TYPE:
                     self._see_user(item)
-                case usernames.TYPE:
+                case username_reservations.TYPE:
                     self.reservations[item["id"]] = _Reservation(str(item.get("ownerId")), "ttl" not in item)
+                case idempotency.TYPE:
+                    pass
                 case _:
                     self._malformed("users", item, "it has an unknown type")
 
@@ -225,12 +227,12 @@ class _Reader:
             elif post.state is not _State.MALFORMED and post.has_lasting_responses:
                 census.leftovers.append(post_id)
         for user_id, username in self.users.items():
-            reservation = self.reservations.get(usernames.reservation_id(username))
+            reservation = self.reservations.get(username_reservations.reservation_id(username))
             if reservation is None or reservation.owner_id != user_id or not reservation.confirmed:
                 census.users.append(user_id)
         for key, reservation in self.reservations.items():
             owner = self.users.get(reservation.owner_id)
-            if owner is None or usernames.reservation_id(owner) != key:
+            if owner is None or username_reservations.reservation_id(owner) != key:
                 census.reservations.append(key)
 
     def _malformed(self, container: str, item: Item, detail: str) -> None:

@@ -10,12 +10,12 @@ from management.verification.census import Census
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.findings import Finding, Kind
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 
 _LASTING = "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl)"
 _NAMED_IDS = 5
@@ -50,7 +50,7 @@ class _Examination:
         subject = f"user {user_id} {user['username']!r}"
         if former := user.get("formerUsernames"):
             self._found(Kind.RENAME, subject, f"former names are not settled: {', '.join(map(repr, former))}")
-        key = usernames.reservation_id(user["username"])
+        key = username_reservations.reservation_id(user["username"])
         reservation = await self.blog.users.read(key, key)
         if reservation is None:
             self._found(Kind.RESERVATION, subject, "the name is not reserved")
@@ -65,12 +65,12 @@ class _Examination:
             return
         owner_id = str(reservation.get("ownerId"))
         owner = await self._user(owner_id)
-        if owner is not None and usernames.reservation_id(owner["username"]) == key:
+        if owner is not None and username_reservations.reservation_id(owner["username"]) == key:
             return
         held = f"held for the user {owner_id}, " + ("who has another name" if owner else "who does not exist")
         if "ttl" not in reservation:
             self._found(Kind.RESERVATION, f"reservation {key}", held)
-        elif time.time() - reservation["_ts"] > usernames.ABANDONED_AFTER_S:
+        elif time.time() - reservation["_ts"] > username_reservations.ABANDONED_AFTER_S:
             self._found(Kind.UNCONFIRMED, f"reservation {key}", held)
 
     async def name(self, place: tuple[str, str]) -> None:

@@ -1,1 +1,1 @@
-"""Who may do what: where a caller's identity comes from, and what he may do with it."""
+"""Authentication: who sends a command, and which user they act as."""

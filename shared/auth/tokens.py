@@ -1,7 +1,6 @@
-"""Bearer tokens (RFC 6750) that are JWTs of one issuer for one audience (RFC 7519, RFC 8725).
+"""Bearer tokens (RFC 6750): JWTs of one issuer for one audience (RFC 7519, RFC 8725).
 
-The cryptography is PyJWT's. What is decided here: which algorithms, which claims, how long, and that nothing of a token
-gets into an answer or a log, neither as text nor in a library's message.
+No part of a token may appear in a response or log, neither directly nor through a library's error message.
 """
 
 from __future__ import annotations
@@ -17,37 +16,37 @@ from shared.auth.callers import Caller, is_subject, signed_in
 from shared.auth.signing_keys import ALGORITHMS, KEY_ID_LENGTH
 from shared.errors import NotAuthenticated
 
-# What a Functions host takes as one header on Azure is more; tokens of the known issuers have one to four thousand.
+# Tokens of well-known issuers have 1,000 to 4,000 characters.
 TOKEN_LENGTH = 8_000
-# Between the clocks of issuer and app. https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4
+# Clock skew between the issuer and the app. https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4
 LEEWAY_S = 30
 _CLAIMS = ["exp", "iss", "aud", "sub"]
 
 _BEARER = re.compile(r"(?i:bearer)(?: +(.*))?", re.DOTALL)
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 
-_ALGORITHM = "The token is signed in a way that is not accepted."
-_SUBJECT = "The subject of the token is no text of 1 to 255 ASCII characters."
+_ALGORITHM = "The token's signature algorithm is not accepted."
+_SUBJECT = "The token's subject must be 1 to 255 printable ASCII characters."
 _UNREADABLE = "The token cannot be read."
-_MEANINGS: tuple[tuple[type[Exception], str], ...] = (
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
     (jwt.ExpiredSignatureError, "The token has expired."),
     (jwt.ImmatureSignatureError, "The token is not valid yet."),
-    (jwt.InvalidIssuerError, "The token is of another issuer."),
+    (jwt.InvalidIssuerError, "The token is from another issuer."),
     (jwt.InvalidAudienceError, "The token is for another audience."),
     (jwt.MissingRequiredClaimError, f"The token lacks one of the claims {', '.join(_CLAIMS)}."),
     (jwt.InvalidAlgorithmError, _ALGORITHM),
-    (jwt.InvalidSignatureError, "The signature of the token does not hold."),
+    (jwt.InvalidSignatureError, "The token's signature is invalid."),
     (InvalidSubjectError, _SUBJECT),
 )
-# What reading hostile JSON can raise past PyJWT's own errors: numbers beyond all bounds, nesting, halves of characters.
-_FROM_READING = (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError)
+# Hostile JSON raises more than PyJWT's errors: huge numbers, deep nesting, unpaired surrogates.
+_DECODING_ERRORS = (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError)
 
 
 class Keys(Protocol):
-    """The keys of the issuer."""
+    """The issuer's signing keys."""
 
     async def find(self, key_id: str) -> Mapping[str, jwt.PyJWK]:
-        """The key of this id, by algorithm. Raises NotAuthenticated, IssuerUnavailable."""
+        """The key with this ID, by algorithm. Raises NotAuthenticated, IssuerUnavailable."""
 
 
 class Tokens:
@@ -61,20 +60,19 @@ class Tokens:
     async def caller_of(self, headers: Mapping[str, str]) -> Caller:
         """The subject of the token in `Authorization`. Raises NotAuthenticated, IssuerUnavailable.
 
-        Costs a verification, and a request or two to the issuer where its keys are not known or not fresh.
+        Costs a signature verification, plus up to two requests to the issuer if its keys are unknown or stale.
         """
         token = _token_of(headers.get("Authorization"))
         algorithm, key_id = _read_header(token)
         keys = await self._keys.find(key_id)
         if algorithm not in keys:
             raise NotAuthenticated(_ALGORITHM)
-        subject = self._verified(token, keys[algorithm])["sub"]
+        subject = self._verify(token, keys[algorithm])["sub"]
         if not is_subject(subject):
             raise NotAuthenticated(_SUBJECT)
         return signed_in(self._issuer, subject)
 
-    def _verified(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
-        """The claims of a token that holds, for certain, what it says."""
+    def _verify(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
@@ -85,9 +83,9 @@ class Tokens:
                 leeway=LEEWAY_S,
                 options={"require": _CLAIMS},
             )
-        except _FROM_READING as error:
-            # The cause would carry the library's message, which may quote the token, into a log.
-            raise NotAuthenticated(_meaning_of(error)) from None
+        except _DECODING_ERRORS as error:
+            # No cause: PyJWT's message may quote the token.
+            raise NotAuthenticated(_reason(error)) from None
         return claims
 
 
@@ -98,18 +96,18 @@ def _token_of(authorization: str | None) -> str:
     token = bearer.group(1) or ""
     if len(token) > TOKEN_LENGTH:
         raise NotAuthenticated(f"The token is longer than {TOKEN_LENGTH} characters.")
-    # Two headers of the name arrive as one, with a comma between them: no token has one.
+    # Also rejects two Authorization headers, which arrive joined by a comma.
     if not _COMPACT.fullmatch(token):
         raise NotAuthenticated(_UNREADABLE)
     return token
 
 
 def _read_header(token: str) -> tuple[str, str]:
-    """The algorithm, one of those accepted, and the id of the key: what must be right before the issuer is asked."""
+    """The algorithm and key ID, checked before they can cause a request to the issuer."""
     try:
         header = jwt.get_unverified_header(token)
-    except _FROM_READING as error:
-        raise NotAuthenticated(_meaning_of(error)) from None
+    except _DECODING_ERRORS as error:
+        raise NotAuthenticated(_reason(error)) from None
     algorithm, key_id = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS or "crit" in header:
         raise NotAuthenticated(_ALGORITHM)
@@ -118,5 +116,5 @@ def _read_header(token: str) -> tuple[str, str]:
     return algorithm, key_id
 
 
-def _meaning_of(error: Exception) -> str:
-    return next((meaning for kind, meaning in _MEANINGS if isinstance(error, kind)), _UNREADABLE)
+def _reason(error: Exception) -> str:
+    return next((reason for kind, reason in _REASONS if isinstance(error, kind)), _UNREADABLE)

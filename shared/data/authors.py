@@ -1,10 +1,8 @@
-"""The names of those who wrote lately, so that a command by one of them needs no point read of the user first: one
-operation less to pay, and one round trip less to wait for.
+"""A cache of users who wrote recently, which saves a point read and a round trip per command.
 
-What is kept may be `KEPT_S` old. That is safe because a name on a post, comment or like is never taken on trust: the
-posts feed compares each with the user as he is then and sets it right (shared/propagation/posts.py), as it must for a
-rename that comes between the read of a name and the write that carries it. A rename in this process is known at once.
-Users are never deleted, so one that existed still does.
+A cached username may be up to `KEPT_S` seconds stale. The posts change feed corrects it on each item
+(shared/propagation/posts.py), as it must for any rename between the read of a username and the write of an item.
+Renames in this process update the cache. Users are never deleted.
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ _kept: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=_MOST, ttl=KEPT_
 
 
 def recall(users: Container, user_id: str) -> Item | None:
-    """The user as he was at most `KEPT_S` seconds ago; None when he is not remembered."""
+    """Return the cached user, at most `KEPT_S` seconds stale, or None."""
     return _kept.get((users, user_id))
 
 
 def remember(users: Container, user: Item) -> None:
-    """Keep the user, unless a later name of his is kept."""
+    """Cache the user, unless a later username of theirs is cached."""
     key = (users, user["id"])
     known = _kept.get(key)
     if known is None or name_version(known) <= name_version(user):

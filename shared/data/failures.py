@@ -1,8 +1,7 @@
-"""Changes that a change-feed function could not handle, kept with their error until they are replayed.
+"""Changes that a change-feed function could not handle, stored with their error until they are replayed.
 
-One item per changed item and source, in `failures`: `source` (the function), `container`, `itemId`, `partitionKey`,
-`change` (the item as the feed showed it), `error` (`type`, `message`), `failureDate`. A repeated failure of the same
-item replaces the one before.
+`failures` has one item per changed item and function: `source` (the function), `container`, `itemId`, `partitionKey`,
+`change` (the item as delivered), `error` (`type`, `message`), `failureDate`. A repeated failure replaces the first.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from shared.cosmos import Container
 from shared.data.identity import now
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
-# An item may have 2 MB; a change that would not fit beside its error is read again from its container at the replay.
+# Items are limited to 2 MB. A larger change is left out; a replay reads the item from its container anyway.
 _LARGEST_CHANGE = 1_000_000
 _LONGEST_MESSAGE = 2_000
 
@@ -24,7 +23,7 @@ _LONGEST_MESSAGE = 2_000
 async def keep_failure(
     failures: Container, *, source: str, container: str, partition_key: Any, change: Mapping[str, Any], error: Exception
 ) -> None:
-    """One write."""
+    """Store a failed change. One write."""
     item_id = str(change.get("id"))
     fits = len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
     await failures.upsert(

@@ -1,4 +1,4 @@
-"""The front page: the most recent posts in short form, in the one logical partition of `feed`."""
+"""The most recent posts in short form, in the single logical partition of `feed`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from shared.data.pages import newest_first
 from shared.models.base import Item
 from shared.models.post import Post
 
-# The same number stands in stored_procedures/truncateFeed.js; a test holds the two together.
+# Also in stored_procedures/truncateFeed.js; a test compares them.
 FEED_LENGTH = 100
 
 
 async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
-    """Q6. One query inside the one partition of `feed`."""
+    """Q6. One query in one partition."""
     return await newest_first(feed, Post, partition_key=Post.TYPE, types=(Post.TYPE,), limit=limit)

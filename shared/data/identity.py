@@ -1,4 +1,4 @@
-"""The ids and dates that the server makes."""
+"""Ids and dates that the server generates."""
 
 from __future__ import annotations
 
@@ -10,26 +10,22 @@ from shared.models.fields import iso_utc
 _NAMESPACE = uuid.UUID("6f0c3c1e-6a39-5a0e-9a53-5d1c9f3e7a10")
 
 
-def new_id(kind: str, *, key: str | None, owner: str) -> str:
-    """The id of something new.
+def new_id(kind: str, idempotency_key: str | None, *scope: str) -> str:
+    """Return the id of a new item: derived from the idempotency key, or random.
 
-    With an idempotency `key` it is the command's: a repeated command makes the same id, so that the database itself
-    refuses the second one and the first one's result can be returned.
+    A retried command derives the same id, so the database refuses to create its item twice. `scope` is what the key is
+    unique within, such as the user.
     """
-    return command_id(kind, key=key, owner=owner) or str(uuid.uuid4())
-
-
-def command_id(kind: str, *, key: str | None, owner: str) -> str | None:
-    """What a command and its repetitions have in common: made from the kind, the idempotency key and the owner (the
-    user who asks). None for a command without a key, which cannot be told from another."""
-    return None if key is None else str(uuid.uuid5(_NAMESPACE, "\n".join((kind, owner, key))))
+    if idempotency_key is None:
+        return str(uuid.uuid4())
+    return str(uuid.uuid5(_NAMESPACE, "\n".join((kind, *scope, idempotency_key))))
 
 
 def new_edit_id() -> str:
-    """What the item that an edit writes keeps of it, so that the edit can tell its own work from another's."""
+    """Return a random id that an edit stores in its item, to recognize its own write."""
     return uuid.uuid4().hex
 
 
 def now() -> str:
-    """The present moment in the blog's one date format."""
+    """Return the current time in the blog's date format."""
     return iso_utc(datetime.now(UTC))

@@ -1,14 +1,18 @@
-"""Likes: add, take back, list. They live in the logical partition of their post, one per user."""
+"""Likes: create, delete, list. They are in the logical partition of their post, one per user."""
 
 from __future__ import annotations
 
 from shared.cosmos import Container
-from shared.data.contributions import Added, list_of_post, repeatable
-from shared.data.identity import command_id, now
+from shared.data.idempotency import idempotency_record
+from shared.data.identity import new_id, now
 from shared.data.pages import Cursor, Page
+from shared.data.posts import list_responses
 from shared.data.users import get_author
 from shared.models.like import Like, NewLike, like_id, like_item
-from shared.transactions.choice import BATCHES, Transactions
+from shared.transactions import BATCHES, Added, Transactions
+
+# What a record keeps of a like, because a retry returns the like even after it was deleted.
+_RECORDED = ("id", "userId", "userUsername", "creationDate")
 
 
 async def create_like(
@@ -20,22 +24,28 @@ async def create_like(
     idempotency_key: str | None,
     transactions: Transactions = BATCHES,
 ) -> Added:
-    """C4. One transaction, and a point read of a user who has not written lately. A repeated like returns the first one
-    and counts nothing: under the same key it writes nothing, under another one it is noted in the like. Raises
-    UserNotFound, PostNotFound."""
-    liker = await get_author(users, new.user_id)
-    command = command_id("like", key=idempotency_key, owner=f"{new.user_id}\n{post_id}")
-    return await transactions.contributions.add(posts, like_item(post_id, liker, now()) | repeatable(command))
+    """C4: one transaction, and a point read unless the user is cached.
+
+    Liking a post twice returns the existing like and counts once. Raises UserNotFound, PostNotFound.
+    """
+    like = like_item(post_id, await get_author(users, new.user_id), now())
+    record = None
+    if idempotency_key is not None:
+        command_id = new_id("like", idempotency_key, new.user_id, post_id)
+        record = idempotency_record(command_id, new, {name: like[name] for name in _RECORDED}, postId=post_id)
+    return await transactions.add(posts, like, record)
 
 
 async def delete_like(
     posts: Container, post_id: str, user_id: str, *, etag: str | None, transactions: Transactions = BATCHES
 ) -> None:
-    """One transaction, in batches after a point read of the like; no error when there is no such like. Raises
-    PostNotFound, VersionMismatch."""
-    await transactions.contributions.remove(posts, post_id, like_id(user_id), Like.TYPE, etag=etag)
+    """One transaction; batches need a point read first. Succeeds if there is no such like.
+
+    Raises PostNotFound, and VersionMismatch if an etag is given and the like has another or does not exist.
+    """
+    await transactions.remove(posts, post_id, like_id(user_id), Like.TYPE, etag=etag)
 
 
 async def list_likes(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:
-    """Q5. One query inside one partition of `posts`. Raises PostNotFound."""
-    return await list_of_post(posts, Like, post_id, limit=limit, cursor=cursor)
+    """Q5: one query in one partition of `posts`. Raises PostNotFound."""
+    return await list_responses(posts, Like, post_id, limit=limit, cursor=cursor)

@@ -1,7 +1,7 @@
-"""Pages of a list: newest first by creationDate, then id, each page continuing from the last item of the one before.
+"""Pages of a list, ordered by creationDate and ID, newest first.
 
-A cursor is that item's place in the order and nothing else. It names no partition and no container, so it cannot be
-turned into a look at another one, and it stays good while items come and go.
+A cursor is the position of a page's last item in that order. It names neither partition nor container, so a forged one
+cannot reach another list, and it stays valid while items are added and deleted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DATE = re.compile(r"[0-9TZ:.+-]{1,40}")
 
 @dataclass(frozen=True)
 class Cursor:
-    """The place after the item with this date and id."""
+    """The position after the item with this date and ID."""
 
     creation_date: str
     id: str
@@ -34,7 +34,7 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str) -> Cursor:
-        """Raises MalformedRequest for anything but a cursor that was handed out unchanged."""
+        """Parse a `nextCursor`. Raises MalformedRequest."""
         try:
             padded = text + "=" * (-len(text) % 4)
             creation_date, item_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
@@ -47,7 +47,7 @@ class Cursor:
 
 @dataclass(frozen=True)
 class Page:
-    """Up to `limit` items of a list, and the cursor of the next page where there is one."""
+    """Items of a list, and the cursor of the next page if there is one."""
 
     items: list[Item]
     next_cursor: Cursor | None
@@ -62,8 +62,10 @@ async def read_page(
     limit: int,
     cursor: Cursor | None,
 ) -> Page:
-    """Read a page of the items of `types` in one logical partition: one query inside it, of `limit` + 1 items, of
-    which the last only tells whether there is another page."""
+    """Read a page of the items of `types` in one logical partition.
+
+    One query for `limit` + 1 items; the extra one shows whether there is another page.
+    """
     rows = await newest_first(
         container, resource, partition_key=partition_key, types=types, limit=limit + 1, cursor=cursor
     )
@@ -81,17 +83,17 @@ async def newest_first(
     limit: int,
     cursor: Cursor | None = None,
 ) -> list[Item]:
-    """The `limit` most recent items of `types` in one logical partition, after `cursor`: one query inside it."""
+    """Return the `limit` most recent items of `types` in one logical partition, after `cursor`: one query."""
     parameters: dict[str, Any] = {f"type{index}": type_ for index, type_ in enumerate(types)}
     of_types = "c.type IN (" + ", ".join(f"@{name}" for name in parameters) + ") "
     parameters["limit"] = limit
     after = ""
     if cursor is not None:
-        # The first comparison is what the index is asked for; the second only tells apart items of one moment.
+        # The first comparison uses the index; the second breaks ties.
         after = "AND c.creationDate <= @date AND (c.creationDate < @date OR c.id < @id) "
         parameters |= {"date": cursor.creation_date, "id": cursor.id}
     return await container.query(
-        f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - names of ours, no values
+        f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - constants
         "ORDER BY c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit",
         parameters,
         partition_key=partition_key,

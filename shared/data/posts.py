@@ -1,7 +1,7 @@
-"""Posts: create, edit, delete, read; the short forms of a user's posts.
+"""Posts: create, edit, delete, read; lists of a user's posts and of a post's comments and likes.
 
-A post lives in a logical partition of `posts` of its own, with its comments and likes. Its copies in `users` and `feed`
-follow by the posts change feed (shared/propagation/posts.py).
+A post shares a logical partition of `posts` with its comments and likes. The posts change feed keeps its copies in
+`users` and `feed` (shared/propagation/posts.py).
 """
 
 from __future__ import annotations
@@ -9,40 +9,49 @@ from __future__ import annotations
 from uuid import UUID
 
 from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.data.idempotency import create_recorded, idempotency_record, is_recorded
 from shared.data.identity import new_edit_id, new_id, now
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
 from shared.errors import Forbidden, PostNotFound, VersionMismatch
-from shared.models.base import Item
+from shared.models.base import Item, Resource
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
 
-# A deleted post stays, empty, until the change feed has surely seen it, however long the functions were down.
+# How long a tombstone stays: longer than the change-feed functions may be down.
 DELETED_TTL_S = 30 * 24 * 3600
-# Sorts before every date, so that the one query that lists a post's comments or likes meets the mark first.
+# Sorts a tombstone first, so the query that lists a post's comments or likes finds it.
 DELETED_DATE = "9999-12-31T23:59:59.999Z"
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
 
 
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
-    """C2. One write, and a point read of an author who has not written lately. Raises UserNotFound, and PostNotFound
-    for a repeated command whose post was deleted meanwhile."""
+    """C2: one write, and a point read unless the author is cached.
+
+    Raises UserNotFound, IdempotencyKeyReused, and PostNotFound for a retry whose post was deleted.
+    """
     author = await get_author(users, new.user_id)
-    post_id = new_id("post", key=idempotency_key, owner=new.user_id)
+    post_id = new_id("post", idempotency_key, new.user_id)
+    record = None
+    if idempotency_key is not None:
+        record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id)
     try:
-        return await posts.create(post_item(post_id, author, new, now()))
+        return await create_recorded(posts, post_item(post_id, author, new, now()), record, post_id)
     except ItemExists:
+        if record is not None:
+            await is_recorded(posts, record, post_id)  # raises IdempotencyKeyReused
         return await get_post(posts, post_id)
 
 
 async def edit_post(
     posts: Container, post_id: str, changes: PostChanges, *, etag: str | None, owner: UUID | None = None
 ) -> Item:
-    """C2. One write, a patch of title and content alone: a count or a name that changes at the same time stays.
-    Where there is an `owner`, the post must be his. Raises PostNotFound, Forbidden, VersionMismatch.
+    """C2: one patch of title and content, which keeps concurrent changes of counts and names.
 
-    The SDK sends a write again whose answer was lost, and the second one then meets the version that the first has
-    made. The post keeps the id of its last edit: by it an edit finds itself applied. A mismatch costs two point reads.
+    Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not the author.
+
+    If a response is lost, the SDK resends the patch, and the etag no longer matches. So the post stores the id of its
+    last edit. A mismatch costs two point reads.
     """
     edit_id = new_edit_id()
     operations: list[dict[str, object]] = [
@@ -61,10 +70,11 @@ async def edit_post(
 
 
 async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner: UUID | None = None) -> None:
-    """One write. Where there is an `owner`, the post must be his. Raises PostNotFound, Forbidden, VersionMismatch.
+    """Replace a post by a tombstone: one patch.
 
-    The change feed shows no deletions, so the post is emptied and marked, and expires long after. Being marked it is
-    gone for every request at once; its copies, comments and likes go with the posts change feed.
+    Requests no longer find the post. The change feed, which does not report deletions, reports the tombstone, so that
+    the copies, comments and likes are deleted. Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not
+    the author.
     """
     operations: list[dict[str, object]] = [
         {"op": "set", "path": "/type", "value": DELETED_TYPE},
@@ -80,21 +90,21 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner
 async def _patch(
     posts: Container, post_id: str, operations: list[dict[str, object]], etag: str | None, owner: UUID | None = None
 ) -> Item:
-    # Whose the post is is part of the write's own condition: no read before it. A UUID's text can be pasted safely.
+    # The predicate checks the author without a read. It takes no parameters; a UUID is safe to insert.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
     try:
         return await posts.patch(post_id, post_id, operations, predicate=predicate, etag=etag)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
-        post = await get_post(posts, post_id)  # a deleted post fails the predicate: then this raises PostNotFound
+        post = await get_post(posts, post_id)  # raises PostNotFound for a tombstone
         if owner is not None and post["userId"] != str(owner):
             raise Forbidden("Only its author edits or deletes a post.") from error
         raise VersionMismatch from error
 
 
 async def get_post(posts: Container, post_id: str) -> Item:
-    """Q2. One point read. Raises PostNotFound."""
+    """Q2: one point read. Raises PostNotFound."""
     post = await posts.read(post_id, post_id)
     if post is None or post["type"] != Post.TYPE:
         raise PostNotFound(post_id)
@@ -102,9 +112,25 @@ async def get_post(posts: Container, post_id: str) -> Item:
 
 
 async def list_posts_of_user(users: Container, user_id: str, *, limit: int, cursor: Cursor | None) -> Page:
-    """Q3. One query inside one partition of `users`; where it finds nothing, a point read that tells an unknown user
-    from one without posts. Raises UserNotFound."""
+    """Q3: one query in one partition of `users`; if it is empty, a point read of the user. Raises UserNotFound."""
     page = await read_page(users, Post, partition_key=user_id, types=(Post.TYPE,), limit=limit, cursor=cursor)
     if not page.items:
         await get_user(users, user_id)
+    return page
+
+
+async def list_responses(
+    posts: Container, resource: type[Resource], post_id: str, *, limit: int, cursor: Cursor | None
+) -> Page:
+    """Q4, Q5: one query in one partition of `posts`; if it is empty, a point read of the post. Raises PostNotFound.
+
+    The comments and likes of a deleted post stay until the change feed deletes them, so the first page looks for a
+    tombstone, too. Until then, a cursor still finds the later pages.
+    """
+    types = (resource.TYPE, DELETED_TYPE)
+    page = await read_page(posts, resource, partition_key=post_id, types=types, limit=limit, cursor=cursor)
+    if not page.items:
+        await get_post(posts, post_id)
+    elif page.items[0]["type"] == DELETED_TYPE:
+        raise PostNotFound(post_id)
     return page

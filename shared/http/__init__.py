@@ -1,1 +1,1 @@
-"""HTTP around the blog: parsing requests, mapping errors, writing answers, describing it all."""
+"""HTTP layer: request parsing, error mapping, responses, and OpenAPI."""

@@ -1,4 +1,4 @@
-"""A request, parsed once: what reaches a command or query is valid, or an error has said what is not."""
+"""Request parsing: handlers receive a valid Call, or the client receives an error."""
 
 from __future__ import annotations
 
@@ -31,24 +31,23 @@ PAGE_LIMIT = 100
 DEFAULT_PAGE = 20
 IDEMPOTENCY_KEY_LENGTH = 255
 
-_UNKNOWN: dict[str, type[NotFound]] = {
+_NOT_FOUND: dict[str, type[NotFound]] = {
     "userId": UserNotFound,
     "postId": PostNotFound,
     "commentId": CommentNotFound,
 }
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
-# https://www.rfc-editor.org/rfc/rfc9110#name-etag, without obs-text: the entity tags of ours are ASCII.
+# https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
-# A byte of a header that is no UTF-8 arrives as half of a surrogate pair, which is no text.
-_NO_TEXT = re.compile("[\ud800-\udfff]")
+# A header byte that is not valid UTF-8 arrives as an unpaired surrogate.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Body = TypeVar("Body", bound=RequestModel | None)
 
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """One request by `caller`. `if_match` is the entity tag that the resource must have, None where any will do;
-    `if_none_match` are those that the caller has already, `*` among them for any."""
+    """A parsed request. `if_match` is None if any version is acceptable; `if_none_match` may contain `*`."""
 
     caller: Caller
     body: Body
@@ -59,10 +58,18 @@ class Call(Generic[Body]):
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
 
+    def require_own_user(self) -> None:
+        """Raise Forbidden if the path or body names a user that the caller cannot act as."""
+        for user_id in (self.path.get("userId"), getattr(self.body, "user_id", None)):
+            if user_id is not None:
+                self.caller.require_user(user_id)
+
 
 def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
-    """Raises MalformedRequest, BodyTooLarge, UnsupportedBody, InvalidFields, and NotFound for an id that cannot be
-    one."""
+    """Parse a request.
+
+    Raises MalformedRequest, BodyTooLarge, UnsupportedBody, InvalidFields, and NotFound for an invalid ID in the path.
+    """
     return Call(
         caller=caller,
         # A call without a body model is a Call[None].
@@ -76,48 +83,38 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
     )
 
 
-def refuse_acting_as_another(call: Call[Body]) -> None:
-    """Whoever a command names, in its path or its body, is the one on whose behalf it acts: for every command alike, so
-    that none can forget to ask. Raises Forbidden."""
-    for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
-        if user_id is not None:
-            call.caller.must_be(user_id)
-
-
 def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> RequestModel:
-    text = request.get_body()
-    if len(text) > BODY_LIMIT:
-        raise BodyTooLarge(f"The body has {len(text)} bytes; {BODY_LIMIT} is the limit.")
+    content = request.get_body()
+    if len(content) > BODY_LIMIT:
+        raise BodyTooLarge(f"The body is {len(content)} bytes; send at most {BODY_LIMIT}.")
     if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
-        raise UnsupportedBody("Send the body as application/json in UTF-8 and say so in Content-Type.")
+        raise UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
     try:
-        return model.model_validate_json(text)
+        return model.model_validate_json(content)
     except ValidationError as error:
-        raise _faults(error) from error
+        raise _body_error(error) from error
 
 
-def _faults(error: ValidationError) -> MalformedRequest | InvalidFields:
+def _body_error(error: ValidationError) -> MalformedRequest | InvalidFields:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     first = faults[0]
     if first["type"] == "json_invalid":
         return MalformedRequest(f"The body is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}.")
     if first["loc"] == ():
         return MalformedRequest("The body must be a JSON object.")
-    return InvalidFields([FieldFault(_pointer(fault["loc"]), _sentence(fault["msg"])) for fault in faults])
+    return InvalidFields(
+        [FieldFault(_pointer(fault["loc"]), fault["msg"].removeprefix("Value error, ")) for fault in faults]
+    )
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in location)
 
 
-def _sentence(message: str) -> str:
-    return message.removeprefix("Value error, ")
-
-
 def _parse_path(parameters: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in parameters.items():
-        if name in _UNKNOWN and not is_item_id(value):
-            raise _UNKNOWN[name](value)
+        if name in _NOT_FOUND and not is_item_id(value):
+            raise _NOT_FOUND[name](value)
     return parameters
 
 
@@ -134,18 +131,17 @@ def _parse_if_match(header: str | None) -> str | None:
         return None
     tags = _entity_tags(header)
     if len(tags) != 1:
-        raise MalformedRequest("If-Match must be one entity tag, as an ETag header gave it, or *.")
+        raise MalformedRequest("If-Match must be one ETag, exactly as received, or *.")
     return tags[0]
 
 
 def _entity_tags(header: str | None) -> list[str]:
-    """The entity tags of a header; `*` alone stands for any."""
     if header is None:
         return []
     return ["*"] if header.strip() == "*" else _ETAG.findall(header)
 
 
 def _parse_idempotency_key(header: str | None) -> str | None:
-    if header is not None and (not 1 <= len(header) <= IDEMPOTENCY_KEY_LENGTH or _NO_TEXT.search(header)):
-        raise MalformedRequest(f"Idempotency-Key must have 1 to {IDEMPOTENCY_KEY_LENGTH} characters.")
+    if header is not None and (not 1 <= len(header) <= IDEMPOTENCY_KEY_LENGTH or _SURROGATE.search(header)):
+        raise MalformedRequest(f"Idempotency-Key must have 1 to {IDEMPOTENCY_KEY_LENGTH} characters, in UTF-8.")
     return header

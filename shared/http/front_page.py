@@ -1,48 +1,73 @@
-"""The front page as an answer: written once for each reading and length, with headers that let a cache on the way
-answer most of those who ask."""
+"""The front page: one query of `feed` per second serves every request of the process."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import azure.functions as func
+from async_lru import alru_cache
 
-from shared.data.front_page import FrontPage, Page
+from shared.cosmos import Container
+from shared.data.feed import FEED_LENGTH, list_recent_posts
+from shared.deadline import deadline
 from shared.http.calls import Call
 from shared.http.replies import has_already
 from shared.models.post import Post
+from shared.retries import FRONT_PAGE_DEADLINE_S
 
-# A second here and a second in the process (KEPT_S): with both a page is two seconds old at most. A cache that shows
-# the page before while it asks for this one may add a second of its own.
+KEPT_S = 1.0
+# A query that takes longer is given up and sent again: its connection may be dead, and other requests wait for it.
+HELD_UP_S = 1.0
+# A cached page is at most two seconds old, one here and one downstream. Revalidation can add another.
 CACHE_CONTROL = "public, max-age=1, stale-while-revalidate=1"
 
 
 @dataclass
-class FrontPageAnswers:
-    """Answers from the pages of one process."""
+class FrontPage:
+    """One reading of the feed, serialized once per limit."""
 
-    front_page: FrontPage
-    _page: Page | None = None
-    _shown: list[dict[str, object]] = field(default_factory=list)
+    posts: list[dict[str, Any]]
     _bodies: dict[int, tuple[bytes, str]] = field(default_factory=dict)
 
-    async def answer(self, call: Call[None]) -> func.HttpResponse:
-        """200 with the `limit` most recent posts, or 304 where If-None-Match names that very list."""
-        page = await self.front_page.page()
-        body, etag = self._body(page, call.limit)
+    def response(self, call: Call[None]) -> func.HttpResponse:
+        """Return 200 with the `limit` most recent posts, or 304 if If-None-Match names that list."""
+        if call.limit not in self._bodies:
+            body = json.dumps({"items": self.posts[: call.limit]}, ensure_ascii=False, separators=(",", ":")).encode()
+            self._bodies[call.limit] = body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        body, etag = self._bodies[call.limit]
         headers = {"ETag": etag, "Cache-Control": CACHE_CONTROL}
         if has_already(call, etag):
             return func.HttpResponse(status_code=304, headers=headers)
         return func.HttpResponse(body, status_code=200, headers=headers, mimetype="application/json")
 
-    def _body(self, page: Page, limit: int) -> tuple[bytes, str]:
-        if page is not self._page:
-            shown = [Post.from_item(item).model_dump(by_alias=True) for item in page.items]
-            self._page, self._shown, self._bodies = page, shown, {}
-        if limit not in self._bodies:
-            text = {"items": self._shown[:limit]}
-            body = json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode()
-            self._bodies[limit] = (body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
-        return self._bodies[limit]
+
+def front_page_reader(
+    open_feed: Callable[[], Awaitable[Container]], *, kept_s: float = KEPT_S
+) -> Callable[[], Awaitable[FrontPage]]:
+    """Return a function that reads the front page, at most once in `kept_s` seconds.
+
+    Concurrent calls share one query, which is charged to the request that started it. Errors are not cached. The
+    function raises DatabaseThrottled, DatabaseUnavailable.
+    """
+
+    @alru_cache(maxsize=1, ttl=kept_s)
+    async def read() -> FrontPage:
+        async with deadline(FRONT_PAGE_DEADLINE_S):
+            feed = await open_feed()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HELD_UP_S):
+                    return await _read(feed)
+            return await _read(feed)
+
+    return read
+
+
+async def _read(feed: Container) -> FrontPage:
+    items = await list_recent_posts(feed, limit=FEED_LENGTH)
+    return FrontPage([Post.from_item(item).model_dump(by_alias=True) for item in items])

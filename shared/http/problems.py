@@ -1,22 +1,36 @@
-"""The one table from the blog's errors to HTTP: problem details as in RFC 9457."""
+"""The table that maps errors to HTTP problem details (RFC 9457)."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import azure.functions as func
+from pydantic import BaseModel, ConfigDict, Field
 
 from shared import errors
-from shared.errors import BlogError
+from shared.errors import FieldFault
 
 MEDIA_TYPE = "application/problem+json"
 
 
+class ProblemDetails(BaseModel):
+    """Problem details (RFC 9457)."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    type: Annotated[str, Field(json_schema_extra={"format": "uri-reference"})]
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: str
+    instance: Annotated[str, Field(json_schema_extra={"format": "uri-reference"})]
+    errors: list[FieldFault] = []
+
+
 @dataclass(frozen=True)
 class Problem:
-    """How a class of errors looks over HTTP; `type` is a relative reference to its description in the API's docs."""
+    """The HTTP form of an error class."""
 
     status: int
     title: str
@@ -24,6 +38,7 @@ class Problem:
 
     @property
     def type(self) -> str:
+        """Link to the explanation on the docs page."""
         return "/api/docs#" + self.title.lower().replace(" ", "-")
 
 
@@ -40,50 +55,46 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.BodyTooLarge: Problem(413, "Body too large"),
     errors.UnsupportedBody: Problem(415, "Unsupported body"),
     errors.InvalidFields: Problem(422, "Invalid fields"),
+    errors.IdempotencyKeyReused: Problem(422, "Idempotency key reused"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
     errors.IssuerUnavailable: Problem(503, "Issuer unavailable", retry_after_s=5),
     errors.NotReady: Problem(503, "Not ready", retry_after_s=5),
+    Exception: Problem(500, "Internal error"),
 }
-UNFORESEEN = Problem(500, "Internal error")
 
 
-def problem_response(error: BaseException, instance: str) -> func.HttpResponse:
-    """The answer to a request for `instance` that failed with `error`; of one that is not the blog's own nothing but
-    the fact is shown."""
-    problem = PROBLEMS.get(type(error), UNFORESEEN) if isinstance(error, BlogError) else UNFORESEEN
-    detail = "The request failed unexpectedly; the log has the reason." if problem is UNFORESEEN else str(error)
-    body: dict[str, object] = {
-        "type": problem.type,
-        "title": problem.title,
-        "status": problem.status,
-        "detail": detail,
-        "instance": instance,
-    }
-    if isinstance(error, errors.InvalidFields):
-        body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults]
-    headers = _headers_of(error)
-    retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
-    if retry_after_s is not None:
-        headers["Retry-After"] = str(max(1, math.ceil(retry_after_s)))
+def problem_response(error: Exception, instance: str) -> func.HttpResponse:
+    """The response to a request for `instance` that failed. Errors outside the table reveal no details."""
+    unexpected = PROBLEMS[Exception]
+    problem = PROBLEMS.get(type(error), unexpected)
+    details = ProblemDetails(
+        type=problem.type,
+        title=problem.title,
+        status=problem.status,
+        detail="The request failed unexpectedly; see the log." if problem is unexpected else str(error),
+        instance=instance,
+        errors=error.faults if isinstance(error, errors.InvalidFields) else [],
+    )
     return func.HttpResponse(
-        json.dumps(body, ensure_ascii=False).encode(),
+        details.model_dump_json(exclude_defaults=True).encode(),
         status_code=problem.status,
-        headers=headers,
+        headers=_headers_of(error, problem),
         mimetype=MEDIA_TYPE,
     )
 
 
-def _headers_of(error: BaseException) -> dict[str, str]:
+def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
     if isinstance(error, errors.AlreadyRegistered):
         return {"Location": f"/api/users/{error.user_id}"}
     if isinstance(error, errors.NotAuthenticated):
         return {"WWW-Authenticate": _challenge("invalid_token" if error.fault else None, error.fault)}
     if isinstance(error, errors.Forbidden):
         return {"WWW-Authenticate": _challenge("insufficient_scope", "The caller may not do this.")}
-    return {}
+    retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
+    return {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}
 
 
 def _challenge(code: str | None, description: str | None) -> str:
-    """RFC 6750, section 3: without a token in the request there is no error to name."""
+    """RFC 6750, section 3: a request without a token gets no error code."""
     return 'Bearer realm="blog"' + (f', error="{code}", error_description="{description}"' if code else "")

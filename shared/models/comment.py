@@ -17,7 +17,7 @@ class NewComment(RequestModel):
 
 
 class Comment(Resource):
-    """A comment, as the API shows it."""
+    """A comment in a response."""
 
     TYPE: ClassVar[str] = "comment"
 
@@ -31,7 +31,7 @@ class Comment(Resource):
 
 
 def comment_item(comment_id: str, post_id: str, author: Item, new: NewComment, creation_date: str) -> Item:
-    """The item of a new comment by `author`, a user's item."""
+    """Return the item of a new comment; `author` is a user's item."""
     return {
         "id": comment_id,
         "type": Comment.TYPE,

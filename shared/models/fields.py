@@ -1,4 +1,4 @@
-"""The types of fields that several models have, with their limits."""
+"""Field types that several models share, with their limits."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ TITLE_LENGTH = 200
 POST_LENGTH = 100_000
 COMMENT_LENGTH = 5_000
 
-# What Cosmos DB and its SDK take as an item id: no /, \, ?, #, no control character, no trailing space.
+# The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
 _ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
 
 
 def is_item_id(value: str) -> bool:
-    """Whether `value` can be the id of an item at all; one that cannot is unknown without asking the database."""
-    # Dots alone are steps in a path: the SDK's request would reach another resource.
+    """Return whether an item can have this id. If not, no request to the database is needed."""
+    # "." and ".." are path segments: the SDK's request would address another resource.
     return _ID.fullmatch(value) is not None and value.isprintable() and value not in (".", "..")
 
 
 def check_username(value: str) -> str:
-    """Letters, digits, `_`, `-` and `.`; NFKC must not turn the name into something else than that."""
+    """Allow letters, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError."""
     normal = unicodedata.normalize("NFKC", value)
     if not all(_is_name_character(character) for character in value + normal):
-        raise ValueError("may have letters, digits, '_', '-' and '.' only")
+        raise ValueError("must contain only letters, digits, '_', '-' and '.'")
     if len(normal) > USERNAME_LENGTH[1]:
-        raise ValueError(f"may have {USERNAME_LENGTH[1]} characters at the most")
+        raise ValueError(f"must have at most {USERNAME_LENGTH[1]} characters")
     return value
 
 
@@ -40,18 +40,19 @@ def _is_name_character(character: str) -> bool:
 
 
 def check_not_blank(value: str) -> str:
+    """Require a character that is not white space. Raises ValueError."""
     if not value.strip():
         raise ValueError("must not be empty")
     return value
 
 
 def iso_utc(moment: datetime) -> str:
-    """A moment as `2026-01-31T23:59:59.123Z`: one width, so that the order of the texts is the order of the moments."""
+    """Format a time as `2026-01-31T23:59:59.123Z`: with a fixed width, so that strings sort by time."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_moment(text: str) -> datetime:
-    """The moment that an ISO 8601 text names; without an offset it is UTC. Raises TypeError, ValueError."""
+    """Parse an ISO 8601 time; UTC is the default offset. Raises TypeError, ValueError."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -81,7 +82,7 @@ CreationDate = Annotated[
     str,
     Field(
         description="ISO 8601, UTC, milliseconds.",
-        # Described, not enforced: an item from before this format must still be readable.
+        # Documented, not enforced: items with older formats must stay readable.
         json_schema_extra={
             "format": "date-time",
             "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$",

@@ -16,7 +16,7 @@ class NewLike(RequestModel):
 
 
 class Like(Resource):
-    """A like, as the API shows it."""
+    """A like in a response."""
 
     TYPE: ClassVar[str] = "like"
 
@@ -29,12 +29,12 @@ class Like(Resource):
 
 
 def like_id(user_id: str) -> str:
-    """Its user's: the logical partition of the post itself refuses a second like of his."""
+    """Return the user's id, so that the post's partition refuses a second like."""
     return user_id
 
 
 def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
-    """The item of a new like by `liker`, a user's item."""
+    """Return the item of a new like; `liker` is a user's item."""
     return {
         "id": like_id(liker["userId"]),
         "type": Like.TYPE,

@@ -12,7 +12,7 @@ from shared.models.fields import CreationDate, PostContent, Title, UserId, iso_u
 from shared.models.user import signature
 
 SUMMARY_LENGTH = 200
-# A deleted post keeps its item for a while under this type, so that the change feed can show the deletion.
+# The type of the tombstone that tells the change feed about a deletion.
 DELETED_TYPE = "deletedPost"
 
 
@@ -32,7 +32,7 @@ class PostChanges(RequestModel):
 
 
 class Post(Resource):
-    """A post, as the API shows it; in short form its content is a summary."""
+    """A post in a response; in short form, its content is a summary."""
 
     TYPE: ClassVar[str] = "post"
 
@@ -40,7 +40,7 @@ class Post(Resource):
     type: Literal["post"] = "post"
     post_id: str
     user_id: UserId
-    # A post of the article's V1 has neither a name nor counts until the change feed has seen it.
+    # A V1 post has no username and no counts until the change feed has processed it.
     user_username: str = ""
     title: str
     content: str
@@ -50,13 +50,15 @@ class Post(Resource):
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """Takes a copy, too, which does not say a second time that its id is the post's."""
+        """Return the resource of a post or of a copy; copies omit `postId`."""
         return super().from_item({"postId": item.get("id"), **item})
 
 
 def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> Item:
-    """The item of a new post by `author`, a user's item. `version` grows with every write of the post, so that a copy
-    is only ever replaced by a later state."""
+    """Return the item of a new post; `author` is a user's item.
+
+    Every write increments `version`, so that copies are replaced only by later states.
+    """
     return {
         "id": post_id,
         "type": Post.TYPE,
@@ -72,10 +74,12 @@ def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> I
 
 
 def short_form(post: Item) -> Item:
-    """The copy of a post that `users` and `feed` hold: what a list shows of it, with a summary for its content and its
-    date in the one format in which dates sort, and its `version`. Lists are charged by the bytes they read, so it has
-    no `postId`, which is its id, and no `nameVersion`, for a rename is a new version of the post. Raises KeyError,
-    TypeError, ValueError for an item that is not a post."""
+    """Return the copy of a post in `users` and `feed`.
+
+    Queries are charged by the bytes they read, so a copy has only what lists show, in a date format that sorts, and
+    `version`. It omits `postId` (its id) and `nameVersion` (a rename increments `version`). Raises KeyError, TypeError,
+    ValueError if the item is not a post.
+    """
     return {
         "id": post["id"],
         "type": Post.TYPE,
@@ -91,7 +95,7 @@ def short_form(post: Item) -> Item:
 
 
 def version_of(post: Item) -> int:
-    """How often the post was written; 0 for one from before posts had versions."""
+    """Return how often the post was written; 0 for a V1 post. Raises TypeError."""
     version = post.get("version", 0)
     if not isinstance(version, int):
         raise TypeError(f"version must be a whole number, not {version!r}")
@@ -99,7 +103,7 @@ def version_of(post: Item) -> int:
 
 
 def summary(content: str) -> str:
-    """`content` itself, or at most 200 characters of it: cut at a word's end where there is one, marked with `…`."""
+    """Return `content`, or its first 200 characters, cut at a word boundary if there is one and marked with `…`."""
     if len(content) <= SUMMARY_LENGTH:
         return content
     room = SUMMARY_LENGTH - 1
@@ -110,20 +114,20 @@ def summary(content: str) -> str:
     return cut.rstrip() + "…"
 
 
-# Beside marks, what changes the character before it: the joiner, skin tones, and the tags of a region's flag.
+# What else changes the character before it: the joiner, skin tones, and the tags of a region's flag.
 _EXTENDS = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 # Two of these in a row are one flag.
 _REGIONAL_INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def _whole_characters(content: str, length: int) -> str:
-    """At most `length` characters, the last of them as a reader sees it whole (most of Unicode's UAX #29)."""
-    while length > 1 and _belong_together(content[:length], content[length]):
+    """Return at most `length` characters without splitting a grapheme cluster (most of Unicode's UAX #29)."""
+    while length > 1 and _same_cluster(content[:length], content[length]):
         length -= 1
     return content[:length]
 
 
-def _belong_together(before: str, character: str) -> bool:
+def _same_cluster(before: str, character: str) -> bool:
     if unicodedata.category(character).startswith("M") or _EXTENDS.match(character) or before.endswith("\u200d"):
         return True
     indicators = len(before) - len(before.rstrip(_REGIONAL_INDICATORS))

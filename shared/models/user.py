@@ -1,4 +1,4 @@
-"""Users: who writes, comments and likes."""
+"""Users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UserChanges(RequestModel):
 
 
 class User(Resource):
-    """A user, as the API shows it."""
+    """A user in a response."""
 
     TYPE: ClassVar[str] = "user"
 
@@ -34,13 +34,15 @@ class User(Resource):
 
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
-        """The number of the name, the only thing of a user that changes: the item's own etag changes once more when a
-        rename has been settled, and whoever holds it would be told of a change that he cannot see."""
+        """Return the number of renames, because only a rename changes the response.
+
+        The item's own etag changes once more when the change feed completes a rename.
+        """
         return f'"{name_version(item)}"'
 
 
 def user_item(user_id: str, username: str, creation_date: str) -> Item:
-    """The item of a new user. It has no `nameVersion`, the number of renames, before the first."""
+    """Return the item of a new user. It has no `nameVersion` (number of renames) before the first rename."""
     return {
         "id": user_id,
         "type": User.TYPE,
@@ -51,22 +53,25 @@ def user_item(user_id: str, username: str, creation_date: str) -> Item:
 
 
 def name_version(user: Mapping[str, Any]) -> int:
-    """How often the user was renamed."""
+    """Return how often the user was renamed."""
     number: int = user.get("nameVersion", 0)
     return number
 
 
 def signature(user: Item) -> Item:
-    """What of a user a post, a comment or a like carries. The number of renames says how late the name is, so that it
-    is only ever replaced by a later one; most users never have one, and what is not stored is not read again with every
-    item."""
+    """Return the denormalized copy of a user on a post, comment or like.
+
+    It has `nameVersion`, so that only a later username replaces it. Most users have none, which keeps items small.
+    """
     signed = {"userId": user["userId"], "userUsername": user["username"]}
     return signed if "nameVersion" not in user else signed | {"nameVersion": user["nameVersion"]}
 
 
 def renamed(user: Item, username: str) -> Item:
-    """The item of `user` under a new name. `formerUsernames` are names whose copies and reservations have yet to be
-    settled by the users change feed, which empties the list."""
+    """Return the item of `user` under a new username.
+
+    The users change feed updates the copies, releases the reservations of `formerUsernames`, and removes that list.
+    """
     former = [*user.get("formerUsernames", []), user["username"]]
     return user | {
         "username": username,

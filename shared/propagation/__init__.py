@@ -1,6 +1,5 @@
-"""What follows from a change: the reactions to the change feeds of `users` and `posts`.
+"""The effects of a change: the handlers of the change feeds of `users` and `posts`.
 
-Both feeds deliver at least once, late and in parts after a crash. So every write here is safe to repeat, and an older
-state never overwrites a newer one: names carry the number of their rename (`nameVersion`), copies of posts the post's
-`version`, and each write of either is conditional on the number being lower.
+Both feeds deliver every change at least once, possibly late. Every write here is therefore safe to repeat and never
+replaces a newer state: it is conditional on `nameVersion`, which counts a user's renames, or on a post's `version`.
 """

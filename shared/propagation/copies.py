@@ -1,4 +1,4 @@
-"""The copies of posts: in `users` beside their author, in `feed` among the most recent."""
+"""Denormalized copies of posts: in `users` with their author, and in `feed` if they are recent."""
 
 from __future__ import annotations
 
@@ -6,32 +6,33 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from shared.batcher import Batcher
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing
-from shared.errors import DatabaseUnavailable
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
-from shared.propagation.together import Together
 from shared.retries import COPY_ATTEMPTS
 
-# What of a copy can change after its creation: within the ten operations of one patch.
+# The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version")
+# These end the whole batch of changes; any other error belongs to one change.
+_DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
 
 
-def looking_together(posts: Container) -> Together[str, Item | None]:
-    """Reads posts: those that are asked for at the same time by one query, where that is cheaper."""
+def post_reads(posts: Container) -> Batcher[None, str, Item | None]:
+    """Return a batcher that reads posts by id, concurrent ones in one query if that is cheaper."""
 
-    async def read(ids: Sequence[str]) -> list[Item | None]:
+    async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
         found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
         return [found.get(post_id) for post_id in ids]
 
-    return Together(read, most=BATCH_LIMIT)
+    return Batcher(read, limit=BATCH_LIMIT, shared_errors=_DATABASE_ERRORS)
 
 
-def creating_together(container: Container, partition_key: str) -> Together[Item, bool]:
-    """Creates copies in one logical partition: those that come at the same time in one batch. The answer is False for
-    one that is there already, as it is."""
+def copy_creations(container: Container) -> Batcher[str, Item, bool]:
+    """Return a batcher that creates copies by partition key, and returns False for those that exist."""
 
-    async def create(copies: Sequence[Item]) -> list[bool]:
+    async def create(partition_key: str, copies: Sequence[Item]) -> list[bool]:
         missing = list(copies)
         while missing:
             try:
@@ -43,50 +44,51 @@ def creating_together(container: Container, partition_key: str) -> Together[Item
                 del missing[refused.index]
         return [any(copy is one for one in missing) for copy in copies]
 
-    return Together(create, most=BATCH_LIMIT)
+    return Batcher(create, limit=BATCH_LIMIT, shared_errors=_DATABASE_ERRORS)
 
 
 @dataclass(frozen=True)
 class Copies:
-    """One place of copies: its container, the property that is its partition key, and the trigger of its creations.
+    """The copies of posts in one container.
 
-    In a batch of changes `looks` are shared with the other place, and `creations` go together where all copies are in
-    one logical partition."""
+    `trigger` runs after each creation. Within a change-feed batch, `looks` and `creations` combine concurrent reads and
+    creations.
+    """
 
     container: Container
     posts: Container
     partition_key: str
     trigger: str | None = None
-    looks: Together[str, Item | None] | None = None
-    creations: Together[Item, bool] | None = None
+    looks: Batcher[None, str, Item | None] | None = None
+    creations: Batcher[str, Item, bool] | None = None
 
     async def put(self, post: Item, *, present: bool = True) -> None:
-        """Make the copy show `post`, unless it shows a later state: one write, or two where there was no copy.
+        """Make the copy show `post`, unless it is already at a newer version.
 
-        `present` says whether a copy is expected; the wrong guess costs one refused write. The condition and the write
-        are one operation, so that two deliveries of different states may meet in any order. What a condition on the
-        copy cannot see is that the post was deleted, and its copy with it, before a late delivery creates it again;
-        so after a creation the post is read once more. So it is where the copy shows the state already: it may be that
-        an earlier delivery of it created the copy and failed before it could look.
+        One write if `present` is right about whether a copy exists, otherwise two.
+
+        A late delivery can create the copy of a post that has been deleted since, which no condition on the copy can
+        prevent. So after a creation, the post is read again. The same applies if the copy is already at this version:
+        an earlier delivery may have created it and failed before that read.
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):
             if present:
                 with suppress(ItemMissing):
                     if not await self._update(copy):
-                        await self._check_against(copy)
+                        await self._check_against_post(copy)
                     return
             if await self._create(copy):
-                await self._check_against(copy)
+                await self._check_against_post(copy)
                 return
             present = True
-        raise DatabaseUnavailable("a copy was created and deleted again and again")
+        raise DatabaseUnavailable(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
 
     async def _update(self, copy: Item) -> bool:
-        """False when it shows this state or a later one already. Raises ItemMissing."""
+        """Return False if the copy is already at this version or newer. Raises ItemMissing."""
         operations = [{"op": "set", "path": f"/{name}", "value": copy[name]} for name in _CHANGING]
-        # The predicate takes no parameters; the one value in it is a number that was checked to be one. A post from
-        # before posts had versions, 0, may replace its like.
+        # Predicates take no parameters; `version` was checked to be a number. Posts without a version count as 0, and
+        # such a state may replace another.
         older = f"FROM c WHERE NOT IS_DEFINED(c.version) OR c.version < {max(copy['version'], 1):d}"
         try:
             await self.container.patch(copy["id"], copy[self.partition_key], operations, predicate=older)
@@ -95,25 +97,25 @@ class Copies:
         return True
 
     async def _create(self, copy: Item) -> bool:
-        """False when there is a copy already."""
+        """Return False if a copy exists."""
         if self.creations is not None:
-            return await self.creations(copy)
+            return await self.creations.submit(copy[self.partition_key], copy)
         try:
             await self.container.create(copy, post_trigger=self.trigger)
         except ItemExists:
             return False
         return True
 
-    async def _check_against(self, copy: Item) -> None:
+    async def _check_against_post(self, copy: Item) -> None:
         post_id = copy["id"]
-        post = await (self.looks(post_id) if self.looks else self.posts.read(post_id, post_id))
+        post = await (self.looks.submit(None, post_id) if self.looks else self.posts.read(post_id, post_id))
         if post is None or post["type"] != Post.TYPE:
             await self.remove(copy)
         elif version_of(post) > copy["version"]:
             await self.put(post)
 
     async def remove(self, post: Item) -> None:
-        """Take the copy away, if there is one: one write. Takes the post, also a deleted one, or the copy."""
+        """Delete the copy, if there is one: one write. Accepts the post, its tombstone, or the copy."""
         key = Post.TYPE if self.partition_key == "type" else post[self.partition_key]
         with suppress(ItemMissing):
             await self.container.delete(post["id"], key)

@@ -1,4 +1,4 @@
-"""The feed as a whole: which posts belong to it, and how it is brought back to exactly its length."""
+"""The length of `feed`: which posts belong to it, and how it is brought back to exactly `FEED_LENGTH`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from shared.data.feed import FEED_LENGTH
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 from shared.propagation.copies import Copies
 
-# A run of the trigger cuts thousands of items, a batch a hundred: a feed that needs more is not of our making.
-_MOST_CUTS = 1_000
+# One trigger run deletes thousands of items, one batch a hundred.
+_TRIM_LIMIT = 1_000
 
 _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
@@ -24,18 +24,18 @@ _CANDIDATES = (
     "SELECT * FROM c WHERE c.type = @type AND c.creationDate <= @date"
     " ORDER BY c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
-_AFTER_ALL = "9999"
+_LAST_DATE = "9999"
 
 
 @dataclass(frozen=True)
 class FeedState:
-    """The ids and dates of the feed's items, newest first, one more than belong to it where there are more."""
+    """The IDs and dates of the items in the feed, newest first."""
 
     entries: list[Item]
 
     @classmethod
     async def read(cls, feed: Container, *, surplus: int = 1) -> FeedState:
-        """One query inside the one partition, of so many more than belong to the feed."""
+        """Read the feed and at most `surplus` items that no longer belong to it: one query in its one partition."""
         limit = FEED_LENGTH + surplus
         parameters = {"type": Post.TYPE, "limit": limit}
         return cls(await feed.query(_NEWEST, parameters, partition_key=Post.TYPE, page_size=limit))
@@ -44,57 +44,53 @@ class FeedState:
         return any(entry["id"] == post["id"] for entry in self.entries)
 
     def add(self, post: Item) -> None:
-        """Know of a copy that was put into the feed."""
+        """Record that a copy was put into the feed."""
         if not self.has(post):
             self.entries.append({"id": post["id"], "creationDate": post["creationDate"]})
             self.entries.sort(key=lambda entry: (entry["creationDate"], entry["id"]), reverse=True)
 
     def discard(self, post: Item) -> None:
-        """Know of a copy that was taken out of the feed."""
+        """Record that a copy was removed from the feed."""
         self.entries[:] = [entry for entry in self.entries if entry["id"] != post["id"]]
 
     @property
     def surplus(self) -> list[str]:
-        """The ids of those that do not belong to the feed, as far as they were read."""
+        """The IDs that no longer belong to the feed, as far as they were read."""
         return [entry["id"] for entry in self.entries[FEED_LENGTH:]]
-
-    def admits(self, post: Item) -> bool:
-        """Whether the post, in short form, is in the feed or belongs to the most recent."""
-        if len(self.entries) < FEED_LENGTH or self.has(post):
-            return True
-        last = self.entries[FEED_LENGTH - 1]
-        return (post["creationDate"], post["id"]) > (last["creationDate"], last["id"])
 
     @property
     def is_short(self) -> bool:
         return len(self.entries) < FEED_LENGTH
 
-    @property
-    def is_too_long(self) -> bool:
-        return len(self.entries) > FEED_LENGTH
+    def admits(self, copy: Item) -> bool:
+        """Return whether the post is in the feed or belongs there."""
+        if self.is_short or self.has(copy):
+            return True
+        last = self.entries[FEED_LENGTH - 1]
+        return (copy["creationDate"], copy["id"]) > (last["creationDate"], last["id"])
 
 
 async def refill(feed: Container, posts: Container, copies: Copies) -> bool:
-    """Fill the feed up with the most recent posts that are not in it: nothing but the look at it where it is full.
-    Whether any were put in: then it may be too long, for others may have filled it at the same time.
+    """Fill a short feed with the most recent posts that it lacks; return whether any were added.
 
-    Only after a deletion: the query for the candidates reaches all of `posts`. It asks for no post newer than the
-    oldest in the feed, for those are the posts feed's to bring, and no more than there is room for and could be in it.
-    One that cannot be copied is left out: its own change has been kept as a failure, and it must not be in the way of
-    the others.
+    Call it after a deletion only: besides the query of the feed, a short feed costs a query over all partitions of
+    `posts`. It asks for posts up to the oldest date in the feed, because the change feed delivers the newer ones. Posts
+    without a valid short form are skipped; their own change was stored in `failures`.
+
+    Concurrent refills can make the feed too long, so the caller must trim it afterwards.
     """
     state = await FeedState.read(feed)
     if not state.is_short:
         return False
-    oldest = state.entries[-1]["creationDate"] if state.entries else _AFTER_ALL
+    oldest = state.entries[-1]["creationDate"] if state.entries else _LAST_DATE
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FEED_LENGTH}
     candidates = [post async for post in posts.query_across(_CANDIDATES, parameters, page_size=FEED_LENGTH)]
     missing = [post for post in candidates if not state.has(post) and _has_short_form(post)]
+    missing = missing[: FEED_LENGTH - len(state.entries)]
 
     async def put(post: Item) -> None:
         await copies.put(post, present=False)
 
-    missing = missing[: FEED_LENGTH - len(state.entries)]
     await for_each(missing, put)
     return bool(missing)
 
@@ -108,30 +104,28 @@ def _has_short_form(post: Item) -> bool:
 
 
 async def trim(feed: Container, posts: Container, copies: Copies, state: FeedState) -> None:
-    """Bring a feed that is too long back to its length: nothing where it is not, else a batch of deletions for each
-    hundred, and a query after each.
+    """Delete what is surplus in `state`: a batch and a query for each hundred items.
 
-    What was surplus when it was looked at may be needed when it is deleted, for a post in the feed may have been
-    deleted in between. So after a deletion the feed is filled up where it is short; whoever deletes looks afterwards,
-    so the last one sees what all have done.
+    A post in the feed can be deleted between the read and the batch, so that a deleted copy is needed after all. The
+    feed is therefore read again after each batch and refilled if it is short.
     """
-    for _ in range(_MOST_CUTS):
+    for _ in range(_TRIM_LIMIT):
         surplus = state.surplus[:BATCH_LIMIT]
         if not surplus:
             return
-        with suppress(BatchRefused):  # another process has deleted one of them
+        with suppress(BatchRefused):  # another process deleted one of them
             await feed.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
         state = await FeedState.read(feed, surplus=BATCH_LIMIT)
         if state.is_short and await refill(feed, posts, copies):
             state = await FeedState.read(feed, surplus=BATCH_LIMIT)
-    raise DatabaseUnavailable("the feed was found too long again and again")
+    raise DatabaseUnavailable(f"the feed was still too long after {_TRIM_LIMIT} batches")
 
 
-async def cut(feed: Container, trigger: str) -> None:
-    """Bring a feed that is too long back to its length, through the trigger, in as many runs as that takes."""
-    for _ in range(_MOST_CUTS):
+async def trim_by_trigger(feed: Container, trigger: str) -> None:
+    """Bring a feed that is too long back to its length, by writes that run the trigger."""
+    for _ in range(_TRIM_LIMIT):
         state = await FeedState.read(feed)
-        if not state.is_too_long:
+        if not state.surplus:
             return
         newest = await feed.read(state.entries[0]["id"], Post.TYPE)
         if newest is not None:

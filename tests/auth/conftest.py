@@ -1,4 +1,4 @@
-"""An issuer, and the app that trusts it."""
+"""A token issuer, and an app that trusts it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
-# An Api whose requests carry a token of this subject.
+# Returns a client with a token of the subject.
 SignedIn = Callable[[str], Api]
 
 
 @pytest.fixture(scope="session")
 def issuer() -> Iterator[Issuer]:
-    """The one that `oidc_app` trusts; a test that makes it fail or change has one of its own."""
+    """The issuer of `oidc_app`. Tests that change an issuer use their own."""
     with Issuer() as listening:
         yield listening
 
@@ -33,7 +33,7 @@ def trusting(issuer: Issuer) -> AuthSettings:
 def oidc_app(
     emulator: EmulatorThread, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
-    """The app, in a process of its own, where users sign in."""
+    """The app in OIDC mode."""
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), auth=trusting(issuer)))
     with running_app(settings, tmp_path_factory.mktemp("oidc") / "host.log", disabled=TRIGGERS) as running:
         yield running
@@ -47,7 +47,7 @@ async def session() -> AsyncIterator[ClientSession]:
 
 @pytest.fixture
 def stranger(session: ClientSession, oidc_app: RunningApp) -> Api:
-    """Sends no token."""
+    """A client without a token."""
     return Api(session, oidc_app.url, oidc_app.openapi)
 
 

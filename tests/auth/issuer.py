@@ -1,4 +1,4 @@
-"""A small OpenID Connect issuer at the network's edge: discovery, keys, and whatever goes wrong with them."""
+"""A small OpenID Connect issuer with discovery, keys, and failures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Claims = dict[str, Any]
 
 @cache
 def rsa_key(number: int = 0) -> rsa.RSAPrivateKey:
-    """A key pair of this run; making one takes a while."""
+    """A key pair, cached because generation is slow."""
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
@@ -37,7 +37,7 @@ def ec_key() -> ec.EllipticCurvePrivateKey:
 
 
 def jwk(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, key_id: str, **members: Any) -> dict[str, Any]:
-    """The public half, as an issuer publishes it."""
+    """The public key as a JWK."""
     algorithm = jwt.algorithms.RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else jwt.algorithms.ECAlgorithm
     public: dict[str, Any] = algorithm.to_jwk(key.public_key(), as_dict=True)
     public.pop("key_ops", None)
@@ -45,8 +45,7 @@ def jwk(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, key_id: str, **memb
 
 
 class Issuer:
-    """Listens while it is entered, on a thread of its own. `keys` is what it publishes; `fault` is the status that it
-    answers instead, and while it is `slow` it does not answer at all."""
+    """Listens on its own thread while entered. `keys` is what it publishes; `fault` is a status to return instead."""
 
     def __init__(self) -> None:
         self.keys: list[dict[str, Any]] = [jwk(rsa_key(), "first"), jwk(ec_key(), "elliptic", alg="ES256")]
@@ -97,7 +96,7 @@ class Issuer:
 
     @contextmanager
     def slow(self) -> Iterator[None]:
-        """Inside, requests wait."""
+        """Delay responses until the block ends."""
         self._loop.call_soon_threadsafe(self._released.clear)
         try:
             yield
@@ -105,28 +104,28 @@ class Issuer:
             self._loop.call_soon_threadsafe(self._released.set)
 
     def rotate(self) -> None:
-        """Sign with a new key; the one before is withdrawn."""
+        """Replace the signing key."""
         self.key_id, self._key = uuid.uuid4().hex, rsa_key(len(self.asked) + 1)
         self.keys = [jwk(self._key, self.key_id)]
 
     def claims(self, subject: str, **changed: Any) -> Claims:
-        """Those of a good token; one that is `changed` to None is left out."""
+        """Valid claims with some `changed`; None removes one."""
         now = int(time.time())
         claims = {"iss": self.url, "aud": AUDIENCE, "sub": subject, "iat": now, "nbf": now, "exp": now + 600}
         return {name: value for name, value in (claims | changed).items() if value is not None}
 
     def token(self, subject: str, **changed: Any) -> str:
-        """A token as the issuer gives it."""
+        """A signed token."""
         return jwt.encode(self.claims(subject, **changed), self._key, algorithm="RS256", headers={"kid": self.key_id})
 
 
 def bearer(token: str) -> dict[str, str]:
-    """The header that carries it."""
+    """The Authorization header."""
     return {"Authorization": f"Bearer {token}"}
 
 
 def by_hand(header: object, claims: object, secret: bytes | None = None) -> str:
-    """A token that no library would make: signed with HMAC where there is a `secret`, else not at all."""
+    """A token that no library would produce: signed with HMAC if there is a `secret`, otherwise unsigned."""
     text = f"{_encoded(json.dumps(header).encode())}.{_encoded(json.dumps(claims).encode())}"
     signature = b"" if secret is None else hmac.digest(secret, text.encode(), hashlib.sha256)
     return f"{text}.{_encoded(signature)}"

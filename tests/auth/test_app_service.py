@@ -1,4 +1,4 @@
-"""App Service authentication: its headers mean something where it is declared, and nothing anywhere else."""
+"""App Service authentication: its headers count only in app-service mode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
 
 def principal(name: str, provider: str = "aad") -> dict[str, str]:
-    """The headers as the platform writes them, or as anyone forges them."""
+    """The platform's headers, genuine or forged."""
     claims = {"auth_typ": provider, "claims": [{"typ": "sub", "val": name}]}
     return {
         "X-MS-CLIENT-PRINCIPAL": base64.b64encode(json.dumps(claims).encode()).decode(),
@@ -38,9 +38,7 @@ def app_service_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathF
         yield running
 
 
-async def test_where_it_is_declared_a_principal_acts_as_himself_alone(
-    session: ClientSession, app_service_app: RunningApp
-) -> None:
+async def test_a_principal_can_act_only_as_their_own_user(session: ClientSession, app_service_app: RunningApp) -> None:
     url, openapi = app_service_app.url, app_service_app.openapi
     ada, grace, stranger = (
         Api(session, url, openapi, headers=headers)
@@ -75,7 +73,7 @@ async def test_where_it_is_declared_a_principal_acts_as_himself_alone(
     ],
     ids=str,
 )
-async def test_where_it_is_declared_half_a_principal_is_none(
+async def test_an_incomplete_principal_returns_401(
     session: ClientSession, app_service_app: RunningApp, headers: dict[str, str]
 ) -> None:
     api = Api(session, app_service_app.url, app_service_app.openapi, headers=headers)
@@ -83,19 +81,19 @@ async def test_where_it_is_declared_half_a_principal_is_none(
     assert (await api.create_user(unique("ada"))).status == 401
 
 
-async def test_a_provider_and_a_principal_are_told_apart_from_another() -> None:
+async def test_providers_and_principals_map_to_different_users() -> None:
     names = [("app-service:aad", "x"), ("app-service:google", "x"), ("app-service:aad", "y")]
 
     assert len({caller_of(*name).user for name in names}) == 3
 
 
-async def test_forged_headers_are_no_token(stranger: Api) -> None:
+async def test_principal_headers_do_not_replace_a_token(stranger: Api) -> None:
     answer = await stranger.create_user(unique("ada"), principal("ada"))
 
     assert answer.status == 401
 
 
-async def test_forged_headers_beside_a_token_change_nothing(signed_in: SignedIn, issuer: Issuer) -> None:
+async def test_principal_headers_do_not_override_a_token(signed_in: SignedIn, issuer: Issuer) -> None:
     victim, subject = signed_in(unique("victim")), unique("mallory")
     user = await victim.new_user()
     forged = principal(user["id"])
@@ -107,8 +105,8 @@ async def test_forged_headers_beside_a_token_change_nothing(signed_in: SignedIn,
     assert acted.status == 403
 
 
-async def test_forged_headers_change_nothing_where_function_keys_are_the_gate(api: Api) -> None:
-    """Nor does a token: the back end names the user, and no user is bound to anybody."""
+async def test_principal_headers_are_ignored_in_function_key_mode(api: Api) -> None:
+    """Tokens are ignored too, because the back end names the user."""
     headers = principal("ada") | {"Authorization": "Bearer a.b.c"}
 
     users = [await api.create_user(unique("ada"), headers) for _ in range(2)]

@@ -1,6 +1,6 @@
-"""Nobody acts as somebody else: every command of the API, tried on another user's everything (OWASP API1, API5).
+"""Authorization: every command, tried on another user's resources (OWASP API1, API5).
 
-The commands are those that the app serves: one that is added without an attempt here fails a test.
+A command that is added without an attempt here fails a test.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from functions.description import described_endpoints
-from shared.http.endpoints import Endpoint
+from functions.docs import operations
+from shared.http.openapi import ApiOperation
 from tests.api import Answer, Api, Json
 from tests.auth.conftest import SignedIn
 from tests.items import unique
 
-COMMANDS = {endpoint.name: endpoint for endpoint in described_endpoints() if endpoint.is_command}
+COMMANDS = {operation.name: operation for operation in operations() if operation.is_command}
 
 
 @dataclass(frozen=True)
 class Victim:
-    """A user with one of everything, and a post of somebody else with his comment and like."""
+    """A user with one of everything, and another user's post with their comment and like."""
 
     api: Api
     user: Json
@@ -32,7 +32,7 @@ class Victim:
     comment_elsewhere: Json
 
     async def everything(self) -> list[Any]:
-        """All that there is of his, as anyone sees it."""
+        """The public state of their resources."""
         seen = [await self.api.get_user(self.user["id"])]
         for post in (self.post, self.elsewhere):
             seen.append(await self.api.get_post(post["id"]))
@@ -52,10 +52,10 @@ async def victim(signed_in: SignedIn) -> Victim:
     return Victim(own, user, post, comment, elsewhere, comment_elsewhere)
 
 
-# What somebody else tries with each command, as an Api that is signed in with a token of his own.
+# What another signed-in user tries with each command.
 Attempt = Callable[[Api, Victim], Awaitable[Answer]]
 ATTEMPTS: dict[str, list[Attempt]] = {
-    # Nobody is named: a caller makes his own user and no other, see test_registration.py.
+    # The body names no user; see test_registration.py.
     "create_user": [],
     "edit_user": [lambda api, victim: api.edit_user(victim.user["id"], unique("mallory"))],
     "create_post": [lambda api, victim: api.create_post(victim.user["id"], "A title", "Forged.")],
@@ -78,13 +78,15 @@ ATTEMPTS: dict[str, list[Attempt]] = {
 }
 
 
-def test_every_command_of_the_app_is_tried() -> None:
+def test_every_command_has_attempts() -> None:
     assert set(ATTEMPTS) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", [name for name, attempts in ATTEMPTS.items() if attempts])
-@pytest.mark.parametrize("registered", [True, False], ids=["who is a user", "who is none yet"])
-async def test_nobody_acts_as_someone_else(signed_in: SignedIn, victim: Victim, command: str, registered: bool) -> None:
+@pytest.mark.parametrize("registered", [True, False], ids=["registered", "unregistered"])
+async def test_a_caller_cannot_act_as_another_user(
+    signed_in: SignedIn, victim: Victim, command: str, registered: bool
+) -> None:
     mallory = signed_in(unique("mallory"))
     if registered:
         await mallory.new_user()
@@ -98,17 +100,17 @@ async def test_nobody_acts_as_someone_else(signed_in: SignedIn, victim: Victim, 
     assert await victim.everything() == before
 
 
-def path_of(endpoint: Endpoint, values: dict[str, str]) -> str:
-    return "/api/" + endpoint.route.format_map(values)
+def path_of(operation: ApiOperation, values: dict[str, str]) -> str:
+    return "/api/" + operation.route.format_map(values)
 
 
-@pytest.mark.parametrize("endpoint", COMMANDS.values(), ids=list(COMMANDS))
-async def test_who_is_unknown_learns_nothing_of_any_command(stranger: Api, victim: Victim, endpoint: Endpoint) -> None:
+@pytest.mark.parametrize("operation", COMMANDS.values(), ids=list(COMMANDS))
+async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Victim, operation: ApiOperation) -> None:
     existing = {"userId": victim.user["id"], "postId": victim.post["id"], "commentId": victim.comment["id"]}
     before = await victim.everything()
 
     answers = [
-        await stranger.send(endpoint.method, path_of(endpoint, values), content=content, headers=headers)
+        await stranger.send(operation.method, path_of(operation, values), content=content, headers=headers)
         for values in (existing, dict.fromkeys(existing, "unknown"), dict.fromkeys(existing, "a%23b"))
         for content, headers in (
             (b"{", {"Content-Type": "application/json"}),
@@ -123,16 +125,16 @@ async def test_who_is_unknown_learns_nothing_of_any_command(stranger: Api, victi
     assert await victim.everything() == before
 
 
-async def test_queries_are_open_and_take_no_notice_of_a_token(stranger: Api, victim: Victim) -> None:
-    queries = [endpoint for endpoint in described_endpoints() if not endpoint.is_command]
+async def test_queries_ignore_tokens(stranger: Api, victim: Victim) -> None:
+    queries = [operation for operation in operations() if not operation.is_command]
     values = {"userId": victim.user["id"], "postId": victim.post["id"]}
 
     for headers in ({}, {"Authorization": "Bearer garbage"}):
-        answers = [await stranger.send("GET", path_of(endpoint, values), headers=headers) for endpoint in queries]
+        answers = [await stranger.send("GET", path_of(query, values), headers=headers) for query in queries]
         assert {answer.status for answer in answers} == {200}
 
 
-async def test_everyone_does_everything_with_what_is_his(signed_in: SignedIn) -> None:
+async def test_a_user_can_change_their_own_resources(signed_in: SignedIn) -> None:
     api = signed_in(unique("ada"))
     user = await api.new_user()
     post = await api.new_post(user)
@@ -149,9 +151,7 @@ async def test_everyone_does_everything_with_what_is_his(signed_in: SignedIn) ->
     assert [answer.status for answer in answers] == [200, 200, 204, 204, 204]
 
 
-async def test_a_posts_author_deletes_comments_under_it_and_its_comments_author_his_own(
-    signed_in: SignedIn, victim: Victim
-) -> None:
+async def test_a_comment_can_be_deleted_by_its_author_and_the_posts_author(signed_in: SignedIn, victim: Victim) -> None:
     visitor = signed_in(unique("visitor"))
     guest = await visitor.new_user()
     first, second = [await visitor.new_comment(victim.post, guest) for _ in range(2)]
@@ -163,7 +163,7 @@ async def test_a_posts_author_deletes_comments_under_it_and_its_comments_author_
     assert (await visitor.get_post(victim.post["id"])).body["commentCount"] == 1
 
 
-async def test_what_is_unknown_is_unknown_to_whoever_has_signed_in(signed_in: SignedIn, victim: Victim) -> None:
+async def test_unknown_resources_return_404_to_signed_in_callers(signed_in: SignedIn, victim: Victim) -> None:
     api = signed_in(unique("ada"))
     user = await api.new_user()
     await victim.api.delete_post(victim.post["id"])
@@ -185,7 +185,7 @@ async def test_what_is_unknown_is_unknown_to_whoever_has_signed_in(signed_in: Si
     assert titles == ["Post not found"] * 5 + ["Comment not found"] * 2 + ["Post not found"]
 
 
-async def test_whose_a_post_is_costs_its_author_nothing_more(signed_in: SignedIn, api: Api) -> None:
+async def test_checking_a_posts_owner_costs_nothing_extra(signed_in: SignedIn, api: Api) -> None:
     own = signed_in(unique("ada"))
     charges = []
     for client in (own, api):
@@ -197,8 +197,8 @@ async def test_whose_a_post_is_costs_its_author_nothing_more(signed_in: SignedIn
     assert charges[0] == pytest.approx(charges[1], abs=0.1)
 
 
-async def test_fields_of_the_servers_own_cannot_be_set(signed_in: SignedIn) -> None:
-    """OWASP API3, mass assignment: every body, with every property that an item or an answer has besides."""
+async def test_server_controlled_fields_are_rejected(signed_in: SignedIn) -> None:
+    """OWASP API3, mass assignment: every body with every property that items or responses add."""
     api = signed_in(unique("ada"))
     user = await api.new_user()
     post = await api.new_post(user)
@@ -210,14 +210,14 @@ async def test_fields_of_the_servers_own_cannot_be_set(signed_in: SignedIn) -> N
         "create_comment": {"userId": user["id"], "content": "Well put."},
         "create_like": {"userId": user["id"]},
     }
-    assert set(bodies) == {name for name, endpoint in COMMANDS.items() if endpoint.body}
+    assert set(bodies) == {name for name, operation in COMMANDS.items() if operation.endpoint.body}
     values = {"userId": user["id"], "postId": post["id"]}
     foreign = ["id", "type", "postId", "userUsername", "creationDate", "commentCount", "likeCount", "version", "ttl"]
     foreign += [
         "nameVersion",
         "formerUsernames",
         "ownerId",
-        "commandId",
+        "fingerprint",
         "_etag",
         "_ts",
         "_self",
@@ -229,7 +229,7 @@ async def test_fields_of_the_servers_own_cannot_be_set(signed_in: SignedIn) -> N
         for field in [*foreign, "userId"]:
             if field in body:
                 continue
-            endpoint = COMMANDS[name]
-            answer = await api.send(endpoint.method, path_of(endpoint, values), body={**body, field: 1})
+            operation = COMMANDS[name]
+            answer = await api.send(operation.method, path_of(operation, values), body={**body, field: 1})
             assert answer.status == 422, f"{name}: {field}"
             assert [fault["pointer"] for fault in answer.body["errors"]] == [f"/{field}"]

@@ -1,17 +1,17 @@
-"""One subject, one user, whatever races and whoever dies in between."""
+"""Registration: one user per subject, despite races and crashes."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
 from shared.auth.callers import Caller
 from shared.auth.callers import signed_in as caller_of
-from shared.cosmos import Container, ItemExists
-from shared.data import usernames
+from shared.cosmos import Container, ItemExists, Operation
+from shared.data import username_reservations
 from shared.data.users import edit_user, get_user, register_user
 from shared.errors import AlreadyRegistered, UsernameTaken
 from shared.models.base import Item
@@ -25,7 +25,7 @@ from tests.items import unique
 A_KEY = {"Idempotency-Key": "a key"}
 
 
-async def test_a_subject_has_one_user_and_is_told_where_it_is(signed_in: SignedIn) -> None:
+async def test_a_second_registration_returns_409_with_the_users_location(signed_in: SignedIn) -> None:
     api = signed_in(unique("subject"))
 
     first = await api.create_user(unique("ada"))
@@ -36,7 +36,7 @@ async def test_a_subject_has_one_user_and_is_told_where_it_is(signed_in: SignedI
     assert second.headers["location"] == first.headers["location"] == f"/api/users/{first.body['id']}"
 
 
-async def test_the_name_of_a_refused_registration_is_free(signed_in: SignedIn) -> None:
+async def test_a_rejected_registration_frees_its_username(signed_in: SignedIn) -> None:
     api, name = signed_in(unique("subject")), unique("ada")
     await api.create_user(unique("ada"))
     await api.create_user(name)
@@ -46,7 +46,7 @@ async def test_the_name_of_a_refused_registration_is_free(signed_in: SignedIn) -
     assert other.status == 201
 
 
-async def test_a_repeated_registration_is_the_first_one_and_one_with_another_key_is_not(signed_in: SignedIn) -> None:
+async def test_a_registration_is_idempotent_by_key(signed_in: SignedIn) -> None:
     api, name = signed_in(unique("subject")), unique("ada")
 
     first, again = await api.create_user(name, A_KEY), await api.create_user(name, A_KEY)
@@ -56,9 +56,17 @@ async def test_a_repeated_registration_is_the_first_one_and_one_with_another_key
     assert again.body == first.body
 
 
-async def test_a_registration_is_repeatable_after_its_name_went_to_someone_else(
-    signed_in: SignedIn, issuer: Issuer
-) -> None:
+async def test_a_key_reused_with_another_username_is_refused(signed_in: SignedIn) -> None:
+    api, name = signed_in(unique("subject")), unique("ada")
+    await api.create_user(unique("ada"), A_KEY)
+
+    reused = await api.create_user(name, A_KEY)
+    other = await signed_in(unique("subject")).create_user(name)
+
+    assert (reused.status, reused.body["title"], other.status) == (422, "Idempotency key reused", 201)
+
+
+async def test_a_registration_can_be_retried_after_its_username_was_taken(signed_in: SignedIn, issuer: Issuer) -> None:
     subject, name = unique("subject"), unique("ada")
     api = signed_in(subject)
     first = await api.create_user(name, A_KEY)
@@ -70,14 +78,14 @@ async def test_a_registration_is_repeatable_after_its_name_went_to_someone_else(
     assert (taken.status, again.status, again.body["id"]) == (201, 201, first.body["id"])
 
 
-async def test_keys_are_a_subjects_own(signed_in: SignedIn) -> None:
+async def test_idempotency_keys_are_scoped_to_a_subject(signed_in: SignedIn) -> None:
     answers = [await signed_in(unique("subject")).create_user(unique("ada"), A_KEY) for _ in range(2)]
 
     assert [answer.status for answer in answers] == [201, 201]
     assert answers[0].body["id"] != answers[1].body["id"]
 
 
-async def test_registrations_of_one_subject_at_once_make_one_user_and_keep_one_name(signed_in: SignedIn) -> None:
+async def test_concurrent_registrations_of_a_subject_create_one_user(signed_in: SignedIn) -> None:
     api, names = signed_in(unique("subject")), [unique("ada") for _ in range(8)]
 
     answers = await asyncio.gather(*(api.create_user(name) for name in names))
@@ -89,7 +97,7 @@ async def test_registrations_of_one_subject_at_once_make_one_user_and_keep_one_n
         assert other.status == (409 if name == made.body["username"] else 201)
 
 
-async def test_one_who_has_no_user_yet_can_do_nothing(signed_in: SignedIn, issuer: Issuer) -> None:
+async def test_a_caller_without_a_user_can_only_register(signed_in: SignedIn, issuer: Issuer) -> None:
     subject = unique("subject")
     api, own_id = signed_in(subject), str(caller_of(issuer.url, subject).user)
 
@@ -99,29 +107,29 @@ async def test_one_who_has_no_user_yet_can_do_nothing(signed_in: SignedIn, issue
     assert [(answer.status, answer.body["title"]) for answer in (renamed, posted)] == [(404, "User not found")] * 2
 
 
-# Below HTTP: what happens between the two writes.
+# Below HTTP: interruptions between the two writes.
 
 
 class Interrupted(Container):
-    """Runs `before` the user is created, then creates it, unless that raises."""
+    """A container that runs `before` when the user is created, then creates it unless `before` raised."""
 
     def __init__(self, users: Container, before: Callable[[], Awaitable[object]], *, after: bool = False) -> None:
         super().__init__(users.proxy)
         self._interrupt: Callable[[], Awaitable[object]] | None = before
         self._after = after
 
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        if item["type"] != "user" or self._interrupt is None:
-            return await super().create(item, post_trigger=post_trigger)
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if self._interrupt is None:
+            return await super().batch(partition_key, operations)
         interrupt, self._interrupt = self._interrupt, None
         if self._after:
-            await super().create(item, post_trigger=post_trigger)
+            await super().batch(partition_key, operations)
         await interrupt()
-        return await super().create(item, post_trigger=post_trigger)
+        return await super().batch(partition_key, operations)
 
 
 class Crash(Exception):
-    """The process is gone."""
+    """The process is killed."""
 
 
 async def crash() -> None:
@@ -138,12 +146,12 @@ def registration(users: Container, caller: Caller, name: str, key: str | None = 
 
 
 async def holder_of(blog: Blog, name: str) -> str | None:
-    key = usernames.reservation_id(name)
+    key = username_reservations.reservation_id(name)
     held = await blog.users.read(key, key)
     return held and str(held["ownerId"])
 
 
-async def test_after_a_crash_between_the_writes_the_subject_registers_with_any_name(blog: Blog, caller: Caller) -> None:
+async def test_after_a_crash_a_subject_can_register_any_username(blog: Blog, caller: Caller) -> None:
     name = unique("ada")
     with pytest.raises(Crash):
         await registration(Interrupted(blog.users, crash), caller, name)
@@ -154,9 +162,7 @@ async def test_after_a_crash_between_the_writes_the_subject_registers_with_any_n
     assert await get_user(blog.users, user["id"]) == user
 
 
-async def test_after_a_crash_between_the_writes_the_same_registration_takes_its_reservation_up(
-    blog: Blog, caller: Caller
-) -> None:
+async def test_after_a_crash_a_retry_reuses_its_reservation(blog: Blog, caller: Caller) -> None:
     name = unique("ada")
     with pytest.raises(Crash):
         await registration(Interrupted(blog.users, crash), caller, name)
@@ -168,7 +174,7 @@ async def test_after_a_crash_between_the_writes_the_same_registration_takes_its_
     assert await holder_of(blog, name) == user["id"]
 
 
-async def test_the_loser_of_a_race_gives_its_name_back(blog: Blog, caller: Caller) -> None:
+async def test_the_loser_of_a_race_releases_its_reservation(blog: Blog, caller: Caller) -> None:
     winner, loser = unique("ada"), unique("grace")
 
     async def win() -> Item:
@@ -181,9 +187,7 @@ async def test_the_loser_of_a_race_gives_its_name_back(blog: Blog, caller: Calle
     assert await holder_of(blog, loser) is None
 
 
-async def test_the_loser_of_a_race_does_not_give_back_what_the_user_has_been_renamed_to(
-    blog: Blog, caller: Caller
-) -> None:
+async def test_the_loser_of_a_race_keeps_the_reservation_of_the_users_new_name(blog: Blog, caller: Caller) -> None:
     name = unique("grace")
 
     async def win_and_rename() -> None:
@@ -200,7 +204,7 @@ async def test_the_loser_of_a_race_does_not_give_back_what_the_user_has_been_ren
 
 
 @pytest.mark.parametrize("key", [None, "a key"])
-async def test_a_write_that_the_sdk_repeats_after_a_lost_answer_is_no_second_registration(
+async def test_an_sdk_retry_after_a_lost_response_is_not_a_second_registration(
     blog: Blog, caller: Caller, key: str | None
 ) -> None:
     async def nothing() -> None:
@@ -211,14 +215,14 @@ async def test_a_write_that_the_sdk_repeats_after_a_lost_answer_is_no_second_reg
     assert user["id"] == str(caller.user)
 
 
-async def test_the_database_itself_refuses_a_second_user_of_a_subject(blog: Blog, caller: Caller) -> None:
+async def test_the_database_rejects_a_second_user_of_a_subject(blog: Blog, caller: Caller) -> None:
     user = await registration(blog.users, caller, unique("ada"))
 
     with pytest.raises(ItemExists):
         await blog.users.create({"id": user["id"], "userId": user["id"], "type": "user"})
 
 
-async def test_subjects_and_issuers_are_told_apart(api: Api) -> None:
+async def test_subjects_and_issuers_map_to_different_users(api: Api) -> None:
     callers = {
         caller_of(issuer, subject).user
         for issuer in ("https://a.example", "https://a.example/", "https://b.example", "app-service:aad")

@@ -1,4 +1,4 @@
-"""The issuer's keys: found, kept, changed, and asked for no oftener than promised."""
+"""Signing keys: discovery, caching, rotation, and rate limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A_MOMENT_S = 0.001
 
 
 class Clock:
-    """Seconds, as the test has them pass."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -52,9 +52,7 @@ def keys(own_issuer: Issuer, clock: Clock) -> SigningKeys:
     return SigningKeys(trusting(own_issuer), clock=clock)
 
 
-async def test_the_issuer_is_asked_once_for_as_long_as_its_keys_are_fresh(
-    keys: SigningKeys, own_issuer: Issuer, clock: Clock
-) -> None:
+async def test_keys_are_fetched_once_while_fresh(keys: SigningKeys, own_issuer: Issuer, clock: Clock) -> None:
     await keys.find("first")
     clock.now += FRESH_S - A_MOMENT_S
     await keys.find("first")
@@ -66,15 +64,13 @@ async def test_the_issuer_is_asked_once_for_as_long_as_its_keys_are_fresh(
     assert own_issuer.asked == asked * 2
 
 
-async def test_requests_at_the_same_time_wait_for_one_answer(keys: SigningKeys, own_issuer: Issuer) -> None:
+async def test_concurrent_requests_share_one_fetch(keys: SigningKeys, own_issuer: Issuer) -> None:
     await asyncio.gather(*(keys.find("first") for _ in range(20)))
 
     assert own_issuer.asked == ["discovery", "keys"]
 
 
-async def test_a_key_that_the_issuer_changed_to_is_found_at_once_and_the_one_before_is_gone(
-    keys: SigningKeys, own_issuer: Issuer, clock: Clock
-) -> None:
+async def test_key_rotation_replaces_the_previous_keys(keys: SigningKeys, own_issuer: Issuer, clock: Clock) -> None:
     await keys.find("first")
     own_issuer.rotate()
     clock.now += ISSUER_PAUSE_S
@@ -84,9 +80,7 @@ async def test_a_key_that_the_issuer_changed_to_is_found_at_once_and_the_one_bef
         await keys.find("first")
 
 
-async def test_however_many_keys_are_made_up_the_issuer_is_asked_once_in_a_while(
-    keys: SigningKeys, own_issuer: Issuer, clock: Clock
-) -> None:
+async def test_unknown_key_ids_cause_one_fetch_per_pause(keys: SigningKeys, own_issuer: Issuer, clock: Clock) -> None:
     await keys.find("first")
     for second in range(100):
         clock.now = 1000.0 + ISSUER_PAUSE_S * 3 * second / 100
@@ -98,9 +92,7 @@ async def test_however_many_keys_are_made_up_the_issuer_is_asked_once_in_a_while
     assert own_issuer.asked.count("keys") == 3
 
 
-async def test_a_withdrawn_key_is_trusted_no_longer_than_keys_are_fresh(
-    keys: SigningKeys, own_issuer: Issuer, clock: Clock
-) -> None:
+async def test_a_withdrawn_key_is_rejected_once_stale(keys: SigningKeys, own_issuer: Issuer, clock: Clock) -> None:
     await keys.find("first")
     own_issuer.rotate()
     clock.now += FRESH_S
@@ -109,7 +101,7 @@ async def test_a_withdrawn_key_is_trusted_no_longer_than_keys_are_fresh(
         await keys.find("first")
 
 
-async def test_while_the_issuer_is_down_its_last_keys_are_used_for_an_hour(
+async def test_keys_are_used_for_an_hour_while_the_issuer_is_down(
     keys: SigningKeys, own_issuer: Issuer, clock: Clock
 ) -> None:
     await keys.find("first")
@@ -124,7 +116,7 @@ async def test_while_the_issuer_is_down_its_last_keys_are_used_for_an_hour(
         await keys.find("unknown")
 
 
-async def test_an_issuer_that_is_down_is_asked_once_in_a_while_and_believed_again_when_it_is_back(
+async def test_a_failing_issuer_is_asked_once_per_pause_until_it_recovers(
     keys: SigningKeys, own_issuer: Issuer, clock: Clock
 ) -> None:
     own_issuer.fault = 500
@@ -140,7 +132,7 @@ async def test_an_issuer_that_is_down_is_asked_once_in_a_while_and_believed_agai
     assert own_issuer.asked == ["discovery", "discovery", "keys"]
 
 
-async def test_a_slow_issuer_keeps_nobody_waiting_who_has_a_key_already(
+async def test_a_slow_issuer_does_not_delay_requests_with_a_cached_key(
     keys: SigningKeys, own_issuer: Issuer, clock: Clock
 ) -> None:
     await keys.find("first")
@@ -154,7 +146,7 @@ async def test_a_slow_issuer_keeps_nobody_waiting_who_has_a_key_already(
     assert await asking
 
 
-async def test_an_issuer_that_does_not_answer_in_time_is_unavailable(
+async def test_an_issuer_past_its_deadline_is_unavailable(
     keys: SigningKeys, own_issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(signing_keys, "ISSUER_ANSWER_S", 0.05)
@@ -162,9 +154,7 @@ async def test_an_issuer_that_does_not_answer_in_time_is_unavailable(
         await keys.find("first")
 
 
-async def test_a_request_that_gives_up_while_it_asks_leaves_the_issuer_in_peace(
-    keys: SigningKeys, own_issuer: Issuer
-) -> None:
+async def test_a_canceled_fetch_counts_as_a_fetch(keys: SigningKeys, own_issuer: Issuer) -> None:
     with own_issuer.slow():
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
@@ -178,21 +168,19 @@ async def test_a_request_that_gives_up_while_it_asks_leaves_the_issuer_in_peace(
 ANSWERS: dict[str, Callable[[Issuer], Any]] = {
     "another issuer": lambda issuer: issuer.document.update(issuer="https://other.example"),
     "no issuer": lambda issuer: issuer.document.pop("issuer"),
-    "keys at an address that anyone can pretend to be": lambda issuer: issuer.document.update(
-        jwks_uri="http://issuer.example/keys"
-    ),
-    "keys in a file": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
-    "no address of keys": lambda issuer: issuer.document.pop("jwks_uri"),
-    "an address that is no text": lambda issuer: issuer.document.update(jwks_uri=[1]),
+    "keys at an http URL": lambda issuer: issuer.document.update(jwks_uri="http://issuer.example/keys"),
+    "keys at a file URL": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
+    "no jwks_uri": lambda issuer: issuer.document.pop("jwks_uri"),
+    "a jwks_uri that is not a string": lambda issuer: issuer.document.update(jwks_uri=[1]),
     "a redirection": lambda issuer: setattr(issuer, "fault", 302),
-    "a document without end": lambda issuer: issuer.document.update(more="x" * 300_000),
-    "no object": lambda issuer: setattr(issuer, "document", []),
-    "keys that are no list": lambda issuer: setattr(issuer, "keys", {"first": 1}),
+    "an oversized document": lambda issuer: issuer.document.update(more="x" * 300_000),
+    "not an object": lambda issuer: setattr(issuer, "document", []),
+    "keys that are not a list": lambda issuer: setattr(issuer, "keys", {"first": 1}),
 }
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-async def test_an_issuer_whose_answer_is_no_use_is_unavailable(
+async def test_an_issuer_with_an_unusable_response_is_unavailable(
     keys: SigningKeys, own_issuer: Issuer, answer: str
 ) -> None:
     ANSWERS[answer](own_issuer)
@@ -207,24 +195,22 @@ def short_key() -> rsa.RSAPrivateKey:
 
 UNUSABLE: dict[str, Callable[[], Any]] = {
     "a secret": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad"},
-    "a secret that calls itself asymmetric": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad", "alg": "RS256"},
+    "a secret with an asymmetric algorithm": lambda: {"kty": "oct", "k": "c2VjcmV0", "kid": "bad", "alg": "RS256"},
     "for encryption": lambda: jwk(rsa_key(), "bad", use="enc"),
     "for other operations": lambda: jwk(rsa_key(), "bad", key_ops=["encrypt"]),
-    "operations that are no list": lambda: jwk(rsa_key(), "bad", key_ops=1),
+    "operations that are not a list": lambda: jwk(rsa_key(), "bad", key_ops=1),
     "for a symmetric algorithm": lambda: jwk(rsa_key(), "bad", alg="HS256"),
-    "for no algorithm at all": lambda: jwk(rsa_key(), "bad", alg="none"),
+    "for the none algorithm": lambda: jwk(rsa_key(), "bad", alg="none"),
     "too short": lambda: jwk(short_key(), "bad"),
     "on an unknown curve": lambda: {"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA", "kid": "bad"},
-    "of garbage": lambda: {"kty": "RSA", "n": "!", "e": [], "kid": "bad"},
-    "no object": lambda: "bad",
-    "without an id": lambda: jwk(rsa_key(), ""),
+    "malformed": lambda: {"kty": "RSA", "n": "!", "e": [], "kid": "bad"},
+    "not an object": lambda: "bad",
+    "without an ID": lambda: jwk(rsa_key(), ""),
 }
 
 
 @pytest.mark.parametrize("entry", UNUSABLE)
-async def test_a_key_that_cannot_be_used_is_passed_over_and_the_others_are_not(
-    keys: SigningKeys, own_issuer: Issuer, entry: str
-) -> None:
+async def test_unusable_keys_are_skipped(keys: SigningKeys, own_issuer: Issuer, entry: str) -> None:
     own_issuer.keys = [UNUSABLE[entry](), *own_issuer.keys]
 
     assert set(await keys.find("first")) == {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
@@ -235,13 +221,13 @@ async def test_a_key_that_cannot_be_used_is_passed_over_and_the_others_are_not(
             continue
 
 
-async def test_a_key_is_used_with_the_algorithm_that_it_names(keys: SigningKeys, own_issuer: Issuer) -> None:
+async def test_a_key_is_used_only_with_the_algorithm_it_names(keys: SigningKeys, own_issuer: Issuer) -> None:
     own_issuer.keys.append(jwk(rsa_key(), "named", alg="PS256"))
 
     assert set(await keys.find("named")) == {"PS256"}
 
 
-async def test_an_address_of_keys_that_is_set_is_asked_and_no_other(own_issuer: Issuer, clock: Clock) -> None:
+async def test_a_configured_jwks_uri_replaces_discovery(own_issuer: Issuer, clock: Clock) -> None:
     settings = AuthSettings(AuthMode.OIDC, "https://issuer.example", AUDIENCE, f"{own_issuer.url}/keys")
 
     assert await SigningKeys(settings, clock=clock).find("first")
@@ -257,7 +243,7 @@ def own_app(
         yield running
 
 
-async def test_an_issuer_that_is_down_makes_commands_wait_and_queries_go_on(
+async def test_an_unavailable_issuer_fails_commands_but_not_queries(
     session: ClientSession, own_app: RunningApp, own_issuer: Issuer
 ) -> None:
     own_issuer.fault = 503

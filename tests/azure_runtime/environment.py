@@ -1,7 +1,4 @@
-"""A virtual environment with Microsoft's worker library and the app's requirements, made once and kept.
-
-The library needs Python 3.13; the rest of the tests do not, and run on whatever runs them.
-"""
+"""A cached virtual environment with Microsoft's worker library, which needs Python 3.13, and the app's requirements."""
 
 from __future__ import annotations
 
@@ -22,17 +19,19 @@ _NAMES = ("python3.13", "python3.14")
 
 
 class RuntimeUnavailable(Exception):
-    """The environment cannot be had on this machine; the message says why."""
+    """The environment cannot be created on this machine."""
 
 
 def runtime_python() -> Path:
-    """The interpreter of the environment, which is installed first where it is absent or out of date: 10 to 20 s.
-    Raises RuntimeUnavailable."""
+    """The environment's interpreter. Creates or updates the environment if needed (10 to 20 s).
+
+    Raises RuntimeUnavailable.
+    """
     base = next((found for found in _candidates() if _is_new_enough(found)), None)
     if base is None:
         raise RuntimeUnavailable("azure-functions-runtime needs Python 3.13 or newer, which is not on PATH")
     _DIRECTORY.mkdir(exist_ok=True)
-    # The workers of a parallel test run meet here.
+    # Parallel test workers share the environment.
     with (_DIRECTORY / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return _installed(base)
@@ -48,7 +47,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _is_new_enough(python: str) -> bool:
-    """By running it: a shim of a version manager may be on PATH without a version behind it."""
+    """Runs it, because a version manager's shim may have no version behind it."""
     check = [python, "-c", f"import sys; sys.exit(sys.version_info < {_LEAST})"]
     return subprocess.run(check, capture_output=True, check=False).returncode == 0  # noqa: S603 - found on PATH
 

@@ -1,8 +1,7 @@
-"""The messages between the Functions host and its Python worker, as far as the worker library touches them.
+"""The messages between the Functions host and its Python worker that the worker library uses.
 
-azure-functions-runtime takes the message classes from whoever drives it, as `protos`. These have the names, fields and
-defaults of FunctionRpc.proto (Azure/azure-functions-language-worker-protobuf) without the serialisation: a field that
-the protocol does not have is a TypeError.
+azure-functions-runtime receives the message classes as `protos`. These have the names, fields, and defaults of
+FunctionRpc.proto (Azure/azure-functions-language-worker-protobuf), without serialization.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 @dataclass
 class TypedData:
-    """One value: exactly one of the fields is set."""
+    """A value in exactly one of the fields."""
 
     string: str | None = None
     json: str | None = None
@@ -31,7 +30,7 @@ class TypedData:
 
 @dataclass
 class RpcHttp:
-    """A request (`params` are the route's values), or a response (its status is a text)."""
+    """A request (`params` are route values) or a response (its status is a string)."""
 
     method: str = ""
     url: str = ""
@@ -88,7 +87,7 @@ class WorkerInitResponse:
 
 @dataclass
 class BindingInfo:
-    # The enumerations of the protocol: directions, and the data type of a binding that names none.
+    # Enum values: directions, and the data type of a binding without one.
     out = 1
     inout = 2
     undefined = 0

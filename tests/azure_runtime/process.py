@@ -1,4 +1,4 @@
-"""The worker of `worker.py` as a process, for tests on any version of Python."""
+"""Runs worker.py as a process, so tests can use any Python version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Response:
-    """What an HTTP function answered; `headers` have lower-case names."""
+    """The response of an HTTP function, with lowercase header names."""
 
     status: int
     headers: Mapping[str, str]
@@ -34,7 +34,7 @@ class Response:
 
 
 class RuntimeWorker:
-    """A running worker. `index` is what it found in the app: `functions`, or an `error`."""
+    """A running worker. `index` contains the app's `functions` or an `error`."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -43,7 +43,7 @@ class RuntimeWorker:
     def http(
         self, function: str, method: str, path: str, *, body: object = None, route: Mapping[str, str] | None = None
     ) -> Response:
-        """Invoke an HTTP function, as the host does for a request that it has routed."""
+        """Invoke an HTTP function as the host does after routing."""
         content = b"" if body is None else json.dumps(body).encode()
         request = {
             "method": method,
@@ -58,7 +58,7 @@ class RuntimeWorker:
         return Response(answer["status"], headers, base64.b64decode(answer["body"]))
 
     def changes(self, function: str, documents: list[Json]) -> None:
-        """Invoke a function with a batch of a change feed."""
+        """Invoke a change-feed function."""
         self._invoke({"function": function, "parameter": "changes", "documents": documents})
 
     def _invoke(self, asked: Json) -> Json:
@@ -80,7 +80,7 @@ class RuntimeWorker:
 
 @contextmanager
 def runtime_worker(python: Path, environment: Mapping[str, str], log: Path) -> Iterator[RuntimeWorker]:
-    """The worker on the app of this repository, gone afterwards. `log` gets what it and the app write."""
+    """Run a worker on this repository's app. `log` receives its stderr."""
     with (
         log.open("wb") as stderr,
         subprocess.Popen(  # noqa: S603 - an interpreter of ours

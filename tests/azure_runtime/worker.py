@@ -1,9 +1,8 @@
-"""A Python worker of Azure Functions, driven over standard input and output, one JSON object a line.
+"""An Azure Functions Python worker driven by JSON lines over stdin and stdout.
 
-Runs in the environment of `environment.py`, which has Microsoft's worker library and the app's requirements and nothing
-else. It does what the worker's host asks it over gRPC: initialise on the app in the working directory, tell the
-functions, load each, then invoke those that are asked for. The first line it writes is the index of the app; after that
-each line read is an invocation, each line written its outcome.
+Runs in the environment of environment.py. It performs the steps that the real host requests over gRPC: initialize on
+the app in the working directory, list the functions, load each, then invoke. The first line written is the index of
+the app; after that, each line read is an invocation and each line written is its result.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Json = dict[str, Any]
 
 
 async def main() -> None:
-    # What the app prints must not come between the answers.
+    # The app's prints must not mix with the results.
     with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         runtime.start_threadpool_executor()
@@ -43,7 +42,7 @@ async def main() -> None:
 
 
 async def _index(app_dir: Path) -> Json:
-    """Initialise, and load each function."""
+    """Initialize the worker and load each function."""
     begun = await runtime.worker_init_request(
         _message("worker_init_request", capabilities={}, function_app_directory=str(app_dir))
     )
@@ -74,7 +73,7 @@ def _described(function: messages.RpcFunctionMetadata) -> Json:
 
 
 async def _invoke(function_id: str, asked: Json) -> Json:
-    """`asked` holds the trigger's parameter and either an HTTP request or the JSON of documents."""
+    """`asked` contains the trigger's parameter and either an HTTP request or documents."""
     http = asked.get("http")
     given = TypedData(http=_http_request(http)) if http else TypedData(json=json.dumps(asked["documents"]))
     answer = await runtime.invocation_request(
@@ -102,7 +101,7 @@ def _http_request(http: Json) -> RpcHttp:
 
 
 def _message(kind: str, **fields: object) -> SimpleNamespace:
-    """A request in the form in which the worker process hands it to the library."""
+    """A request as the worker process passes it to the library."""
     protos: ModuleType = messages
     return SimpleNamespace(request=messages.request(kind, **fields), properties={"host": "127.0.0.1", "protos": protos})
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from management.account import Blog
-from shared.propagation.batches import for_each
+from shared.propagation.change_feed import for_each
 from tests.chaos.reading import Reader
 from tests.chaos.record import Record
 

@@ -1,4 +1,4 @@
-"""Names of those who wrote lately: remembered for a while, known at once after a rename, set right where too old."""
+"""The cache of authors: how it is filled and updated, and who corrects stale usernames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def _registered(blog: Blog) -> str:
     return str((await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None))["id"])
 
 
-async def test_who_wrote_lately_is_not_read_again(blog: Blog) -> None:
+async def test_a_cached_author_is_not_read_again(blog: Blog) -> None:
     users, user_id = blog.users, await _registered(blog)
     await get_author(users, user_id)
 
@@ -27,7 +27,7 @@ async def test_who_wrote_lately_is_not_read_again(blog: Blog) -> None:
     assert charge.answers == 0
 
 
-async def test_a_rename_in_this_process_is_known_at_once(blog: Blog) -> None:
+async def test_a_rename_in_this_process_updates_the_cache(blog: Blog) -> None:
     users, user_id, name = blog.users, await _registered(blog), unique("countess")
     await get_author(users, user_id)
 
@@ -36,7 +36,7 @@ async def test_a_rename_in_this_process_is_known_at_once(blog: Blog) -> None:
     assert (await get_author(users, user_id))["username"] == name
 
 
-async def test_an_older_state_does_not_take_the_place_of_a_later_one(blog: Blog) -> None:
+async def test_an_older_username_does_not_replace_a_later_one(blog: Blog) -> None:
     users, user_id, name = blog.users, await _registered(blog), unique("countess")
     before = await get_author(users, user_id)
     await edit_user(users, user_id, UserChanges(username=name), etag=None)
@@ -46,11 +46,13 @@ async def test_an_older_state_does_not_take_the_place_of_a_later_one(blog: Blog)
     assert (await get_author(users, user_id))["username"] == name
 
 
-async def test_a_comment_under_a_name_of_another_process_before_the_rename_gets_the_present_one(blog: Blog) -> None:
+async def test_the_change_feed_corrects_a_comment_with_a_stale_username(blog: Blog) -> None:
     here, user_id, name = blog.users, await _registered(blog), unique("countess")
     author = await get_author(here, user_id)
     post = await blog.posts.create(a_post(author))
-    await edit_user(blog.users, user_id, UserChanges(username=name), etag=None)  # another process, as `here` sees it
+    await edit_user(
+        blog.users, user_id, UserChanges(username=name), etag=None
+    )  # as in another process: `here` has a cache of its own
     await blog.drain()
 
     stale = await create_comment(

@@ -11,7 +11,7 @@ from tests.api import Api
 PROPERTIES = {"id", "type", "postId", "userId", "userUsername", "content", "creationDate"}
 
 
-async def test_a_created_comment_has_its_properties_and_no_others(api: Api) -> None:
+async def test_a_created_comment_has_exactly_its_documented_properties(api: Api) -> None:
     author, reader = await api.new_user(), await api.new_user("reader")
     post = await api.new_post(author)
 
@@ -29,7 +29,7 @@ async def test_a_created_comment_has_its_properties_and_no_others(api: Api) -> N
     assert answer.headers["location"] == f"/api/posts/{post['id']}/comments/{answer.body['id']}"
 
 
-async def test_comments_are_read_back_and_counted_at_once_newest_first(api: Api) -> None:
+async def test_new_comments_are_listed_and_counted_immediately(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     comments = [await api.new_comment(post, author, f"Comment {number}.") for number in range(3)]
@@ -42,7 +42,7 @@ async def test_comments_are_read_back_and_counted_at_once_newest_first(api: Api)
 
 
 @pytest.mark.parametrize("content", ["c", "c" * 5_000, "😀" * 5_000, "\x00\x1f\u2028\ufeff", "'\"\\</script>"])
-async def test_a_comment_comes_back_as_it_was_sent(api: Api, content: str) -> None:
+async def test_a_comment_returns_its_content_unchanged(api: Api, content: str) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
 
@@ -52,7 +52,7 @@ async def test_a_comment_comes_back_as_it_was_sent(api: Api, content: str) -> No
     assert (await api.list_comments(post["id"])).body["items"] == [created.body]
 
 
-async def test_comments_at_once_are_all_counted(api: Api) -> None:
+async def test_concurrent_comments_are_all_counted(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
 
@@ -63,7 +63,7 @@ async def test_comments_at_once_are_all_counted(api: Api) -> None:
     assert len((await api.list_comments(post["id"])).body["items"]) == 15
 
 
-async def test_a_deleted_comment_is_gone_and_uncounted_at_once(api: Api) -> None:
+async def test_a_deleted_comment_is_unlisted_and_uncounted_immediately(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     first, second = await api.new_comment(post, author), await api.new_comment(post, author)
@@ -80,7 +80,7 @@ async def test_a_deleted_comment_is_gone_and_uncounted_at_once(api: Api) -> None
 @pytest.mark.parametrize(
     "comment_id", ["unknown", "a b", "o'neil", 'a"b', "a%b", "é😀", "..", "a/b", "a\x00b", "x" * 255]
 )
-async def test_an_id_that_no_comment_has_is_unknown(api: Api, comment_id: str) -> None:
+async def test_unknown_comment_ids_return_404(api: Api, comment_id: str) -> None:
     post = await api.new_post(await api.new_user())
 
     answer = await api.delete_comment(post["id"], comment_id)
@@ -88,7 +88,7 @@ async def test_an_id_that_no_comment_has_is_unknown(api: Api, comment_id: str) -
     assert (answer.status, answer.body["title"]) == (404, "Comment not found")
 
 
-async def test_neither_post_nor_like_nor_anothers_comment_is_a_comment_of_the_post(api: Api) -> None:
+async def test_ids_of_other_items_are_not_comments_of_the_post(api: Api) -> None:
     author = await api.new_user()
     post, other_post = await api.new_post(author), await api.new_post(author)
     like, elsewhere = await api.new_like(post, author), await api.new_comment(other_post, author)
@@ -99,7 +99,7 @@ async def test_neither_post_nor_like_nor_anothers_comment_is_a_comment_of_the_po
     assert (await api.get_post(post["id"])).body["likeCount"] == 1
 
 
-async def test_an_unknown_user_cannot_comment(api: Api) -> None:
+async def test_comments_require_a_known_user(api: Api) -> None:
     post = await api.new_post(await api.new_user())
 
     answer = await api.create_comment(post["id"], "unknown", "Well put.")

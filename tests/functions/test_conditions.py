@@ -46,7 +46,7 @@ Resource = Callable[[Api], Awaitable[tuple[str, list[Send]]]]
 
 
 @PUT_AND_DELETE
-async def test_a_version_that_is_not_the_present_one_does_not_hold(api: Api, resource: Resource) -> None:
+async def test_a_stale_if_match_is_rejected(api: Api, resource: Resource) -> None:
     etag, commands = await resource(api)
 
     for command in commands:
@@ -56,7 +56,7 @@ async def test_a_version_that_is_not_the_present_one_does_not_hold(api: Api, res
 
 
 @PUT_AND_DELETE
-async def test_the_present_version_holds(api: Api, resource: Resource) -> None:
+async def test_a_current_if_match_is_accepted(api: Api, resource: Resource) -> None:
     etag, commands = await resource(api)
 
     answer = await commands[0]({"If-Match": etag})
@@ -65,7 +65,7 @@ async def test_the_present_version_holds(api: Api, resource: Resource) -> None:
 
 
 @PUT_AND_DELETE
-async def test_any_version_holds_when_any_will_do(api: Api, resource: Resource) -> None:
+async def test_an_if_match_of_any_is_accepted(api: Api, resource: Resource) -> None:
     _, commands = await resource(api)
 
     for command in commands:
@@ -74,14 +74,14 @@ async def test_any_version_holds_when_any_will_do(api: Api, resource: Resource) 
 
 @PUT_AND_DELETE
 @pytest.mark.parametrize("header", ["", "unquoted", '"open', '"a", "b"'])
-async def test_what_is_not_one_entity_tag_is_refused_not_ignored(api: Api, resource: Resource, header: str) -> None:
+async def test_a_malformed_if_match_is_rejected(api: Api, resource: Resource, header: str) -> None:
     _, commands = await resource(api)
 
     for command in commands:
         assert (await command({"If-Match": header})).status == 400
 
 
-async def test_every_change_has_another_version(api: Api) -> None:
+async def test_every_change_gets_a_new_etag(api: Api) -> None:
     author = await api.new_user()
     created = await api.create_post(author["id"], "A title", "Some content.")
     post = created.body
@@ -96,7 +96,7 @@ async def test_every_change_has_another_version(api: Api) -> None:
     assert (await api.get_post(post["id"])).body == liked.body
 
 
-async def test_an_unknown_resource_is_unknown_before_its_version_matters(api: Api) -> None:
+async def test_unknown_resources_return_404_regardless_of_if_match(api: Api) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     stale = {"If-Match": '"stale"'}
@@ -112,7 +112,7 @@ async def test_an_unknown_resource_is_unknown_before_its_version_matters(api: Ap
     assert {answer.status for answer in answers} == {404}
 
 
-async def test_a_condition_on_a_like_that_is_not_there_does_not_hold(api: Api) -> None:
+async def test_an_if_match_on_a_missing_like_is_rejected(api: Api) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
 
@@ -120,7 +120,7 @@ async def test_a_condition_on_a_like_that_is_not_there_does_not_hold(api: Api) -
 
 
 @pytest.mark.parametrize("kind", ["user", "post"])
-async def test_a_caller_who_has_the_present_version_gets_304(api: Api, kind: str) -> None:
+async def test_a_current_if_none_match_returns_304(api: Api, kind: str) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     path = f"/api/users/{user['id']}" if kind == "user" else f"/api/posts/{post['id']}"
@@ -134,11 +134,11 @@ async def test_a_caller_who_has_the_present_version_gets_304(api: Api, kind: str
         assert (await api.send("GET", path, headers={"If-None-Match": header})).status == 200, header
 
 
-async def test_if_none_match_does_not_make_an_unknown_resource_known(api: Api) -> None:
+async def test_if_none_match_on_an_unknown_resource_returns_404(api: Api) -> None:
     assert (await api.get_user("unknown", {"If-None-Match": "*"})).status == 404
 
 
-async def test_the_entity_tag_of_a_resource_is_strong_and_quoted(api: Api) -> None:
+async def test_etags_are_strong_and_quoted(api: Api) -> None:
     user = await api.create_user((await api.new_user())["username"] + "-y")
 
     assert user.etag.startswith('"')
@@ -146,7 +146,7 @@ async def test_the_entity_tag_of_a_resource_is_strong_and_quoted(api: Api) -> No
     assert len(user.etag) > 2
 
 
-async def test_a_version_that_does_not_hold_is_412_also_where_the_edit_would_change_nothing(api: Api) -> None:
+async def test_a_stale_if_match_is_rejected_even_if_the_edit_changes_nothing(api: Api) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     of_post, of_user = (await api.get_post(post["id"])).etag, (await api.get_user(user["id"])).etag

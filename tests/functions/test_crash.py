@@ -1,4 +1,4 @@
-"""The app killed in the middle of its reactions: what it had begun is finished by the next one."""
+"""The app is killed while it handles changes; the next process finishes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.polling import eventually
 from tests.running_app import running_app
 
 POSTS = 12
-# The leases of a killed host are another one's after this and one look around.
+# Another host takes over the leases of a killed one after this time.
 LEASE_EXPIRATION_S = 15
 
 
@@ -32,16 +32,16 @@ def crash_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
         yield listening
 
 
-async def test_a_kill_in_the_middle_of_every_reaction_loses_nothing(
+async def test_killing_the_app_during_every_kind_of_change_loses_nothing(
     blog: Blog, crash_gateway: Gateway, tmp_path: Path
 ) -> None:
-    """The first process finds all of this when it first starts, and is killed with a rename half carried, a copy
-    written whose answer never came, and an entry of the feed that was never written."""
+    """The first process is killed during a rename's fan-out, after it wrote a copy but before the response, and before
+    it wrote to the feed."""
     author = await _a_blog_from_before_the_functions_ran(blog)
     settings = replace(blog.settings, account_endpoint=crash_gateway.endpoint)
 
-    with _holding_in_the_middle(crash_gateway) as held, running_app(settings, tmp_path / "first.log") as first:
-        await eventually(lambda: all(reaction.operations for reaction in held), deadline_s=30)
+    with _holding_midway(crash_gateway) as held, running_app(settings, tmp_path / "first.log") as first:
+        await eventually(lambda: all(operations.operations for operations in held), deadline_s=30)
         first.kill()
     of_author = [item for item in await blog.all_items(blog.posts) if item["userId"] == author["id"]]
     broken_before = await _broken(blog, within_s=0)
@@ -58,7 +58,7 @@ async def test_a_kill_in_the_middle_of_every_reaction_loses_nothing(
 
 
 @contextmanager
-def _holding_in_the_middle(gateway: Gateway) -> Iterator[list[Held]]:
+def _holding_midway(gateway: Gateway) -> Iterator[list[Held]]:
     with (
         gateway.holding(named("batch posts"), after=POSTS // 2) as renames,
         gateway.holding(named("create users"), after=POSTS // 2, applied=True) as copies,
@@ -68,8 +68,7 @@ def _holding_in_the_middle(gateway: Gateway) -> Iterator[list[Held]]:
 
 
 async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
-    """A renamed author and one who kept his name, with posts, comments and likes, one post deleted; nothing of it has
-    been reacted to."""
+    """Two users, one of them renamed, with posts, comments and likes. One post is deleted. No change was handled."""
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
     reader = await create_user(blog.users, NewUser(username=unique("reader")), idempotency_key=None)
     posts = [
@@ -84,6 +83,6 @@ async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
 
 
 async def _broken(blog: Blog, *, within_s: float) -> list[str]:
-    """What is still wrong when so much time has passed; nothing as soon as nothing is."""
+    """Return what is still wrong after `within_s`; return early if nothing is."""
     findings = await verify_within(StoredBlog(blog.users, blog.posts, blog.feed, blog.failures), within_s)
     return [str(finding) for finding in findings if finding.kind.is_broken]

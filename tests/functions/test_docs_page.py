@@ -1,4 +1,4 @@
-"""The interactive page in a real browser, sending requests to the running app."""
+"""Swagger UI in a real browser, sending requests to the running app."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def chromium() -> str:
 
 @pytest.fixture(scope="module")
 def app(chromium: str, emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """An app for this file alone: the name in the page's example is free, and the feed holds still."""
+    """An app with its own database, so the example username is available and the feed does not change."""
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("docs-page")))
     with running_app(settings, tmp_path_factory.mktemp("docs-page") / "host.log") as running:
         yield running
 
 
 class Operation:
-    """One operation on the page, by the tag and the name of its function."""
+    """An operation on the page, by tag and function name."""
 
     def __init__(self, page: Page, tag: str, name: str) -> None:
         self._page = page
@@ -46,11 +46,11 @@ class Operation:
         await self._page.click(f"{self._place} .opblock-summary-control")
 
     async def body(self) -> Any:
-        """The body that is offered for sending."""
+        """The example body."""
         return json.loads(await self._page.text(f"{self._place} .body-param__text"))
 
     async def execute(self) -> tuple[int, Any]:
-        """Press "Execute" (an opened operation is ready to be tried out); the status and the body then shown."""
+        """Press "Execute" and return the status and body that the page shows."""
         await self._page.click(f"{self._place} .execute")
         shown = f"{self._place} .live-responses-table .response"
         status = await self._page.text(f"{shown} .response-col_status")
@@ -59,12 +59,12 @@ class Operation:
 
 
 def assert_keeps_to_itself(page: Page, address: str) -> None:
-    """The page asked nobody but the app (the icons are in the style sheet), and the browser has no complaint."""
+    """The page sent requests only to the app, and the browser reported no violation."""
     elsewhere = [url for url in page.requested if not url.startswith((f"{address}/", "data:"))]
     assert (elsewhere, page.complaints) == ([], [])
 
 
-async def test_the_feed_can_be_read_from_the_page(app: RunningApp, api: Api, chromium: str, tmp_path: Path) -> None:
+async def test_the_page_can_request_the_feed(app: RunningApp, api: Api, chromium: str, tmp_path: Path) -> None:
     feed = await a_feed_of_one_post(api)
     async with browser_page(chromium, tmp_path / "docs.png") as page:
         await page.open(f"{app.url}/api/docs")
@@ -85,7 +85,7 @@ async def a_feed_of_one_post(api: Api) -> dict[str, Any]:
     return await eventually(feed, "the post in the feed")
 
 
-async def test_a_user_can_be_created_from_the_page_with_the_example_as_it_stands(
+async def test_the_page_can_create_a_user_from_the_example_body(
     app: RunningApp, api: Api, chromium: str, tmp_path: Path
 ) -> None:
     async with browser_page(chromium, tmp_path / "docs.png") as page:
@@ -101,7 +101,7 @@ async def test_a_user_can_be_created_from_the_page_with_the_example_as_it_stands
         assert_keeps_to_itself(page, app.url)
 
 
-async def test_a_page_that_does_not_keep_to_itself_is_found_out(chromium: str, tmp_path: Path) -> None:
+async def test_a_page_that_violates_its_policy_is_detected(chromium: str, tmp_path: Path) -> None:
     script = 'console.error("told"); fetch("http://127.0.0.1:9/elsewhere").catch(() => {}); fetch("/missing"); lost();'
     async with TestServer(serving("<script>inline()</script><script src=/script></script><p>Done", script)) as server:
         address = str(server.make_url("")).rstrip("/")
@@ -124,7 +124,7 @@ async def test_a_page_that_does_not_keep_to_itself_is_found_out(chromium: str, t
 
 
 def serving(page: str, script: str) -> web.Application:
-    """A server of one page under a policy like that of ours."""
+    """A server of one page with a policy like the app's."""
     policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'"}
 
     async def get_page(_: web.Request) -> web.Response:

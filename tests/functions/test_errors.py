@@ -1,4 +1,4 @@
-"""The table of errors, row by row, and the edges of every limit."""
+"""Error responses, and the edges of every limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def assert_problem(answer: Answer, status: int, title: str, instance: str) -> None:
-    """Problem details as RFC 9457 has them, with nothing else in it."""
+    """Check for problem details (RFC 9457) without extra members."""
     assert (answer.status, answer.body["status"], answer.body["title"]) == (status, status, title)
     assert answer.headers["content-type"].startswith("application/problem+json")
     assert answer.body["type"] == "/api/docs#" + title.lower().replace(" ", "-")
@@ -51,15 +51,15 @@ def pointers(answer: Answer) -> list[str]:
         pytest.param(b'{"username": "bob"} {}', id="something after it"),
     ],
 )
-async def test_a_body_that_is_no_json_object_is_malformed(api: Api, content: bytes) -> None:
+async def test_a_body_that_is_not_a_json_object_returns_400(api: Api, content: bytes) -> None:
     answer = await api.send("POST", "/api/users", content=content, headers=JSON)
 
     assert_problem(answer, 400, "Malformed request", "/api/users")
     assert "x-ms-request-charge" not in answer.headers
 
 
-async def test_a_chunked_body_is_as_good_as_none(api: Api, app: RunningApp) -> None:
-    """The real Functions host does not hand it to the app."""
+async def test_a_chunked_body_counts_as_empty(api: Api, app: RunningApp) -> None:
+    """The real Functions host does not pass it to the app."""
     request = (
         b"POST /api/users HTTP/1.1\r\nHost: blog\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
     )
@@ -77,7 +77,7 @@ async def test_a_chunked_body_is_as_good_as_none(api: Api, app: RunningApp) -> N
         *("application/json5", "application/problem+json"),
     ],
 )
-async def test_a_body_that_does_not_say_it_is_json_is_unsupported(api: Api, content_type: str | None) -> None:
+async def test_a_body_without_a_json_content_type_returns_415(api: Api, content_type: str | None) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
 
     answer = await api.send("POST", "/api/users", content=b'{"username": "bob"}', headers=headers)
@@ -89,13 +89,13 @@ async def test_a_body_that_does_not_say_it_is_json_is_unsupported(api: Api, cont
     "content_type",
     ["application/json", "Application/JSON", "application/json;charset=utf-8", 'application/json; charset="UTF-8"'],
 )
-async def test_json_may_say_that_it_is_utf_8(api: Api, content_type: str) -> None:
+async def test_a_json_content_type_may_have_a_utf_8_charset(api: Api, content_type: str) -> None:
     content = json.dumps({"username": unique("ada")}).encode()
 
     assert (await api.send("POST", "/api/users", content=content, headers={"Content-Type": content_type})).status == 201
 
 
-async def test_a_body_of_256_kib_is_taken_and_one_byte_more_is_not(api: Api) -> None:
+async def test_a_body_over_256_kib_returns_413(api: Api) -> None:
     body = json.dumps({"username": unique("ada")}).encode()
 
     taken = await api.send("POST", "/api/users", content=body.ljust(LIMIT), headers=JSON)
@@ -134,7 +134,7 @@ POST = {"userId": "u", "title": "A title", "content": "Some content."}
         (POST | {"Title": "x", "user_id": "u"}, ["/Title", "/user_id"]),
     ],
 )
-async def test_every_fault_of_a_new_post_is_named_at_once(api: Api, body: Json, expected: list[str]) -> None:
+async def test_all_invalid_fields_of_a_new_post_are_reported(api: Api, body: Json, expected: list[str]) -> None:
     answer = await api.send("POST", "/api/posts", body=body)
 
     assert_problem(answer, 422, "Invalid fields", "/api/posts")
@@ -154,7 +154,7 @@ async def test_every_fault_of_a_new_post_is_named_at_once(api: Api, body: Json, 
         ("POST", "/api/posts/p/likes", {"userId": None, "postId": "p"}, ["/postId", "/userId"]),
     ],
 )
-async def test_every_fault_of_any_body_is_named_at_once(
+async def test_all_invalid_fields_of_any_body_are_reported(
     api: Api, method: str, path: str, body: Json, expected: list[str]
 ) -> None:
     answer = await api.send(method, path, body=body)
@@ -164,7 +164,7 @@ async def test_every_fault_of_any_body_is_named_at_once(
 
 
 @pytest.mark.parametrize("key", ["username", "user\\u006eame"])
-async def test_of_a_repeated_key_the_last_counts(api: Api, key: str) -> None:
+async def test_the_last_of_duplicate_json_keys_is_used(api: Api, key: str) -> None:
     name = unique("ada")
     content = f'{{"username": "x", "{key}": "{name}"}}'.encode()
 
@@ -187,11 +187,11 @@ async def test_of_a_repeated_key_the_last_counts(api: Api, key: str) -> None:
         ("GET", "/feed"),
     ],
 )
-async def test_unknown_paths_and_methods_are_the_hosts_to_refuse(api: Api, method: str, path: str) -> None:
+async def test_unknown_paths_and_methods_return_404(api: Api, method: str, path: str) -> None:
     assert (await api.send(method, path, body={} if method != "GET" else None)).status == 404
 
 
-async def test_not_found_and_taken_are_problems_like_all_others(api: Api) -> None:
+async def test_404_and_409_return_problem_details(api: Api) -> None:
     user = await api.new_user()
     other = await api.new_user()
     post = await api.new_post(user)
@@ -204,8 +204,7 @@ async def test_not_found_and_taken_are_problems_like_all_others(api: Api) -> Non
     assert_problem(taken, 409, "Username taken", f"/api/users/{user['id']}")
 
 
-async def test_headers_with_bytes_that_are_no_text_are_refused_or_ignored(app: RunningApp) -> None:
-    """A header may hold any byte; whatever it is for, it is no failure of ours."""
+async def test_headers_with_invalid_utf_8_are_rejected_or_ignored(app: RunningApp) -> None:
     headers = {b"Idempotency-Key": b"400", b"If-Match": b"400", b"If-None-Match": b"201", b"traceparent": b"201"}
     statuses = {}
     for name in headers:
@@ -217,7 +216,7 @@ async def test_headers_with_bytes_that_are_no_text_are_refused_or_ignored(app: R
     assert statuses == headers
 
 
-async def test_an_if_match_with_bytes_that_are_no_text_does_not_hold(api: Api, app: RunningApp) -> None:
+async def test_an_if_match_with_invalid_utf_8_is_rejected(api: Api, app: RunningApp) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     paths = [f"/api/posts/{post['id']}", f"/api/posts/{post['id']}/likes/{user['id']}"]
@@ -235,7 +234,7 @@ async def test_an_if_match_with_bytes_that_are_no_text_does_not_hold(api: Api, a
 
 
 async def raw(app: RunningApp, request: bytes) -> bytes:
-    """Send bytes that no client would; the whole answer."""
+    """Send raw bytes and return the whole response."""
     host, port = app.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(request)
@@ -246,7 +245,7 @@ async def raw(app: RunningApp, request: bytes) -> bytes:
     return answer
 
 
-async def test_an_answer_has_no_property_of_the_database(api: Api) -> None:
+async def test_responses_omit_database_properties(api: Api) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     await api.new_comment(post, user)

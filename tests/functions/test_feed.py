@@ -1,4 +1,4 @@
-"""Q6: the front page."""
+"""Q6: the feed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.items import a_post
 from tests.polling import eventually
 
 
-async def test_new_posts_come_first_in_short_form(api: Api) -> None:
+async def test_new_posts_are_listed_first_in_short_form(api: Api) -> None:
     author = await api.new_user()
     posts = [await api.new_post(author, f"Title {number}", "word " * 100) for number in range(3)]
 
@@ -43,7 +43,7 @@ async def test_the_feed_has_no_pages(api: Api) -> None:
 
 async def test_the_feed_is_exactly_the_most_recent_of_all_posts(api: Api, stored: Blog) -> None:
     author = await api.new_user()
-    # So many of one moment that the cut falls among them.
+    # More posts with one date than the feed holds.
     moment = now()
     crowd = [a_post(author) | {"creationDate": moment} for _ in range(FEED_LENGTH + 5)]
     await asyncio.gather(*(stored.posts.create(post) for post in crowd))
@@ -52,7 +52,7 @@ async def test_the_feed_is_exactly_the_most_recent_of_all_posts(api: Api, stored
 
     async def is_exact() -> bool:
         answer = await api.get_feed(limit=FEED_LENGTH)
-        return [item["id"] for item in answer.body["items"]] == await most_recent(stored)
+        return [item["id"] for item in answer.body["items"]] == await _most_recent(stored)
 
     await eventually(is_exact)
 
@@ -60,14 +60,14 @@ async def test_the_feed_is_exactly_the_most_recent_of_all_posts(api: Api, stored
     assert twenty == (await api.get_feed(limit=FEED_LENGTH)).body["items"][:20]
 
 
-async def most_recent(stored: Blog) -> list[str]:
+async def _most_recent(stored: Blog) -> list[str]:
     posts = [item for item in await stored.all_items(stored.posts) if item["type"] == "post"]
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
     return [post["id"] for post in newest_first[:FEED_LENGTH]]
 
 
 @pytest.mark.parametrize("content", ["<script>alert(1)</script>", "\x00", "🇩🇪" * 150])
-async def test_a_strange_post_is_shown_like_any_other(api: Api, content: str) -> None:
+async def test_unusual_content_is_listed_unchanged(api: Api, content: str) -> None:
     author = await api.new_user()
     post = await api.new_post(author, content=content)
 
@@ -80,7 +80,7 @@ async def test_a_strange_post_is_shown_like_any_other(api: Api, content: str) ->
     assert shown_content == content or (shown_content.endswith("🇪…") and len(shown_content) <= 200)
 
 
-async def test_the_feed_may_be_cached_and_says_when_nothing_has_changed(api: Api) -> None:
+async def test_the_feed_is_cacheable_and_returns_304_if_unchanged(api: Api) -> None:
     answer = await api.get_feed(limit=3)
 
     async def unchanged() -> bool:
@@ -89,10 +89,10 @@ async def test_the_feed_may_be_cached_and_says_when_nothing_has_changed(api: Api
         return (again.status, again.content, again.etag) == (304, b"", first.etag)
 
     assert answer.headers["cache-control"] == "public, max-age=1, stale-while-revalidate=1"
-    await eventually(unchanged)  # other tests write posts meanwhile
+    await eventually(unchanged)  # other tests write posts at the same time
 
 
-async def test_lists_of_other_lengths_are_other_versions(api: Api) -> None:
+async def test_each_limit_has_its_own_etag(api: Api) -> None:
     author = await api.new_user()
     for number in range(3):
         await api.new_post(author, f"Title {number}")

@@ -1,4 +1,4 @@
-"""What /api/health finds out, through the real SDK, of a service that lacks, refuses and delays things."""
+"""/api/health, through the real SDK, against a service that lacks, refuses and delays things."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
 
-from functions import description, health
+from functions import docs, health
 from shared.containers import container_definitions
 from shared.cosmos import Container, connect
-from shared.data.health import KEPT_S, Readiness
+from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.settings import Settings, SettingsError
 from tests.blog import Blog
 from tests.contract import assert_answer_matches
+from tests.polling import eventually
 
 SCRIPTS = {
     "posts/createComment",
@@ -36,7 +37,7 @@ EVERYTHING = {"database", "users", "posts", "feed", "failures", "leases"} | SCRI
 
 @dataclass
 class Service:
-    """As much of Cosmos DB as answers what is there: names as Readiness gives them."""
+    """The part of Cosmos DB that tells what exists, by the names that Readiness uses."""
 
     existing: set[str] = field(default_factory=lambda: set(EVERYTHING))
     forbidden: set[str] = field(default_factory=set)
@@ -104,13 +105,13 @@ async def containers(service: Service) -> AsyncIterator[Callable[[str], Containe
         yield lambda name: Container(database.get_container_client(name))
 
 
-async def test_everything_that_is_there_is_ready(containers: Callable[[str], Container]) -> None:
+async def test_everything_that_exists_is_ready(containers: Callable[[str], Container]) -> None:
     found = await Readiness(containers, uses_scripts=lambda: True).checks()
 
     assert found == dict.fromkeys(EVERYTHING, "ready")
 
 
-async def test_a_database_that_was_provisioned_is_ready_until_something_is_taken_away(blog: Blog) -> None:
+async def test_a_provisioned_database_is_ready_until_something_is_deleted(blog: Blog) -> None:
     found = await Readiness(blog.container, uses_scripts=lambda: True).checks()
     assert found == dict.fromkeys(EVERYTHING, "ready")
 
@@ -131,7 +132,7 @@ async def test_a_database_that_was_provisioned_is_ready_until_something_is_taken
         ({"database"}, {"database"}),
     ],
 )
-async def test_everything_that_is_missing_is_named(
+async def test_everything_missing_is_named(
     service: Service, containers: Callable[[str], Container], missing: set[str], not_ready: set[str]
 ) -> None:
     service.existing -= missing
@@ -142,7 +143,7 @@ async def test_everything_that_is_missing_is_named(
     assert set(refusal.value.names) == not_ready
 
 
-async def test_scripts_that_may_not_be_listed_are_unchecked(
+async def test_scripts_that_cannot_be_listed_are_unchecked(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
     service.forbidden = {"posts/", "feed/"}
@@ -152,16 +153,14 @@ async def test_scripts_that_may_not_be_listed_are_unchecked(
     assert {name for name, state in found.items() if state == "unchecked"} == SCRIPTS
 
 
-async def test_a_container_that_may_not_be_read_is_not_ready(
-    service: Service, containers: Callable[[str], Container]
-) -> None:
+async def test_a_forbidden_container_is_not_ready(service: Service, containers: Callable[[str], Container]) -> None:
     service.forbidden = {"users"}
 
     with pytest.raises(NotReady, match=r"Not ready: users\."):
         await Readiness(containers, uses_scripts=lambda: True).checks()
 
 
-async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
+async def test_a_silent_database_is_not_ready_after_the_deadline(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
     service.hanging = True
@@ -174,8 +173,8 @@ async def test_a_database_that_does_not_answer_is_given_up_on_at_the_deadline(
     assert time.monotonic() - started < 2
 
 
-async def test_a_database_that_cannot_be_reached_is_not_ready() -> None:
-    # Not entered, as in the app: entering would connect.
+async def test_an_unreachable_database_is_not_ready() -> None:
+    # Like the app, do not enter the client: that would connect.
     client = connect(Settings(f"http://127.0.0.1:{unused_port()}/", "a2V5", "blog"))
     database = client.get_database_client("blog")
     readiness = Readiness(
@@ -197,9 +196,7 @@ async def test_incomplete_settings_are_not_ready() -> None:
         await Readiness(no_container, uses_scripts=lambda: True).checks()
 
 
-async def test_scripts_that_no_request_runs_are_not_asked_for(
-    service: Service, containers: Callable[[str], Container]
-) -> None:
+async def test_unused_scripts_are_not_checked(service: Service, containers: Callable[[str], Container]) -> None:
     service.existing -= SCRIPTS
 
     found = await Readiness(containers, uses_scripts=lambda: False).checks()
@@ -207,33 +204,55 @@ async def test_scripts_that_no_request_runs_are_not_asked_for(
     assert set(found) == EVERYTHING - SCRIPTS
 
 
-async def test_however_many_ask_the_database_is_asked_once_a_second(
+async def test_concurrent_requests_share_one_check_that_is_kept(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
-    now = 1000.0
-    readiness = Readiness(containers, uses_scripts=lambda: True, clock=lambda: now)
+    readiness = Readiness(containers, uses_scripts=lambda: True, kept_s=60)
 
     await asyncio.gather(*(readiness.checks() for _ in range(20)))
-    assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
-
     service.existing -= {"posts/createLike"}
     await readiness.checks()
-    now += KEPT_S
-    with pytest.raises(NotReady, match="posts/createLike"):
-        await readiness.checks()
+
+    assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
 
 
-async def test_the_endpoint_answers_as_described(
+async def test_a_failed_check_is_kept_too(service: Service, containers: Callable[[str], Container]) -> None:
+    readiness = Readiness(containers, uses_scripts=lambda: False, kept_s=60)
+    service.existing -= {"feed"}
+
+    for _ in range(2):
+        with pytest.raises(NotReady, match="feed"):
+            await readiness.checks()
+
+    assert sorted(service.asked) == sorted(EVERYTHING - SCRIPTS)
+
+
+async def test_an_expired_check_is_repeated(service: Service, containers: Callable[[str], Container]) -> None:
+    readiness = Readiness(containers, uses_scripts=lambda: True, kept_s=0.01)
+    await readiness.checks()
+    service.existing -= {"posts/createLike"}
+
+    async def is_noticed() -> bool:
+        try:
+            await readiness.checks()
+        except NotReady as refusal:
+            return refusal.names == ("posts/createLike",)
+        return False
+
+    await eventually(is_noticed)
+
+
+async def test_the_responses_match_the_description(
     service: Service, containers: Callable[[str], Container], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = 1000.0
-    readiness = Readiness(containers, uses_scripts=lambda: True, clock=lambda: now)
-    monkeypatch.setattr(health, "_readiness", lambda: readiness)
+    def new_readiness() -> None:
+        monkeypatch.setattr(health, "_readiness", Readiness(containers, uses_scripts=lambda: True))
 
-    ready = await answered_as_described()
+    new_readiness()
+    ready = await _described_response()
     service.existing -= {"feed", "posts/createLike"}
-    now += KEPT_S
-    unready = await answered_as_described()
+    new_readiness()
+    unready = await _described_response()
 
     assert (ready.status_code, ready.headers["Cache-Control"]) == (200, "no-store")
     assert unready.status_code == 503
@@ -242,9 +261,9 @@ async def test_the_endpoint_answers_as_described(
     assert problem["detail"] == "Not ready: posts/createLike, feed, feed/truncateFeed."
 
 
-async def answered_as_described() -> func.HttpResponse:
+async def _described_response() -> func.HttpResponse:
     answer = await health.get_health(func.HttpRequest("GET", "http://blog.test/api/health", body=b""))
     headers = {**answer.headers, "content-type": answer.mimetype}
-    openapi = json.loads(description.openapi_document().content)
+    openapi = json.loads(docs.openapi_document().content)
     assert_answer_matches(openapi, "GET", "/api/health", answer.status_code, headers, answer.get_body())
     return answer

@@ -1,7 +1,6 @@
-"""Input that means harm: what is pasted into queries, logs and headers, and what would use more than its share.
+"""Hostile input: injection, forged log lines and headers, and excessive sizes.
 
-Bodies are tried in test_errors.py, cursors and limits in test_pages.py, tokens and other people's things in
-tests/auth/. docs/security.md has the table of attacks.
+See also test_errors.py for bodies, test_pages.py for cursors, and tests/auth/. docs/security.md lists all attacks.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
-from functions.description import described_endpoints
-from shared.http.endpoints import Endpoint
+from functions.docs import operations
+from shared.http.openapi import ApiOperation
 from shared.models.fields import is_item_id
 from tests.api import Answer, Api
 from tests.functions.test_errors import raw
@@ -28,9 +27,9 @@ BODIES = {
     "create_comment": {"userId": "u", "content": "Well put."},
     "create_like": {"userId": "u"},
 }
-WITH_IDS = {endpoint.name: endpoint for endpoint in described_endpoints() if "{" in endpoint.route}
+WITH_IDS = {operation.name: operation for operation in operations() if "{" in operation.route}
 
-# What would be more than an id in a query, a patch's condition, a link, a script's source or a path.
+# Strings with a meaning in queries, patch conditions, links, scripts, or paths.
 INJECTIONS = [
     *("x' OR '1'='1", "x' OR 1=1 --", 'x" OR ""="', "x'; DROP", "' UNION SELECT * FROM c --", "@id", "c.id", "*"),
     *("{{7*7}}", "${jndi:ldap://x}", "$(id)", "`id`", "</script><script>", "%s%s%n", "__proto__", "constructor"),
@@ -39,23 +38,23 @@ INJECTIONS = [
 ]
 
 
-def path_of(endpoint: Endpoint, item_id: str) -> str:
+def path_of(operation: ApiOperation, item_id: str) -> str:
     text = quote(item_id, safe="") if item_id.strip(".") else item_id.replace(".", "%2E")
-    return "/api/" + endpoint.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
+    return "/api/" + operation.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
 
 
-async def send(api: Api, endpoint: Endpoint, item_id: str) -> Answer:
-    return await api.send(endpoint.method, path_of(endpoint, item_id), body=BODIES.get(endpoint.name))
+async def send(api: Api, operation: ApiOperation, item_id: str) -> Answer:
+    return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.name))
 
 
 @pytest.mark.parametrize("name", WITH_IDS)
-async def test_an_id_is_an_id_and_nothing_else(api: Api, name: str) -> None:
+async def test_injection_in_a_path_id_returns_404(api: Api, name: str) -> None:
     answers = {injection: await send(api, WITH_IDS[name], injection) for injection in INJECTIONS}
 
     assert {injection: answer.status for injection, answer in answers.items()} == dict.fromkeys(INJECTIONS, 404)
 
 
-async def test_the_user_whom_a_body_names_is_an_id_and_nothing_else(api: Api) -> None:
+async def test_injection_in_a_body_user_id_returns_404(api: Api) -> None:
     post = await api.new_post(await api.new_user())
 
     for user_id in INJECTIONS:
@@ -67,7 +66,7 @@ async def test_the_user_whom_a_body_names_is_an_id_and_nothing_else(api: Api) ->
         assert [(answer.status, answer.body["title"]) for answer in answers] == [(404, "User not found")] * 3, user_id
 
 
-async def test_titles_contents_and_keys_are_kept_as_they_are(api: Api) -> None:
+async def test_injection_in_text_and_keys_is_stored_verbatim(api: Api) -> None:
     author = await api.new_user()
 
     for text in INJECTIONS:
@@ -83,8 +82,8 @@ def cursor_of(date: str, item_id: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([date, item_id]).encode()).decode().rstrip("=")
 
 
-async def test_a_forged_cursor_reads_nothing_but_its_list(api: Api) -> None:
-    """It has no room for a partition, a container or a type; what it has is compared, never executed."""
+async def test_a_forged_cursor_reads_only_its_own_list(api: Api) -> None:
+    """A cursor cannot name a partition, container, or type. Its values are compared, never executed."""
     author, other = await api.new_user(), await api.new_user()
     post, secret = await api.new_post(author), await api.new_post(other)
     own = await api.new_comment(post, author)
@@ -102,7 +101,7 @@ async def test_a_forged_cursor_reads_nothing_but_its_list(api: Api) -> None:
             assert (comments.status, posts.status) == (400, 400), item_id
 
 
-async def test_a_deleted_post_is_not_read_through_a_cursor_beyond_every_date(api: Api) -> None:
+async def test_a_cursor_in_the_far_future_does_not_reveal_a_deleted_post(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     await api.delete_post(post["id"])
@@ -112,12 +111,12 @@ async def test_a_deleted_post_is_not_read_through_a_cursor_beyond_every_date(api
     assert answer.status == 404
 
 
-# A line of its own, a coloured one, one that overwrites the line before, and the separators of Unicode.
+# Line breaks, escape sequences, backspaces, and Unicode separators.
 FORGERIES = ["a\nFORGED", "a\r\nFORGED: 1", "a\x1b[31mFORGED", "a\x1b]0;FORGED\x07", "a\x08\x08FORGED", "a\u2028FORGED"]
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-async def test_no_input_forges_a_line_of_the_log_or_a_header(api: Api, app: RunningApp, forgery: str) -> None:
+async def test_input_cannot_forge_log_lines_or_headers(api: Api, app: RunningApp, forgery: str) -> None:
     author = await api.new_user()
     lines = len(app.log_lines())
     text = forgery.replace("FORGED", unique("FORGED"))
@@ -139,8 +138,8 @@ async def test_no_input_forges_a_line_of_the_log_or_a_header(api: Api, app: Runn
 
 
 @pytest.mark.parametrize("name", ["traceparent", "User-Agent", "X-Forwarded-For", "Idempotency-Key", "If-None-Match"])
-async def test_no_header_forges_a_line_of_the_log(app: RunningApp, name: str) -> None:
-    """As bytes, which a client would not send: a carriage return, an escape sequence, a tab, half a character."""
+async def test_request_headers_cannot_forge_log_lines(app: RunningApp, name: str) -> None:
+    """Raw bytes: a carriage return, an escape sequence, a tab, invalid UTF-8."""
     mark = unique("FORGED")
     values = [b"\x1b[31m" + mark.encode(), b"a\r" + mark.encode(), b"\t" + mark.encode(), b"\xff\xfe" + mark.encode()]
 
@@ -156,7 +155,7 @@ async def test_no_header_forges_a_line_of_the_log(app: RunningApp, name: str) ->
 
 
 @pytest.mark.parametrize("target", ["/api/users/a%0d%0aSet-Cookie:%20x=1", "/api/posts/a%0aLocation:%20//evil"])
-async def test_an_answer_has_no_header_that_a_path_put_there(app: RunningApp, target: str) -> None:
+async def test_a_path_cannot_inject_response_headers(app: RunningApp, target: str) -> None:
     answer = await raw(app, f"GET {target} HTTP/1.1\r\nHost: blog\r\nConnection: close\r\n\r\n".encode())
 
     head = answer.partition(b"\r\n\r\n")[0].lower()
@@ -169,8 +168,8 @@ async def test_an_answer_has_no_header_that_a_path_put_there(app: RunningApp, ta
     "header",
     ["Host: evil.example", "X-Forwarded-Host: evil.example", "X-Original-URL: /api/users", "Forwarded: host=evil"],
 )
-async def test_no_header_sends_a_client_elsewhere(app: RunningApp, header: str) -> None:
-    """Addresses in answers are paths: there is no host in them to be poisoned."""
+async def test_request_headers_cannot_redirect_a_client(app: RunningApp, header: str) -> None:
+    """URLs in responses are paths without a host."""
     body = json.dumps({"username": unique("ada")})
     host = "" if header.startswith("Host") else "Host: blog\r\n"
 
@@ -185,7 +184,7 @@ async def test_no_header_sends_a_client_elsewhere(app: RunningApp, header: str) 
 
 
 @pytest.mark.parametrize("header", ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
-async def test_no_header_makes_a_command_of_a_query(api: Api, header: str) -> None:
+async def test_request_headers_cannot_override_the_method(api: Api, header: str) -> None:
     post = await api.new_post(await api.new_user())
 
     await api.get_post(post["id"], {header: "DELETE"})
@@ -193,8 +192,8 @@ async def test_no_header_makes_a_command_of_a_query(api: Api, header: str) -> No
     assert (await api.get_post(post["id"])).status == 200
 
 
-async def test_the_pages_of_a_browser_elsewhere_are_not_let_in(api: Api) -> None:
-    """No origin is allowed, and what a form can send is not taken (OWASP API8, cross-site requests)."""
+async def test_cross_origin_requests_are_not_allowed(api: Api) -> None:
+    """No CORS headers, and content types that a form can send are rejected (OWASP API8)."""
     origin = {"Origin": "https://evil.example"}
 
     asked = await api.get_feed()
@@ -210,6 +209,6 @@ async def test_the_pages_of_a_browser_elsewhere_are_not_let_in(api: Api) -> None
 
 
 @pytest.mark.parametrize("name", ["limit", "cursor"])
-async def test_a_query_as_long_as_the_host_takes_is_refused(api: Api, name: str) -> None:
+async def test_very_long_query_parameters_are_rejected(api: Api, name: str) -> None:
     for length in (1_000, 7_000):
         assert (await api.send("GET", f"/api/posts/unknown/comments?{name}={'9' * length}")).status == 400

@@ -1,12 +1,14 @@
-"""Idempotency-Key: a command sent twice is carried out once."""
+"""Idempotency-Key: a command that is sent twice runs once."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Awaitable, Callable
 
 import pytest
 
+from shared.errors import IdempotencyKeyReused
 from tests.api import Answer, Api
 from tests.gateway import Gateway, Operation
 from tests.items import unique
@@ -16,7 +18,7 @@ def a_key() -> dict[str, str]:
     return {"Idempotency-Key": uuid.uuid4().hex}
 
 
-async def test_a_repeated_registration_answers_the_first_user(api: Api) -> None:
+async def test_a_retried_registration_returns_the_first_user(api: Api) -> None:
     key, name = a_key(), unique("ada")
 
     first = await api.create_user(name, key)
@@ -27,7 +29,18 @@ async def test_a_repeated_registration_answers_the_first_user(api: Api) -> None:
     assert without.status == 409
 
 
-async def test_a_repeated_post_answers_the_first_one_and_is_written_once(api: Api) -> None:
+async def test_a_retried_registration_returns_its_user_after_someone_else_took_the_old_name(api: Api) -> None:
+    key, name = a_key(), unique("ada")
+    first = await api.create_user(name, key)
+    renamed = await api.edit_user(first.body["id"], unique("grace"))
+    other = await api.create_user(name)
+
+    again = await api.create_user(name, key)
+
+    assert (other.status, again.status, again.body) == (201, 201, renamed.body)
+
+
+async def test_a_retried_post_returns_the_first_one(api: Api) -> None:
     author, key = await api.new_user(), a_key()
 
     first = await api.create_post(author["id"], "A title", "Some content.", key)
@@ -36,7 +49,7 @@ async def test_a_repeated_post_answers_the_first_one_and_is_written_once(api: Ap
     assert (second.status, second.body, second.etag) == (201, first.body, first.etag)
 
 
-async def test_a_repeated_comment_answers_the_first_one_and_counts_once(api: Api) -> None:
+async def test_a_retried_comment_returns_the_first_one_and_counts_once(api: Api) -> None:
     author, key = await api.new_user(), a_key()
     post = await api.new_post(author)
 
@@ -48,7 +61,7 @@ async def test_a_repeated_comment_answers_the_first_one_and_counts_once(api: Api
     assert (await api.get_post(post["id"])).body["commentCount"] == 1
 
 
-async def test_a_repeated_like_answers_the_first_one_and_counts_once(api: Api) -> None:
+async def test_a_retried_like_returns_the_first_one_and_counts_once(api: Api) -> None:
     liker, key = await api.new_user(), a_key()
     post = await api.new_post(liker)
 
@@ -59,7 +72,7 @@ async def test_a_repeated_like_answers_the_first_one_and_counts_once(api: Api) -
     assert (await api.get_post(post["id"])).body["likeCount"] == 1
 
 
-async def test_commands_with_one_key_at_once_are_carried_out_once(api: Api) -> None:
+async def test_concurrent_commands_with_one_key_run_once(api: Api) -> None:
     author, key, name = await api.new_user(), a_key(), unique("ada")
     post = await api.new_post(author)
 
@@ -73,7 +86,39 @@ async def test_commands_with_one_key_at_once_are_carried_out_once(api: Api) -> N
     assert (await api.get_post(post["id"])).body["commentCount"] == 1
 
 
-async def test_a_key_is_its_users_own(api: Api) -> None:
+Send = Callable[[Api, str, str, str, dict[str, str]], Awaitable[Answer]]
+
+CREATIONS: dict[str, Send] = {
+    "user": lambda api, _, __, text, key: api.create_user(text, key),
+    "post": lambda api, user_id, _, text, key: api.create_post(user_id, text, "Some content.", key),
+    "comment": lambda api, user_id, post_id, text, key: api.create_comment(post_id, user_id, text, key),
+}
+
+
+@pytest.mark.parametrize("kind", CREATIONS)
+async def test_a_key_reused_with_another_body_returns_422(api: Api, kind: str) -> None:
+    author, key = await api.new_user(), a_key()
+    post = await api.new_post(author)
+    send, body, other = CREATIONS[kind], unique("ada"), unique("grace")
+    first = await send(api, author["id"], post["id"], body, key)
+
+    reused = await send(api, author["id"], post["id"], other, key)
+    again = await send(api, author["id"], post["id"], body, key)
+
+    assert (reused.status, reused.body["title"]) == (422, "Idempotency key reused")
+    assert reused.body["detail"] == str(IdempotencyKeyReused())
+    assert (again.status, again.body["id"]) == (201, first.body["id"])
+
+
+async def test_a_key_reused_with_another_username_leaves_that_name_free(api: Api) -> None:
+    key, name = a_key(), unique("grace")
+    await api.create_user(unique("ada"), key)
+    await api.create_user(name, key)
+
+    assert (await api.create_user(name)).status == 201
+
+
+async def test_a_key_is_scoped_to_its_user(api: Api) -> None:
     one, other, key = await api.new_user(), await api.new_user(), a_key()
     post = await api.new_post(one)
 
@@ -84,7 +129,7 @@ async def test_a_key_is_its_users_own(api: Api) -> None:
     assert comments[0].body["id"] != comments[1].body["id"]
 
 
-async def test_without_a_key_or_with_another_a_command_is_another_one(api: Api) -> None:
+async def test_commands_without_a_key_or_with_different_keys_all_run(api: Api) -> None:
     author = await api.new_user()
 
     answers = [
@@ -95,7 +140,7 @@ async def test_without_a_key_or_with_another_a_command_is_another_one(api: Api) 
     assert len({answer.body["id"] for answer in answers}) == 4
 
 
-async def test_a_key_shows_in_no_answer(api: Api) -> None:
+async def test_a_key_is_never_returned(api: Api) -> None:
     author, key = await api.new_user(), a_key()
 
     answer = await api.create_post(author["id"], "A title", "Some content.", key)
@@ -103,7 +148,7 @@ async def test_a_key_shows_in_no_answer(api: Api) -> None:
     assert key["Idempotency-Key"].encode() not in answer.content
 
 
-async def test_a_repeated_post_is_not_found_once_it_was_deleted(api: Api) -> None:
+async def test_a_retried_post_returns_404_after_its_deletion(api: Api) -> None:
     author, key = await api.new_user(), a_key()
     post = await api.create_post(author["id"], "A title", "Some content.", key)
     await api.delete_post(post.body["id"])
@@ -113,8 +158,8 @@ async def test_a_repeated_post_is_not_found_once_it_was_deleted(api: Api) -> Non
     assert (again.status, again.body["title"]) == (404, "Post not found")
 
 
-@pytest.mark.parametrize("applied", [False, True], ids=["lost on the way there", "lost on the way back"])
-async def test_a_command_whose_answer_was_lost_can_be_repeated(
+@pytest.mark.parametrize("applied", [False, True], ids=["request-lost", "response-lost"])
+async def test_a_command_whose_response_was_lost_can_be_retried(
     api: Api, quiet_api: Api, gateway: Gateway, applied: bool
 ) -> None:
     author, key, name = await api.new_user(), a_key(), unique("ada")
@@ -142,22 +187,22 @@ async def test_a_command_whose_answer_was_lost_can_be_repeated(
 
 
 def _is_the_last_write(operation: Operation) -> bool:
-    """Of any command; a user is written after the reservation, which has another partition key."""
-    if operation.name == "create users":
-        return "username:" not in (operation.partition_key or "")
-    return operation.name in {"create posts", "batch posts"}
+    """Match the batch that writes the item and its record."""
+    return operation.name in {"batch users", "batch posts"}
 
 
 @pytest.mark.parametrize(
     ("key", "status"), [("", 400), ("k", 201), ("k" * 255, 201), ("k" * 256, 400), ("ключ é 😀", 201)]
 )
 async def test_a_key_has_1_to_255_characters(api: Api, key: str, status: int) -> None:
-    answer = await api.create_user(unique("ada"), {"Idempotency-Key": key})
+    author = await api.new_user()
+
+    answer = await api.create_post(author["id"], "A title", "Some content.", {"Idempotency-Key": key})
 
     assert answer.status == status
 
 
-async def test_a_repeated_comment_is_not_brought_back_after_its_deletion(api: Api) -> None:
+async def test_a_retried_comment_returns_404_after_its_deletion(api: Api) -> None:
     author, key = await api.new_user(), a_key()
     post = await api.new_post(author)
     comment = await api.create_comment(post["id"], author["id"], "Well put.", key)
@@ -170,7 +215,7 @@ async def test_a_repeated_comment_is_not_brought_back_after_its_deletion(api: Ap
     assert (await api.get_post(post["id"])).body["commentCount"] == 0
 
 
-async def test_a_repeated_like_does_not_like_again_what_was_unliked_since(api: Api) -> None:
+async def test_a_retried_like_is_not_written_again_after_an_unlike(api: Api) -> None:
     liker, key = await api.new_user(), a_key()
     post = await api.new_post(liker)
     first = await api.create_like(post["id"], liker["id"], key)
@@ -183,7 +228,21 @@ async def test_a_repeated_like_does_not_like_again_what_was_unliked_since(api: A
     assert (await api.get_post(post["id"])).body["likeCount"] == 0
 
 
-async def test_a_late_attempt_of_a_like_that_was_there_already_does_not_undo_an_unlike(api: Api) -> None:
+async def test_a_retried_like_returns_the_first_like_and_not_a_later_one(api: Api) -> None:
+    liker, key = await api.new_user(), a_key()
+    post = await api.new_post(liker)
+    first = await api.create_like(post["id"], liker["id"], key)
+    await api.delete_like(post["id"], liker["id"])
+    later = await api.create_like(post["id"], liker["id"], a_key())
+
+    repeated = await api.create_like(post["id"], liker["id"], key)
+
+    assert (later.status, repeated.status, repeated.body) == (201, 200, first.body)
+    assert (await api.list_likes(post["id"])).body["items"] == [later.body]
+    assert (await api.get_post(post["id"])).body["likeCount"] == 1
+
+
+async def test_a_retry_of_a_like_that_existed_does_not_undo_an_unlike(api: Api) -> None:
     liker, key = await api.new_user(), a_key()
     post = await api.new_post(liker)
     await api.create_like(post["id"], liker["id"], a_key())
@@ -193,6 +252,7 @@ async def test_a_late_attempt_of_a_like_that_was_there_already_does_not_undo_an_
     late = await api.create_like(post["id"], liker["id"], key)
 
     assert (answered.status, late.status) == (200, 200)
+    assert late.body == answered.body
     assert (await api.list_likes(post["id"])).body["items"] == []
     assert (await api.get_post(post["id"])).body["likeCount"] == 0
 

@@ -11,7 +11,7 @@ from tests.api import Api
 PROPERTIES = {"id", "type", "postId", "userId", "userUsername", "creationDate"}
 
 
-async def test_a_like_has_its_properties_and_no_others(api: Api) -> None:
+async def test_a_like_has_exactly_its_documented_properties(api: Api) -> None:
     author, reader = await api.new_user(), await api.new_user("reader")
     post = await api.new_post(author)
 
@@ -28,7 +28,7 @@ async def test_a_like_has_its_properties_and_no_others(api: Api) -> None:
     assert answer.headers["location"] == f"/api/posts/{post['id']}/likes/{reader['id']}"
 
 
-async def test_a_repeated_like_answers_200_with_the_first_one_and_counts_once(api: Api) -> None:
+async def test_a_repeated_like_returns_200_and_counts_once(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
 
@@ -41,7 +41,7 @@ async def test_a_repeated_like_answers_200_with_the_first_one_and_counts_once(ap
     assert (await api.list_likes(post["id"])).body == {"items": [first.body]}
 
 
-async def test_likes_of_one_user_at_once_count_once(api: Api) -> None:
+async def test_concurrent_likes_of_one_user_count_once(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
 
@@ -52,7 +52,7 @@ async def test_likes_of_one_user_at_once_count_once(api: Api) -> None:
     assert (await api.get_post(post["id"])).body["likeCount"] == 1
 
 
-async def test_likes_are_read_back_and_counted_at_once_newest_first(api: Api) -> None:
+async def test_new_likes_are_listed_and_counted_immediately(api: Api) -> None:
     users = [await api.new_user() for _ in range(3)]
     post = await api.new_post(users[0])
     likes = [await api.new_like(post, user) for user in users]
@@ -63,7 +63,7 @@ async def test_likes_are_read_back_and_counted_at_once_newest_first(api: Api) ->
     assert (await api.get_post(post["id"])).body["likeCount"] == 3
 
 
-async def test_like_unlike_and_the_count_is_back_where_it_was(api: Api) -> None:
+async def test_an_unlike_restores_the_count(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     await api.new_like(post, author)
@@ -88,7 +88,7 @@ async def test_a_post_can_be_liked_again_after_an_unlike(api: Api) -> None:
 
 
 @pytest.mark.parametrize("user_id", ["unknown", "a b", "o'neil", "a%b", "é😀", "x" * 250, "x" * 251, "x" * 255])
-async def test_unliking_for_someone_who_did_not_like_is_no_error(api: Api, user_id: str) -> None:
+async def test_unliking_without_a_like_returns_204(api: Api, user_id: str) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     await api.new_like(post, author)
@@ -99,7 +99,7 @@ async def test_unliking_for_someone_who_did_not_like_is_no_error(api: Api, user_
     assert (await api.get_post(post["id"])).body["likeCount"] == 1
 
 
-async def test_an_unknown_user_cannot_like(api: Api) -> None:
+async def test_likes_require_a_known_user(api: Api) -> None:
     post = await api.new_post(await api.new_user())
 
     answer = await api.create_like(post["id"], "unknown")

@@ -1,4 +1,4 @@
-"""Lists in pages: newest first with a tie-break, each item once, whatever happens between two pages."""
+"""Paged lists: newest first, each item once, even if the list changes between pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.items import a_comment, a_like, a_post, a_user
 
 @dataclass(frozen=True)
 class Listing:
-    """A list at `path` of `items`, newest first, and how to put one more into it, dated `second`."""
+    """The list at `path` of `items`, newest first, and a function that adds an item dated `second`."""
 
     path: str
     items: list[Item]
@@ -36,7 +36,7 @@ NUMBER = 25
 
 @pytest.fixture(params=KINDS)
 async def listing(stored: Blog, request: pytest.FixtureRequest) -> Listing:
-    """A list of 25 items, five of each moment."""
+    """A list of 25 items, five per timestamp."""
     author = await stored.users.create(a_user())
     post = a_post(author)
     if request.param != "posts":
@@ -65,7 +65,7 @@ def _one_of(kind: str, stored: Blog, author: Item, post: Item, second: int) -> t
 
 
 @pytest.mark.parametrize("limit", [1, 4, 5, 24, 25, 26, 100])
-async def test_the_pages_together_are_the_list_newest_first(api: Api, listing: Listing, limit: int) -> None:
+async def test_pages_combine_to_the_whole_list_newest_first(api: Api, listing: Listing, limit: int) -> None:
     pages = [page async for page in api.pages(listing.path, limit)]
 
     assert [len(page) for page in pages[:-1]] == [limit] * (len(pages) - 1)
@@ -73,14 +73,14 @@ async def test_the_pages_together_are_the_list_newest_first(api: Api, listing: L
     assert [item["id"] for page in pages for item in page] == listing.ids
 
 
-async def test_a_page_has_twenty_items_unless_told_otherwise(api: Api, listing: Listing) -> None:
+async def test_a_page_has_twenty_items_by_default(api: Api, listing: Listing) -> None:
     answer = await api.send("GET", listing.path)
 
     assert set(answer.body) == {"items", "nextCursor"}
     assert [item["id"] for item in answer.body["items"]] == listing.ids[:20]
 
 
-async def test_what_is_added_between_pages_disturbs_none(api: Api, listing: Listing) -> None:
+async def test_items_added_between_pages_do_not_shift_them(api: Api, listing: Listing) -> None:
     seen = []
     async for page in api.pages(listing.path, 5):
         seen += [item["id"] for item in page]
@@ -89,7 +89,7 @@ async def test_what_is_added_between_pages_disturbs_none(api: Api, listing: List
     assert seen == listing.ids
 
 
-async def test_a_cursor_is_good_although_its_item_is_gone(api: Api, stored: Blog, listing: Listing) -> None:
+async def test_a_cursor_stays_valid_after_its_item_is_deleted(api: Api, stored: Blog, listing: Listing) -> None:
     first = await api.send("GET", f"{listing.path}?limit=5")
     last = listing.items[4]
     container, key = (stored.users, "userId") if "/users/" in listing.path else (stored.posts, "postId")
@@ -100,7 +100,7 @@ async def test_a_cursor_is_good_although_its_item_is_gone(api: Api, stored: Blog
     assert [item["id"] for item in second.body["items"]] == listing.ids[5:]
 
 
-async def test_a_cursor_of_another_list_shows_nothing_but_this_list(api: Api, listing: Listing) -> None:
+async def test_a_cursor_of_another_list_reads_only_this_list(api: Api, listing: Listing) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     own = [await api.new_comment(post, author) for _ in range(3)]
@@ -131,7 +131,7 @@ DATE = "2026-01-01T00:00:00.000Z"
         pytest.param(_encoded([DATE, "some-id"]) + "x", id="with something after it"),
     ],
 )
-async def test_what_was_never_a_cursor_is_refused(api: Api, cursor: str) -> None:
+async def test_a_malformed_cursor_returns_400(api: Api, cursor: str) -> None:
     author = await api.new_user()
 
     answer = await api.list_user_posts(author["id"], cursor=cursor)
@@ -163,7 +163,7 @@ LISTS = ("/api/users/{user}/posts", "/api/posts/{post}/comments", "/api/posts/{p
         "1%00",
     ],
 )
-async def test_a_limit_out_of_range_or_no_number_is_refused(api: Api, path: str, limit: str) -> None:
+async def test_an_invalid_limit_returns_400(api: Api, path: str, limit: str) -> None:
     answer = await api.send("GET", f"{path.format(user='u', post='p')}?limit={limit}")
 
     assert (answer.status, answer.body["title"]) == (400, "Malformed request")
@@ -171,15 +171,15 @@ async def test_a_limit_out_of_range_or_no_number_is_refused(api: Api, path: str,
 
 
 @pytest.mark.parametrize("query", ["limit=5&limit=6", "limit=5&Limit=6", "limit=5,6"])
-async def test_a_repeated_limit_is_refused(api: Api, query: str) -> None:
+async def test_a_repeated_limit_returns_400(api: Api, query: str) -> None:
     assert (await api.send("GET", f"/api/feed?{query}")).status == 400
 
 
 @pytest.mark.parametrize(
     "query", ["", "?", "?limit=", "?limit=&cursor=", "?limit=1", "?limit=100", "?limit=007", "?unknown=1"]
 )
-async def test_other_queries_are_answered(api: Api, query: str) -> None:
-    """The Functions host drops a parameter without a value before the app sees it."""
+async def test_unknown_and_empty_query_parameters_are_ignored(api: Api, query: str) -> None:
+    """The Functions host drops parameters without a value."""
     author = await api.new_user()
 
     assert (await api.send("GET", f"/api/users/{author['id']}/posts{query}")).status == 200

@@ -25,7 +25,7 @@ PROPERTIES = {
 }
 
 
-async def test_a_created_post_has_its_properties_and_no_others(api: Api) -> None:
+async def test_a_created_post_has_exactly_its_documented_properties(api: Api) -> None:
     author = await api.new_user()
 
     answer = await api.create_post(author["id"], "A title", "Some content.")
@@ -44,7 +44,7 @@ async def test_a_created_post_has_its_properties_and_no_others(api: Api) -> None
     assert answer.body["id"] == answer.body["postId"]
 
 
-async def test_a_created_post_is_read_back_at_once_where_location_says(api: Api) -> None:
+async def test_a_created_post_is_readable_immediately_at_its_location(api: Api) -> None:
     author = await api.new_user()
 
     created = await api.create_post(author["id"], "A title", "Some content.")
@@ -66,7 +66,7 @@ async def test_a_created_post_is_read_back_at_once_where_location_says(api: Api)
         ("👨‍👩‍👧‍👦 🇩🇪", "e\u0301 \U0010ffff"),
     ],
 )
-async def test_title_and_content_come_back_as_they_were_sent(api: Api, title: str, content: str) -> None:
+async def test_a_post_returns_its_title_and_content_unchanged(api: Api, title: str, content: str) -> None:
     author = await api.new_user()
 
     created = await api.create_post(author["id"], title, content)
@@ -78,7 +78,7 @@ async def test_title_and_content_come_back_as_they_were_sent(api: Api, title: st
     assert read.body == edited.body
 
 
-async def test_an_edit_changes_title_and_content_alone(api: Api) -> None:
+async def test_an_edit_changes_only_title_and_content(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     await api.new_comment(post, author)
@@ -92,7 +92,7 @@ async def test_an_edit_changes_title_and_content_alone(api: Api) -> None:
     assert (read.body, read.etag) == (edited.body, edited.etag)
 
 
-async def test_edits_comments_likes_and_a_rename_at_once_lose_nothing(api: Api) -> None:
+async def test_concurrent_edits_comments_likes_and_renames_lose_nothing(api: Api) -> None:
     author = await api.new_user()
     readers = [await api.new_user("reader") for _ in range(6)]
     post = await api.new_post(author)
@@ -115,7 +115,7 @@ async def test_edits_comments_likes_and_a_rename_at_once_lose_nothing(api: Api) 
     await eventually(is_complete)
 
 
-async def test_posts_of_a_user_come_newest_first_in_short_form(api: Api) -> None:
+async def test_a_users_posts_are_listed_newest_first_in_short_form(api: Api) -> None:
     author = await api.new_user()
     text = "word " * 100
     posts = [await api.new_post(author, f"Title {number}", text) for number in range(3)]
@@ -130,7 +130,7 @@ async def test_posts_of_a_user_come_newest_first_in_short_form(api: Api) -> None
         assert len(item["content"]) <= 200
 
 
-async def test_a_users_posts_show_edits_and_counts_a_moment_later(api: Api) -> None:
+async def test_a_users_posts_eventually_show_edits_and_counts(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     await eventually_listed(api, author, 1)
@@ -156,14 +156,14 @@ async def test_a_user_without_posts_has_an_empty_page(api: Api) -> None:
 
 
 @pytest.mark.parametrize("post_id", ["unknown", "a b", "o'neil", 'a"b', "a%b", "é😀", "..", "a/b", "a\x00b", "x" * 300])
-async def test_an_id_that_no_post_has_is_unknown_to_every_request(api: Api, post_id: str) -> None:
+async def test_unknown_post_ids_return_404_for_every_request(api: Api, post_id: str) -> None:
     user = await api.new_user()
 
     for answer in await every_request_about(api, post_id, user):
         assert (answer.status, answer.body["title"]) == (404, "Post not found")
 
 
-async def test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_lists_soon(api: Api) -> None:
+async def test_a_deleted_post_returns_404_immediately_and_leaves_the_lists_soon(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     comment = await api.new_comment(post, author)
@@ -184,8 +184,8 @@ async def test_a_deleted_post_is_gone_from_every_request_at_once_and_from_the_li
     await eventually(is_gone)
 
 
-async def test_the_lists_follow_within_two_seconds(api: Api) -> None:
-    """Of an idle stack; this machine may have other work to do, so the best of a few tries counts."""
+async def test_lists_show_a_new_post_within_two_seconds(api: Api) -> None:
+    """Holds for an idle stack. Other load may interfere, so the best of several attempts counts."""
     author = await api.new_user()
     loop = asyncio.get_running_loop()
 
@@ -223,7 +223,7 @@ async def every_request_about(api: Api, post_id: str, user: Json, *, comment_id:
 
 
 async def eventually_listed(api: Api, author: Json, number: int) -> list[Json]:
-    """The user's posts, once there are so many."""
+    """The user's posts, once there are `count`."""
 
     async def listed() -> list[Json] | None:
         items = (await api.list_user_posts(author["id"])).body["items"]

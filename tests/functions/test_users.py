@@ -1,4 +1,4 @@
-"""C1, Q1: create, edit, retrieve a user; the rules of names."""
+"""C1, Q1: create, edit, retrieve a user; username rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.polling import eventually
 PROPERTIES = {"id", "type", "userId", "username", "creationDate"}
 
 
-async def test_a_created_user_has_its_properties_and_no_others(api: Api) -> None:
+async def test_a_created_user_has_exactly_its_documented_properties(api: Api) -> None:
     name = unique("ada")
 
     answer = await api.create_user(name)
@@ -25,7 +25,7 @@ async def test_a_created_user_has_its_properties_and_no_others(api: Api) -> None
     assert answer.body["id"] == answer.body["userId"]
 
 
-async def test_a_created_user_is_read_back_at_once_where_location_says(api: Api) -> None:
+async def test_a_created_user_is_readable_immediately_at_its_location(api: Api) -> None:
     created = await api.create_user(unique("ada"))
 
     read = await api.send("GET", created.headers["location"])
@@ -34,7 +34,7 @@ async def test_a_created_user_is_read_back_at_once_where_location_says(api: Api)
     assert (read.status, read.body, read.etag) == (200, created.body, created.etag)
 
 
-async def test_an_edited_user_keeps_everything_but_the_name(api: Api) -> None:
+async def test_an_edit_changes_only_the_username(api: Api) -> None:
     user = await api.new_user()
     name = unique("countess")
 
@@ -46,7 +46,7 @@ async def test_an_edited_user_keeps_everything_but_the_name(api: Api) -> None:
     assert read.body == edited.body
 
 
-async def test_an_edit_to_the_name_that_the_user_has_changes_nothing(api: Api) -> None:
+async def test_an_edit_to_the_current_username_changes_nothing(api: Api) -> None:
     user = await api.create_user(unique("ada"))
 
     answer = await api.edit_user(user.body["id"], user.body["username"])
@@ -58,9 +58,9 @@ async def test_an_edit_to_the_name_that_the_user_has_changes_nothing(api: Api) -
     "name",
     ["abc", "a" * 30, "a_b-c.d", "...", "___", "Ünïcödé", "Владимир", "たなかさん", "عمر٣٤٥", "李小龍"],
 )
-async def test_a_name_of_letters_digits_and_three_marks_is_accepted(api: Api, name: str) -> None:
+async def test_usernames_may_have_letters_digits_and_three_symbols(api: Api, name: str) -> None:
     answer = await api.create_user(name)
-    # These names are the same in every run on a database: whoever comes second finds them taken.
+    # These names are constant, so a second run on the same database finds them taken.
     assert answer.status in (201, 409)
     assert answer.status == 409 or answer.body["username"] == name
 
@@ -85,7 +85,7 @@ async def test_a_name_of_letters_digits_and_three_marks_is_accepted(api: Api, na
         pytest.param("㎯㎯㎯", id="other characters in NFKC"),
     ],
 )
-async def test_any_other_name_is_refused(api: Api, name: str) -> None:
+async def test_other_usernames_are_rejected(api: Api, name: str) -> None:
     created = await api.create_user(name)
     edited = await api.edit_user((await api.new_user())["id"], name)
 
@@ -97,7 +97,7 @@ async def test_any_other_name_is_refused(api: Api, name: str) -> None:
 @pytest.mark.parametrize(
     ("first", "second"), [("{}", "{}"), ("Bob{}", "bOB{}"), ("bob{}", "ｂｏｂ{}"), ("ß{}", "SS{}")]
 )
-async def test_a_name_that_someone_has_is_taken_in_every_spelling(api: Api, first: str, second: str) -> None:
+async def test_a_taken_username_is_rejected_in_every_spelling(api: Api, first: str, second: str) -> None:
     suffix = uuid.uuid4().hex[:8]
     await api.create_user(first.format(suffix))
     other = await api.new_user()
@@ -109,7 +109,7 @@ async def test_a_name_that_someone_has_is_taken_in_every_spelling(api: Api, firs
     assert (await api.get_user(other["id"])).body == other
 
 
-async def test_a_user_may_change_the_spelling_of_his_own_name(api: Api) -> None:
+async def test_a_user_can_respell_their_own_username(api: Api) -> None:
     user = await api.new_user("bob")
 
     answer = await api.edit_user(user["id"], user["username"].upper())
@@ -117,7 +117,7 @@ async def test_a_user_may_change_the_spelling_of_his_own_name(api: Api) -> None:
     assert (answer.status, answer.body["username"]) == (200, user["username"].upper())
 
 
-async def test_of_many_who_register_one_name_at_once_one_gets_it(api: Api) -> None:
+async def test_concurrent_registrations_of_a_username_have_one_winner(api: Api) -> None:
     name = unique("bob")
 
     answers = await asyncio.gather(*(api.create_user(name) for _ in range(10)))
@@ -125,7 +125,7 @@ async def test_of_many_who_register_one_name_at_once_one_gets_it(api: Api) -> No
     assert sorted(answer.status for answer in answers) == [201] + [409] * 9
 
 
-async def test_renames_of_one_user_at_once_end_with_one_name_and_free_the_others(api: Api) -> None:
+async def test_concurrent_renames_keep_one_username_and_free_the_others(api: Api) -> None:
     user = await api.new_user("bob")
     names = [unique("rob") for _ in range(3)]
 
@@ -138,7 +138,7 @@ async def test_renames_of_one_user_at_once_end_with_one_name_and_free_the_others
     assert (await api.create_user(final)).status == 409
 
 
-async def test_a_former_name_is_free_for_others(api: Api) -> None:
+async def test_a_former_username_becomes_available(api: Api) -> None:
     user = await api.new_user("bob")
     await api.edit_user(user["id"], unique("rob"))
 
@@ -147,7 +147,7 @@ async def test_a_former_name_is_free_for_others(api: Api) -> None:
     assert other.status == 201
 
 
-async def test_a_rename_reaches_posts_comments_likes_and_both_lists_of_copies(api: Api) -> None:
+async def test_a_rename_reaches_posts_comments_likes_and_copies(api: Api) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
     await api.new_comment(post, user)
@@ -190,7 +190,7 @@ async def test_a_rename_reaches_posts_comments_likes_and_both_lists_of_copies(ap
         "%2F",
     ],
 )
-async def test_an_id_that_no_user_has_is_unknown_whatever_it_looks_like(api: Api, user_id: str) -> None:
+async def test_unknown_user_ids_return_404(api: Api, user_id: str) -> None:
     read = await api.get_user(user_id)
     edited = await api.edit_user(user_id, unique("ada"))
     posts = await api.list_user_posts(user_id)
@@ -199,7 +199,7 @@ async def test_an_id_that_no_user_has_is_unknown_whatever_it_looks_like(api: Api
         assert (answer.status, answer.body["title"]) == (404, "User not found")
 
 
-async def test_what_is_stored_beside_users_is_no_user(api: Api) -> None:
+async def test_ids_of_other_items_are_not_users(api: Api) -> None:
     user = await api.new_user("bob")
 
     reservation = await api.get_user(f"username:{user['username']}")

@@ -1,4 +1,4 @@
-"""`python -m local`: an emulator and a Functions host with an app, started together and ended together."""
+"""`python -m local` starts an emulator and a Functions host, and stops both."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.polling import eventually
 REPOSITORY = Path(__file__).parents[2]
 
 APP = "@app.route(route='hello')\ndef hello(req): return 'hello'\n"
-# Answers from a file that is there once the app's own preparation has run.
-PREPARED_APP = (
-    "from pathlib import Path\n@app.route(route='hello')\ndef hello(req): return Path('prepared').read_text()\n"
+# Responds with a file that manage.py writes.
+APP_AFTER_PROVISIONING = (
+    "from pathlib import Path\n@app.route(route='hello')\ndef hello(req): return Path('provisioned').read_text()\n"
 )
-PREPARATION = "import sys\nfrom pathlib import Path\nPath('prepared').write_text(' '.join(sys.argv[1:]))\n"
+MANAGE = "import sys\nfrom pathlib import Path\nPath('provisioned').write_text(' '.join(sys.argv[1:]))\n"
 
 
 def write_app(directory: Path, source: str, **files: str) -> Path:
@@ -41,7 +41,7 @@ class Stack:
     cosmos_url: str
 
     async def end(self) -> tuple[int, str]:
-        """SIGTERM; the exit code and what was written."""
+        """Send SIGTERM; return the exit code and the output."""
         self.process.terminate()
         return await self.ended()
 
@@ -53,7 +53,7 @@ class Stack:
 
 @asynccontextmanager
 async def stack(app_dir: Path, *options: str) -> AsyncIterator[Stack]:
-    """The stack on two ports that were free a moment ago; its output is kept."""
+    """A stack on two free ports, with its output captured."""
     with socket.socket() as one, socket.socket() as two:
         for free in (one, two):
             free.bind(("127.0.0.1", 0))
@@ -79,8 +79,8 @@ async def http() -> AsyncIterator[ClientSession]:
         yield session
 
 
-async def answer(http: ClientSession, url: str) -> str | None:
-    """The body of a 200, None where there is no such answer."""
+async def body_of(http: ClientSession, url: str) -> str | None:
+    """The body of a 200 response, or None."""
     try:
         async with http.get(url) as response:
             return await response.text() if response.status == 200 else None
@@ -88,9 +88,9 @@ async def answer(http: ClientSession, url: str) -> str | None:
         return None
 
 
-async def test_both_answer_and_a_signal_ends_both(tmp_path: Path, http: ClientSession) -> None:
+async def test_a_signal_stops_the_host_and_the_emulator(tmp_path: Path, http: ClientSession) -> None:
     async with stack(write_app(tmp_path, APP)) as running:
-        assert await eventually(lambda: answer(http, f"{running.url}/api/hello")) == "hello"
+        assert await eventually(lambda: body_of(http, f"{running.url}/api/hello")) == "hello"
         async with http.get(f"{running.cosmos_url}/") as unsigned:
             assert unsigned.status in (200, 401)
 
@@ -102,13 +102,13 @@ async def test_both_answer_and_a_signal_ends_both(tmp_path: Path, http: ClientSe
                 await http.get(url)
 
 
-async def test_the_app_answers_only_when_its_database_is_prepared(tmp_path: Path, http: ClientSession) -> None:
-    app_dir = write_app(tmp_path, PREPARED_APP, manage=PREPARATION)
+async def test_the_app_responds_only_after_its_database_is_provisioned(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(tmp_path, APP_AFTER_PROVISIONING, manage=MANAGE)
     async with stack(app_dir, "--seed") as running:
-        assert await eventually(lambda: answer(http, f"{running.url}/api/hello")) == "provision --seed"
+        assert await eventually(lambda: body_of(http, f"{running.url}/api/hello")) == "provision --seed"
 
 
-async def test_a_preparation_that_fails_ends_the_start(tmp_path: Path, http: ClientSession) -> None:
+async def test_a_failed_provisioning_stops_the_stack(tmp_path: Path, http: ClientSession) -> None:
     async with stack(write_app(tmp_path, APP, manage="raise SystemExit(3)")) as failing:
         status, output = await failing.ended()
 
@@ -117,7 +117,7 @@ async def test_a_preparation_that_fails_ends_the_start(tmp_path: Path, http: Cli
             await http.get(failing.cosmos_url)
 
 
-async def test_an_app_that_cannot_be_loaded_ends_the_start(tmp_path: Path) -> None:
+async def test_an_app_that_cannot_be_loaded_stops_the_stack(tmp_path: Path) -> None:
     async with stack(write_app(tmp_path, "app = None\n")) as failing:
         status, output = await failing.ended()
 
@@ -126,7 +126,7 @@ async def test_an_app_that_cannot_be_loaded_ends_the_start(tmp_path: Path) -> No
     assert "the Functions host ended during startup with status 1" in output
 
 
-async def test_a_held_host_loads_its_app_and_ends_with_its_input(tmp_path: Path) -> None:
+async def test_a_held_host_loads_its_app_and_stops_when_its_input_closes(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, APP + "print('loaded', flush=True)\n")
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "functions_host", "--port", "0", "--hold", "--app-dir", str(app_dir)),

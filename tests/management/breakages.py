@@ -10,7 +10,7 @@ from typing import Any
 from management.seeding.plan import SeedPlan, Span
 from management.verification.findings import Kind
 from shared.data.posts import delete_post
-from shared.data.usernames import reservation_id, reservation_item
+from shared.data.username_reservations import reservation_id, reservation_item
 from shared.models.post import short_form
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user

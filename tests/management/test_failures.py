@@ -32,8 +32,8 @@ async def _poison(blog: Blog, *, content: str = "Some content.") -> Item:
     """A post without an author, which the reaction cannot handle: it is kept as failure."""
     post = a_post(await _author(blog), content=content)
     poison = await blog.posts.create({name: value for name, value in post.items() if name != "userId"})
-    kept = await blog.posts_reaction.on_changed([poison])
-    assert [type(one.error) for one in kept] == [KeyError]
+    errors = await blog.posts_reaction.on_changed([poison])
+    assert [type(error) for error in errors] == [KeyError]
     return poison
 
 

@@ -14,7 +14,7 @@ from management.seeding.plan import SeedPlan, Span
 from management.seeding.writing import is_empty, is_unfinished, seed
 from management.terminal import SeedCount
 from management.verify import verify
-from shared.data.usernames import normalised
+from shared.data.username_reservations import normalized
 from shared.data.users import create_user
 from shared.models.base import Item
 from shared.models.fields import check_username
@@ -177,7 +177,7 @@ def test_names_are_valid_and_never_the_same_to_the_blog() -> None:
     many = Names("any")
     names = [many.name(index) for index in range(20_000)]
 
-    assert len({normalised(name) for name in names}) == len(names)
+    assert len({normalized(name) for name in names}) == len(names)
     assert all(check_username(name) and 3 <= len(name) <= 21 for name in names)
 
 

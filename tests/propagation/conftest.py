@@ -1,4 +1,4 @@
-"""Every reaction is tested with both ways of writing transactions."""
+"""Runs every test with both implementations of the transactions."""
 
 from __future__ import annotations
 

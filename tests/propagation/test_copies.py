@@ -14,7 +14,7 @@ from tests.items import a_post, a_user
 
 
 class ThrottledContainer(Container):
-    """Refuses point reads so many times."""
+    """Refuses the first point reads with 429."""
 
     def __init__(self, container: Container, refusals: int) -> None:
         super().__init__(container.proxy)
@@ -27,16 +27,14 @@ class ThrottledContainer(Container):
         return await super().read(item_id, partition_key)
 
 
-@pytest.mark.parametrize("again_present", [False, True])
-async def test_a_copy_of_a_deleted_post_goes_when_the_batch_that_could_not_check_it_comes_again(
-    blog: Blog, again_present: bool
-) -> None:
+@pytest.mark.parametrize("expects_copy", [False, True])
+async def test_a_redelivered_batch_deletes_the_copy_of_a_deleted_post(blog: Blog, expects_copy: bool) -> None:
     post = await blog.posts.create(a_post(a_user()))
-    await delete_post(blog.posts, post["id"], etag=None)  # and its copies were taken out, by the lease's next owner
+    await delete_post(blog.posts, post["id"], etag=None)  # another host has deleted its copies
     copies = Copies(blog.users, ThrottledContainer(blog.posts, refusals=1), partition_key="userId")
     with pytest.raises(DatabaseThrottled):
         await copies.put(post, present=False)
 
-    await copies.put(post, present=again_present)
+    await copies.put(post, present=expects_copy)
 
     assert await blog.users.read(post["id"], post["userId"]) is None

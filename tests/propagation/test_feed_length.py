@@ -1,4 +1,4 @@
-"""One number says how long the feed is: trigger, reactions and readers go by it."""
+"""The feed length is one number for the trigger, the change handler and the readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from tests.items import a_post, a_user
 LENGTH = 5
 
 
-async def test_a_feed_of_another_length_is_kept_at_that_length(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changing_the_feed_length_changes_trigger_and_handler(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(feed, "FEED_LENGTH", LENGTH)
     script = script_text("truncateFeed").replace(f"FEED_LENGTH = {FEED_LENGTH};", f"FEED_LENGTH = {LENGTH};")
     trigger = {"id": "truncateFeed", "body": script, "triggerType": "Post", "triggerOperation": "All"}

@@ -1,4 +1,4 @@
-"""The reaction to changed posts, comments and likes: delivered once, twice, late, in the wrong order, cut off."""
+"""Changes of posts, comments and likes: delivered once, twice, late, out of order, and interrupted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _published(blog: Blog, **attributes: Any) -> tuple[Item, Item]:
     return author, post
 
 
-async def test_a_new_post_is_copied_in_short_form_into_users_and_feed(blog: Blog) -> None:
+async def test_a_new_post_is_copied_to_users_and_feed_in_short_form(blog: Blog) -> None:
     _, post = await _published(blog, content="word " * 1000)
 
     await blog.posts_reaction.on_changed([post])
@@ -47,7 +47,7 @@ async def test_a_new_post_is_copied_in_short_form_into_users_and_feed(blog: Blog
     assert _without_system_properties(await _feed_copy(blog, post)) == short_form(post)
 
 
-async def test_a_batch_delivered_twice_writes_nothing_the_second_time(blog: Blog) -> None:
+async def test_a_redelivered_batch_writes_nothing(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.posts_reaction.on_changed([post])
     before = await blog.all_items(blog.users), await blog.all_items(blog.feed)
@@ -58,7 +58,7 @@ async def test_a_batch_delivered_twice_writes_nothing_the_second_time(blog: Blog
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0], [1, 0, 1, 0]])
-async def test_an_older_state_never_overwrites_a_newer_one(blog: Blog, order: list[int]) -> None:
+async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: list[int]) -> None:
     _, first = await _published(blog)
     second = await edit_post(blog.posts, first["id"], PostChanges(title="Second", content="edited"), etag=None)
     states = [first, second]
@@ -71,7 +71,7 @@ async def test_an_older_state_never_overwrites_a_newer_one(blog: Blog, order: li
         assert copy["title"] == "Second"
 
 
-async def test_a_hundred_likes_in_a_batch_are_one_write_of_each_copy(blog: Blog) -> None:
+async def test_a_hundred_likes_in_a_batch_cost_one_write_per_copy(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.posts_reaction.on_changed([post])
     likers = [await blog.users.create(a_user("liker")) for _ in range(100)]
@@ -90,7 +90,7 @@ async def test_a_hundred_likes_in_a_batch_are_one_write_of_each_copy(blog: Blog)
         assert new["version"] - old["version"] == 100
 
 
-async def test_a_deleted_post_leaves_users_and_feed_and_its_responses_expire(blog: Blog) -> None:
+async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_likes(blog: Blog) -> None:
     author, post = await _published(blog)
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
     await blog.drain()
@@ -103,7 +103,7 @@ async def test_a_deleted_post_leaves_users_and_feed_and_its_responses_expire(blo
     assert all("ttl" in item for item in await blog.items_of(post))
 
 
-async def test_a_late_state_does_not_bring_a_deleted_post_back(blog: Blog) -> None:
+async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.posts_reaction.on_changed([post])
     await delete_post(blog.posts, post["id"], etag=None)
@@ -115,26 +115,24 @@ async def test_a_late_state_does_not_bring_a_deleted_post_back(blog: Blog) -> No
     assert await _feed_copy(blog, post) is None
 
 
-async def test_a_post_deleted_between_its_copying_and_the_check_is_taken_out(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     _, post = await _published(blog)
     create = Copies._create
 
-    async def create_and_meet_the_deletion(copies: Copies, copy: Item) -> bool:
+    async def create_and_delete_the_post(copies: Copies, copy: Item) -> bool:
         created = await create(copies, copy)
-        with suppress(PostNotFound):  # the other copy's creation has met it
+        with suppress(PostNotFound):  # deleted by the creation of the other copy
             await delete_post(blog.posts, post["id"], etag=None)
         return created
 
-    monkeypatch.setattr(Copies, "_create", create_and_meet_the_deletion)
+    monkeypatch.setattr(Copies, "_create", create_and_delete_the_post)
     await blog.posts_reaction.on_changed([post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
 
 
-async def test_the_feed_is_the_hundred_most_recent_whatever_the_order_of_delivery(blog: Blog) -> None:
+async def test_the_feed_holds_the_hundred_newest_posts_in_any_order_of_delivery(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second // 2)) for second in range(FEED_LENGTH + 20)]
     changes = list(posts)
@@ -149,7 +147,7 @@ async def test_the_feed_is_the_hundred_most_recent_whatever_the_order_of_deliver
     }
 
 
-async def test_posts_older_than_those_in_a_feed_that_is_not_full_are_admitted(blog: Blog) -> None:
+async def test_a_feed_with_room_admits_older_posts(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(5)]
 
@@ -159,7 +157,7 @@ async def test_posts_older_than_those_in_a_feed_that_is_not_full_are_admitted(bl
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
 
 
-async def test_an_edited_old_post_does_not_evict_a_newer_one(blog: Blog) -> None:
+async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
     await blog.posts_reaction.on_changed(posts)
@@ -173,7 +171,7 @@ async def test_an_edited_old_post_does_not_evict_a_newer_one(blog: Blog) -> None
     assert copy["title"] == "Edited"
 
 
-async def test_after_deletions_the_feed_is_filled_up_with_the_next_ones(blog: Blog) -> None:
+async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(FEED_LENGTH + 10)]
     await blog.posts_reaction.on_changed(posts)
@@ -188,10 +186,10 @@ async def test_after_deletions_the_feed_is_filled_up_with_the_next_ones(blog: Bl
     }
 
 
-async def test_a_feed_that_grew_too_long_is_cut_by_the_next_batch(blog: Blog) -> None:
+async def test_the_next_batch_trims_a_feed_that_is_too_long(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 30)]
-    for post in posts:  # as if copies had been written without naming the trigger
+    for post in posts:  # without the trigger
         await blog.feed.create(short_form(post))
 
     await blog.posts_reaction.on_changed(posts[-1:])
@@ -199,7 +197,7 @@ async def test_a_feed_that_grew_too_long_is_cut_by_the_next_batch(blog: Blog) ->
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[30:]}
 
 
-async def test_an_item_that_cannot_be_handled_is_kept_and_the_others_go_on(blog: Blog) -> None:
+async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     before, poison, after = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
     poison |= {"creationDate": "the day before yesterday"}
@@ -213,57 +211,55 @@ async def test_an_item_that_cannot_be_handled_is_kept_and_the_others_go_on(blog:
     assert failure["error"]["type"] == "ValueError"
 
 
-async def test_batches_that_put_posts_into_a_short_feed_at_once_leave_it_no_longer_than_it_may_be(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_concurrent_batches_do_not_overfill_a_short_feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
     await blog.posts_reaction.on_changed(posts[:-2])
 
-    _meet_before_the_feed(monkeypatch, blog, posts[-2:])
+    _synchronize_feed_writes(monkeypatch, blog, posts[-2:])
     await asyncio.gather(*(blog.posts_reaction.on_changed([post]) for post in posts[-2:]))
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
 
 
-async def test_a_feed_that_is_filled_up_while_a_post_comes_is_no_longer_than_it_may_be(
+async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     author = await blog.users.create(a_user())
     oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(FEED_LENGTH + 2)]
     for post in (oldest, *posts, deleted):
         await blog.posts.create(post)
-    for post in posts:  # the copy of the deleted one is gone already
+    for post in posts:  # the copy of `deleted` is already deleted
         await blog.feed.create(short_form(post))
     await delete_post(blog.posts, deleted["id"], etag=None)
-    mark = await blog.posts.read(deleted["id"], deleted["id"]) or {}
+    tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
     await blog.posts.create(new)
 
-    _meet_before_the_feed(monkeypatch, blog, [oldest, new])
-    await asyncio.gather(blog.posts_reaction.on_changed([mark]), blog.posts_reaction.on_changed([new]))
+    _synchronize_feed_writes(monkeypatch, blog, [oldest, new])
+    await asyncio.gather(blog.posts_reaction.on_changed([tombstone]), blog.posts_reaction.on_changed([new]))
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
 
 
-def _meet_before_the_feed(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts: list[Item]) -> None:
-    """Whoever puts one of the posts into the feed waits until all of them are about to be put."""
+def _synchronize_feed_writes(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts: list[Item]) -> None:
+    """Let the writes of these posts to the feed wait for each other."""
     put, meeting, awaited = Copies.put, asyncio.Barrier(len(posts)), {post["id"] for post in posts}
 
-    async def put_together(copies: Copies, post: Item, *, present: bool = True) -> None:
+    async def put_after_meeting(copies: Copies, post: Item, *, present: bool = True) -> None:
         if copies.partition_key == "type" and post["id"] in awaited:
             awaited.remove(post["id"])
             async with asyncio.timeout(10):
                 await meeting.wait()
         await put(copies, post, present=present)
 
-    monkeypatch.setattr(Copies, "put", put_together)
+    monkeypatch.setattr(Copies, "put", put_after_meeting)
 
 
-async def test_a_post_that_cannot_be_copied_does_not_keep_the_feed_from_being_filled_up(blog: Blog) -> None:
+async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 5)]
     await blog.posts_reaction.on_changed(posts)
-    poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next one to fill the feed up with
+    poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
         await delete_post(blog.posts, post["id"], etag=None)
@@ -274,8 +270,8 @@ async def test_a_post_that_cannot_be_copied_does_not_keep_the_feed_from_being_fi
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
 
 
-async def test_a_feed_that_was_cut_too_short_is_filled_up_past_a_post_that_cannot_be_copied(blog: Blog) -> None:
-    """Cut by a look from before a deletion, which another process took care of at the same time."""
+async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog) -> None:
+    """`before` was read before another process deleted a post."""
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 3)]
     for post in posts[2:]:
@@ -291,7 +287,7 @@ async def test_a_feed_that_was_cut_too_short_is_filled_up_past_a_post_that_canno
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
 
 
-async def test_when_the_database_fails_the_batch_is_thrown_back_after_all_have_been_tried(
+async def test_a_database_failure_is_raised_after_all_changes_are_tried(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     author = await blog.users.create(a_user())
@@ -308,14 +304,14 @@ async def test_when_the_database_fails_the_batch_is_thrown_back_after_all_have_b
         with pytest.raises(DatabaseThrottled):
             await blog.posts_reaction.on_changed(posts)
     after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
-    await blog.posts_reaction.on_changed(posts)  # as the host's retry policy does
+    await blog.posts_reaction.on_changed(posts)  # the host's retry
 
     assert after_failure == {posts[0]["id"], posts[2]["id"]}
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
     assert await blog.all_items(blog.failures) == []
 
 
-async def test_a_comment_written_with_a_name_from_before_a_rename_is_corrected(blog: Blog) -> None:
+async def test_a_comment_with_a_stale_username_is_corrected(blog: Blog) -> None:
     author, post = await _published(blog)
     old_name = dict(author)
     await blog.users.replace(author | {"username": "renamed", "nameVersion": 2}, etag=author["_etag"])
@@ -326,14 +322,14 @@ async def test_a_comment_written_with_a_name_from_before_a_rename_is_corrected(b
     assert {item["userUsername"] for item in await blog.items_of(post)} == {"renamed"}
 
 
-async def test_one_like_causes_a_bounded_number_of_writes(blog: Blog) -> None:
+async def test_one_like_causes_a_bounded_number_of_batches(blog: Blog) -> None:
     author, post = await _published(blog)
     await blog.drain()
     await blog.posts.execute("createLike", post["id"], a_like(post, author))
 
     batches = 0
     before: set[str] = set()
-    while True:  # deliver what is new until nothing is
+    while True:  # until nothing changes
         posts, users = await blog.changes(blog.posts), await blog.changes(blog.users)
         etags = {change["_etag"] for change in [*posts, *users]}
         if etags == before:
@@ -346,7 +342,7 @@ async def test_one_like_causes_a_bounded_number_of_writes(blog: Blog) -> None:
     assert batches <= 2
 
 
-async def test_a_post_of_a_hundred_kilobytes_has_small_copies(blog: Blog) -> None:
+async def test_a_post_of_100_kb_has_small_copies(blog: Blog) -> None:
     _, post = await _published(blog, content="x" * 100_000)
 
     await blog.posts_reaction.on_changed([post])
@@ -356,7 +352,7 @@ async def test_a_post_of_a_hundred_kilobytes_has_small_copies(blog: Blog) -> Non
     assert len(copy["content"]) == 200
 
 
-async def test_dates_of_another_width_are_in_order_in_the_copies(blog: Blog) -> None:
+async def test_copies_have_dates_of_one_width(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     whole = await blog.posts.create(a_post(author) | {"creationDate": "2026-01-01T00:00:00Z"})
     half = await blog.posts.create(a_post(author) | {"creationDate": moment(0.5)})

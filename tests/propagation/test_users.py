@@ -1,10 +1,10 @@
-"""The reaction to changed users: names carried along, reservations settled, however often and late it is delivered."""
+"""Changes of users: renames fan out and reservations are settled, even if delivered late or repeatedly."""
 
 from __future__ import annotations
 
 import pytest
 
-from shared.data import usernames
+from shared.data import username_reservations
 from shared.data.users import create_user, edit_user
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
@@ -14,7 +14,7 @@ from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
 async def _reservation(blog: Blog, username: str) -> Item | None:
-    key = usernames.reservation_id(username)
+    key = username_reservations.reservation_id(username)
     return await blog.users.read(key, key)
 
 
@@ -38,7 +38,7 @@ async def _names_on(blog: Blog, posts: list[Item]) -> set[str]:
     return {item["userUsername"] for post in posts for item in await blog.items_of(post)}
 
 
-async def test_a_creation_confirms_the_reservation_and_writes_nothing_else(blog: Blog) -> None:
+async def test_creating_a_user_confirms_the_reservation_and_writes_nothing_else(blog: Blog) -> None:
     user = await _register(blog)
     unconfirmed = await _reservation(blog, user["username"])
 
@@ -52,7 +52,7 @@ async def test_a_creation_confirms_the_reservation_and_writes_nothing_else(blog:
     assert await blog.users.read(user["id"], user["id"]) == user
 
 
-async def test_a_rename_reaches_every_item_and_frees_the_former_name(blog: Blog) -> None:
+async def test_a_rename_reaches_every_item_and_releases_the_former_name(blog: Blog) -> None:
     user = await _register(blog)
     posts = await _with_items_on_posts(blog, user, 5)
     await blog.drain()
@@ -69,19 +69,19 @@ async def test_a_rename_reaches_every_item_and_frees_the_former_name(blog: Blog)
     assert (reservation["ownerId"], "ttl" in reservation) == (user["id"], False)
 
 
-async def test_a_rename_is_carried_once_and_the_reaction_comes_to_rest(blog: Blog) -> None:
+async def test_the_handling_of_a_rename_terminates(blog: Blog) -> None:
     user = await _register(blog)
     await _with_items_on_posts(blog, user, 2)
     await _rename(blog, user, unique("countess"))
 
-    await blog.drain()  # fails when the reactions go on writing
+    await blog.drain()  # fails if the handlers keep writing
 
     settled = await blog.users.read(user["id"], user["id"])
     assert settled is not None
     assert "formerUsernames" not in settled
 
 
-async def test_copies_and_reservations_cause_no_work(blog: Blog) -> None:
+async def test_copies_and_reservations_are_skipped(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     await blog.posts_reaction.on_changed([await blog.posts.create(a_post(author))])
     changes = [change for change in await blog.changes(blog.users) if change["type"] != "user"]
@@ -93,7 +93,7 @@ async def test_copies_and_reservations_cause_no_work(blog: Blog) -> None:
     assert await blog.all_items(blog.users) == before
 
 
-async def test_two_renames_seen_as_one_change_release_both_former_names(blog: Blog) -> None:
+async def test_two_renames_delivered_as_one_change_release_both_former_names(blog: Blog) -> None:
     user = await _register(blog)
     await blog.drain()
     second, third = unique("second"), unique("third")
@@ -107,7 +107,7 @@ async def test_two_renames_seen_as_one_change_release_both_former_names(blog: Bl
     assert await _reservation(blog, third) is not None
 
 
-async def test_a_former_rename_delivered_late_does_not_bring_its_name_back(blog: Blog) -> None:
+async def test_a_stale_rename_delivered_late_changes_no_name(blog: Blog) -> None:
     user = await _register(blog)
     posts = await _with_items_on_posts(blog, user, 2)
     second_state = await _rename(blog, user, unique("second"))
@@ -120,7 +120,7 @@ async def test_a_former_rename_delivered_late_does_not_bring_its_name_back(blog:
     assert await _reservation(blog, third_state["username"]) is not None
 
 
-async def test_a_carrying_that_fails_half_way_is_finished_by_the_next_delivery(
+async def test_a_fan_out_that_fails_midway_is_finished_by_the_next_delivery(
     blog: Blog,
 ) -> None:
     user = await _register(blog)
@@ -129,15 +129,15 @@ async def test_a_carrying_that_fails_half_way_is_finished_by_the_next_delivery(
     plug = f"500 operation=batch,execute database={blog.settings.database} skip=3"
     with blog.emulator.faults.during(plug), pytest.raises(DatabaseUnavailable):
         await blog.users_reaction.on_changed([renamed])
-    half_way = await _names_on(blog, posts)
+    midway = await _names_on(blog, posts)
     await blog.users_reaction.on_changed([renamed])
 
-    assert user["username"] in half_way
+    assert user["username"] in midway
     assert await _names_on(blog, posts) == {renamed["username"]}
     assert await _reservation(blog, user["username"]) is None
 
 
-async def test_a_rename_from_before_the_functions_first_ran_is_carried(blog: Blog) -> None:
+async def test_a_rename_from_before_the_first_start_is_fanned_out(blog: Blog) -> None:
     user = await _register(blog)
     posts = await _with_items_on_posts(blog, user, 2)
     new_name = unique("countess")
@@ -148,13 +148,13 @@ async def test_a_rename_from_before_the_functions_first_ran_is_carried(blog: Blo
     assert await _names_on(blog, posts) == {new_name}
 
 
-async def test_a_name_taken_back_is_not_released_by_the_rename_away_from_it(blog: Blog) -> None:
+async def test_a_name_taken_back_is_not_released_by_a_late_delivery(blog: Blog) -> None:
     user = await _register(blog)
     await blog.drain()
     away = await _rename(blog, user, unique("away"))
     back = await _rename(blog, away, user["username"])
 
-    await blog.users_reaction.on_changed([away])  # late: releases what the user had before
+    await blog.users_reaction.on_changed([away])  # late; releases the name before it
     held = await _reservation(blog, user["username"])
     await blog.users_reaction.on_changed([back])
 
@@ -165,9 +165,9 @@ async def test_a_name_taken_back_is_not_released_by_the_rename_away_from_it(blog
     assert await _reservation(blog, away["username"]) is None
 
 
-async def test_a_user_whose_reservation_expired_gets_it_back(blog: Blog) -> None:
+async def test_an_expired_reservation_is_restored(blog: Blog) -> None:
     user = await _register(blog)
-    key = usernames.reservation_id(user["username"])
+    key = username_reservations.reservation_id(user["username"])
     await blog.users.delete(key, key)
 
     await blog.users_reaction.on_changed([user])
@@ -177,10 +177,10 @@ async def test_a_user_whose_reservation_expired_gets_it_back(blog: Blog) -> None
     assert reservation["ownerId"] == user["id"]
 
 
-async def test_a_user_with_another_in_possession_of_his_name_is_kept_for_a_person_to_look_at(blog: Blog) -> None:
+async def test_a_user_whose_name_belongs_to_someone_else_goes_to_failures(blog: Blog) -> None:
     user = await _register(blog)
-    key = usernames.reservation_id(user["username"])
-    await blog.users.upsert(usernames.reservation_item(user["username"], "someone-else", 1, confirmed=True))
+    key = username_reservations.reservation_id(user["username"])
+    await blog.users.upsert(username_reservations.reservation_item(user["username"], "someone-else", 1, confirmed=True))
 
     await blog.users_reaction.on_changed([user])
 

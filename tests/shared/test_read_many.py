@@ -1,4 +1,4 @@
-"""Many items at once: what comes back, and what is told when the database does not answer."""
+"""Container.read_many."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ODD_IDS = [
 
 
 @pytest.mark.parametrize("missing", [0, 50, 2_500])
-async def test_those_that_exist_are_found_whatever_their_ids_and_however_many(blog: Blog, missing: int) -> None:
+async def test_existing_items_are_found_by_unusual_and_many_ids(blog: Blog, missing: int) -> None:
     for user_id in ODD_IDS:
         await blog.users.create(a_user(user_id=user_id))
 
@@ -39,11 +39,11 @@ async def test_those_that_exist_are_found_whatever_their_ids_and_however_many(bl
     assert sorted(user["id"] for user in found) == sorted(ODD_IDS)
 
 
-async def test_nobody_asks_for_nothing(blog: Blog) -> None:
+async def test_no_ids_return_no_items(blog: Blog) -> None:
     assert await blog.users.read_many([]) == []
 
 
-async def test_ranges_that_cannot_be_read_are_the_databases_failure(blog: Blog) -> None:
+async def test_unreadable_feed_ranges_raise_unavailable(blog: Blog) -> None:
     def of_ranges(operation: Operation) -> bool:
         return "/pkranges" in operation.kind
 

@@ -1,4 +1,4 @@
-"""Reads ask for what this process has written: the session token of every transaction is sent with what follows it."""
+"""Reads send the session tokens of the process's own batches and stored procedures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from shared.cosmos import BatchRefused, Container, connect
-from shared.data.contributions import Contributions
-from shared.transactions.choice import BATCHES, PROCEDURES
+from shared.transactions import BATCHES, PROCEDURES, Transactions
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_like, a_post, a_user
@@ -17,7 +16,7 @@ from tests.items import a_like, a_post, a_user
 
 @pytest.fixture
 async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]]]:
-    """`posts` as a process of its own sees it, and its operations."""
+    """`posts` through a client of its own, and the operations of that client."""
     with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
         settings = replace(blog.settings, account_endpoint=gateway.endpoint)
         async with connect(settings) as client:
@@ -25,13 +24,13 @@ async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]
             yield Container(database.get_container_client("posts")), operations
 
 
-@pytest.mark.parametrize("contributions", [BATCHES.contributions, PROCEDURES.contributions], ids=["batch", "procedure"])
+@pytest.mark.parametrize("transactions", [BATCHES, PROCEDURES], ids=["batch", "procedure"])
 async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
-    blog: Blog, recorded: tuple[Container, list[Operation]], contributions: Contributions
+    blog: Blog, recorded: tuple[Container, list[Operation]], transactions: Transactions
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))
     posts, operations = recorded
-    await contributions.add(posts, a_like(post, a_user()))
+    await transactions.add(posts, a_like(post, a_user()))
     written = operations[-1].answered_session
 
     await posts.read(post["id"], post["id"])
@@ -41,7 +40,7 @@ async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
     assert [operation.sent_session for operation in operations[-2:]] == [written, written]
 
 
-async def test_a_look_after_a_refused_batch_asks_for_what_refused_it(
+async def test_reads_send_the_session_token_of_a_refused_batch(
     blog: Blog, recorded: tuple[Container, list[Operation]]
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))

@@ -1,4 +1,4 @@
-"""deleteComment.js and deleteLike.js as they are deployed."""
+"""deleteComment.js and deleteLike.js as deployed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_a_deleted_comment_is_uncounted(blog: Blog) -> None:
     assert await blog.counts(post) == (0, 0)
 
 
-async def test_deleting_an_unknown_comment_answers_404_and_uncounts_nothing(blog: Blog) -> None:
+async def test_deleting_an_unknown_comment_throws_404_and_uncounts_nothing(blog: Blog) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
@@ -37,7 +37,7 @@ async def test_deleting_an_unknown_comment_answers_404_and_uncounts_nothing(blog
     assert await blog.counts(post) == (1, 0)
 
 
-async def test_a_like_is_no_comment_to_delete(blog: Blog) -> None:
+async def test_delete_comment_does_not_delete_a_like(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
     like = (await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"]
@@ -49,7 +49,7 @@ async def test_a_like_is_no_comment_to_delete(blog: Blog) -> None:
     assert await blog.counts(post) == (0, 1)
 
 
-async def test_a_comment_with_another_etag_stays(blog: Blog) -> None:
+async def test_delete_comment_rejects_a_stale_etag(blog: Blog) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
     comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, author)))["item"]
@@ -61,7 +61,7 @@ async def test_a_comment_with_another_etag_stays(blog: Blog) -> None:
     assert await blog.counts(post) == (1, 0)
 
 
-async def test_a_like_taken_back_is_uncounted_once_however_often_it_is_taken_back(blog: Blog) -> None:
+async def test_concurrent_deletions_of_a_like_uncount_once(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
     like = (await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"]
@@ -74,7 +74,7 @@ async def test_a_like_taken_back_is_uncounted_once_however_often_it_is_taken_bac
     assert await blog.counts(post) == (0, 0)
 
 
-async def test_an_etag_on_a_like_that_is_not_there_does_not_hold(blog: Blog) -> None:
+async def test_an_etag_for_a_missing_like_throws_412(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
 
@@ -85,7 +85,7 @@ async def test_an_etag_on_a_like_that_is_not_there_does_not_hold(blog: Blog) -> 
 
 
 @pytest.mark.parametrize("procedure", ["deleteComment", "deleteLike"])
-async def test_deleting_under_an_unknown_post_answers_404(blog: Blog, procedure: str) -> None:
+async def test_deletions_under_an_unknown_post_throw_404(blog: Blog, procedure: str) -> None:
     with pytest.raises(ScriptFailed) as refused:
         await blog.posts.execute(procedure, "unknown", "unknown", "anything", None)
 
@@ -93,7 +93,7 @@ async def test_deleting_under_an_unknown_post_answers_404(blog: Blog, procedure:
 
 
 @pytest.mark.parametrize("accepted", [0, 1, 2, 3])
-async def test_a_refused_operation_leaves_comment_and_count(blog: Blog, accepted: int) -> None:
+async def test_a_refused_operation_rolls_back_a_deletion(blog: Blog, accepted: int) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
     comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, author)))["item"]

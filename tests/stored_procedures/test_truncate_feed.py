@@ -1,4 +1,4 @@
-"""truncateFeed.js as it is deployed, and beside it the article's way of doing the same."""
+"""truncateFeed.js as deployed, and the article's script for comparison."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_script_and_app_have_one_feed_length() -> None:
     assert f"FEED_LENGTH = {FEED_LENGTH};" in script
 
 
-async def test_an_insert_into_a_full_feed_takes_the_oldest_out(blog: Blog) -> None:
+async def test_an_insert_into_a_full_feed_deletes_the_oldest_post(blog: Blog) -> None:
     copies = _copies(FEED_LENGTH + 1)
     await _fill(blog, copies[:-1])
 
@@ -48,7 +48,7 @@ async def test_an_insert_into_a_full_feed_takes_the_oldest_out(blog: Blog) -> No
     assert await _ids(blog) == _most_recent(copies)
 
 
-async def test_a_replacement_in_a_full_feed_takes_nothing_out(blog: Blog) -> None:
+async def test_a_replacement_in_a_full_feed_deletes_nothing(blog: Blog) -> None:
     copies = _copies(FEED_LENGTH)
     await _fill(blog, copies)
 
@@ -57,7 +57,7 @@ async def test_a_replacement_in_a_full_feed_takes_nothing_out(blog: Blog) -> Non
     assert await _ids(blog) == _most_recent(copies)
 
 
-async def test_the_articles_way_loses_a_post_when_one_is_replaced(blog: Blog) -> None:
+async def test_the_articles_script_loses_a_post_on_a_replacement(blog: Blog) -> None:
     copies = _copies(FEED_LENGTH)
     await _fill(blog, copies)
     await blog.deploy_naive_trigger("truncateFeed")
@@ -76,7 +76,7 @@ async def test_an_old_post_does_not_enter_a_full_feed(blog: Blog) -> None:
     assert await _ids(blog) == _most_recent(copies)
 
 
-async def test_posts_of_one_moment_are_told_apart_by_id(blog: Blog) -> None:
+async def test_posts_with_the_same_date_are_ordered_by_id(blog: Blog) -> None:
     copies = _copies(FEED_LENGTH + 5, second=7)
     random.Random(1).shuffle(copies)
     await _fill(blog, copies[:FEED_LENGTH])
@@ -87,7 +87,7 @@ async def test_posts_of_one_moment_are_told_apart_by_id(blog: Blog) -> None:
     assert await _ids(blog) == _most_recent(copies)
 
 
-async def test_a_feed_far_too_long_is_cut_by_one_write(blog: Blog) -> None:
+async def test_one_write_truncates_a_feed_with_thousands_of_posts(blog: Blog) -> None:
     copies = _copies(2_000)
     await _fill(blog, copies[:-1])
 
@@ -96,7 +96,7 @@ async def test_a_feed_far_too_long_is_cut_by_one_write(blog: Blog) -> None:
     assert await _ids(blog) == _most_recent(copies)
 
 
-async def test_a_cut_that_is_stopped_keeps_the_write_and_the_next_one_goes_on(blog: Blog) -> None:
+async def test_an_interrupted_truncation_keeps_the_write_and_the_next_write_continues(blog: Blog) -> None:
     copies = _copies(FEED_LENGTH + 60)
     await _fill(blog, copies[:-1])
 

@@ -1,4 +1,4 @@
-"""updateUsernames.js as it is deployed, and beside it the article's way of doing the same."""
+"""updateUsernames.js as deployed, and the article's script for comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def _names(blog: Blog, post: Item) -> set[str]:
     return {item["userUsername"] for item in await blog.items_of(post)}
 
 
-async def test_more_items_than_a_page_holds_are_all_renamed(blog: Blog) -> None:
+async def test_items_on_all_pages_are_renamed(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 300)
 
@@ -33,7 +33,7 @@ async def test_more_items_than_a_page_holds_are_all_renamed(blog: Blog) -> None:
     assert await _names(blog, post) == {"new-name"}
 
 
-async def test_the_articles_way_renames_no_more_than_a_page(blog: Blog) -> None:
+async def test_the_articles_script_renames_only_one_page(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 300)
     await blog.deploy_naive_procedure("updateUsernames")
@@ -43,7 +43,7 @@ async def test_the_articles_way_renames_no_more_than_a_page(blog: Blog) -> None:
     assert await _names(blog, post) == {"new-name", author["username"]}
 
 
-async def test_a_hostile_user_id_renames_nobody(blog: Blog) -> None:
+async def test_a_hostile_user_id_renames_nothing(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 1)
 
@@ -53,7 +53,7 @@ async def test_a_hostile_user_id_renames_nobody(blog: Blog) -> None:
     assert await _names(blog, post) == {author["username"]}
 
 
-async def test_the_articles_way_lets_a_hostile_user_id_rename_everybody(blog: Blog) -> None:
+async def test_the_articles_script_lets_a_hostile_user_id_rename_everything(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 1)
     await blog.deploy_naive_procedure("updateUsernames")
@@ -63,7 +63,7 @@ async def test_the_articles_way_lets_a_hostile_user_id_rename_everybody(blog: Bl
     assert await _names(blog, post) == {"mallory"}
 
 
-async def test_a_user_id_with_a_quote_is_a_user_id(blog: Blog) -> None:
+async def test_a_user_id_can_contain_a_quote(blog: Blog) -> None:
     author = a_user(user_id="o'neil")
     post = await _post_with_comments(blog, author, 1)
 
@@ -72,7 +72,7 @@ async def test_a_user_id_with_a_quote_is_a_user_id(blog: Blog) -> None:
     assert answer == {"updated": 2, "more": False}
 
 
-async def test_items_of_others_are_left_alone(blog: Blog) -> None:
+async def test_items_of_other_users_are_not_renamed(blog: Blog) -> None:
     author, reader = a_user("author"), a_user("reader")
     post = await _post_with_comments(blog, author, 1)
     await blog.posts.create(a_comment(post, reader))
@@ -94,7 +94,7 @@ async def test_a_second_run_writes_nothing(blog: Blog) -> None:
     assert await blog.items_of(post) == before
 
 
-async def test_an_earlier_rename_that_comes_late_changes_nothing(blog: Blog) -> None:
+async def test_a_late_earlier_rename_changes_nothing(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 3)
     await blog.posts.execute("updateUsernames", post["id"], author["id"], "third-name", 3)
@@ -105,7 +105,7 @@ async def test_an_earlier_rename_that_comes_late_changes_nothing(blog: Blog) -> 
     assert await _names(blog, post) == {"third-name"}
 
 
-async def test_a_script_that_is_stopped_says_so_and_calling_again_ends_the_work(blog: Blog) -> None:
+async def test_repeated_calls_finish_an_interrupted_rename(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 250)
 
@@ -119,7 +119,7 @@ async def test_a_script_that_is_stopped_says_so_and_calling_again_ends_the_work(
     assert await _names(blog, post) == {"new-name"}
 
 
-async def test_an_item_without_a_name_gets_one(blog: Blog) -> None:
+async def test_an_item_without_a_username_gets_one(blog: Blog) -> None:
     author = a_user()
     v1 = a_post(author)
     del v1["userUsername"]

@@ -1,13 +1,12 @@
-"""Comments and likes on a database of their own, in both ways where a test asks for `contributions`."""
+"""Tests that ask for `transactions` run with batches and with stored procedures."""
 
 from __future__ import annotations
 
 import pytest
 
-from shared.data.contributions import Contributions
-from shared.transactions.choice import BATCHES, PROCEDURES
+from shared.transactions import BATCHES, PROCEDURES, Transactions
 
 
 @pytest.fixture(params=["batch", "procedure"])
-def contributions(request: pytest.FixtureRequest) -> Contributions:
-    return (BATCHES if request.param == "batch" else PROCEDURES).contributions
+def transactions(request: pytest.FixtureRequest) -> Transactions:
+    return BATCHES if request.param == "batch" else PROCEDURES

@@ -9,9 +9,9 @@ SwaggerUIBundle({
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
   tryItOutEnabled: true,
-  // Nothing leaves this host: by default the page asks a validator on the internet.
+  // The default is a validator on the internet.
   validatorUrl: null,
-  // A problem's type leads to its explanation, which moved down when the operations appeared.
+  // Scroll to the linked problem type again, because the operations have moved it down.
   onComplete() {
     document.getElementById(location.hash.slice(1))?.scrollIntoView();
   },

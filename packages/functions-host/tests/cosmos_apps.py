@@ -1,22 +1,27 @@
-"""An account with a watched container, and apps with a Cosmos DB trigger on it."""
+"""A Cosmos DB account with a monitored container, and apps with a trigger on it."""
 
 from __future__ import annotations
 
+import asyncio
+import shutil
+import sys
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.running import app_module
 
 Call = tuple[list[str], int, list[dict[str, Any]]]
-"""One call of a function: the ids, the retry count, the items."""
+"""IDs, retry count and items of one call."""
+
+KEY = "a2V5"
 
 FAST = {
     "feed_poll_delay": 50,
@@ -28,7 +33,7 @@ FAST = {
 
 @dataclass
 class Clock:
-    """The account's clock, ahead of the real one by `offset_s` seconds: what gives items an older `_ts`."""
+    """The account's clock. A negative `offset_s` gives new items an older `_ts`."""
 
     offset_s: float = 0
 
@@ -37,10 +42,9 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """A database `db` with the container `items`, partitioned by `/pk`."""
+class Account:
+    """An account with the database `db` and its container `items`, partitioned by `/pk`."""
 
-    clock: Clock
     endpoint: str
     key: str
     database: DatabaseProxy
@@ -48,16 +52,20 @@ class Watched:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The app setting that the apps' connection is called after."""
+        """The app setting that the triggers' `connection` names."""
         return {"COSMOS": f"AccountEndpoint={self.endpoint};AccountKey={self.key};"}
 
+    @property
+    def port(self) -> int:
+        return urlsplit(self.endpoint).port or 0
+
     async def write(self, *ids: str, pk: str | None = None, **properties: Any) -> None:
-        """Upsert items; each is a logical partition of its own unless `pk` says otherwise."""
+        """Upsert items, by default each in its own logical partition."""
         for item_id in ids:
             await self.items.upsert_item({"id": item_id, "pk": pk or item_id, **properties})
 
     async def lease_items(self, container: str = "leases") -> list[dict[str, Any]]:
-        """The lease documents, without marker and lock, in the order of their tokens; [] without container."""
+        """Return the leases, without marker and lock, ordered by ID."""
         proxy = self.database.get_container_client(container)
         try:
             found = [item async for item in proxy.read_all_items()]
@@ -66,24 +74,41 @@ class Watched:
         return sorted((item for item in found if "LeaseToken" in item), key=lambda item: item["id"])
 
     async def checkpoints(self) -> list[str | None]:
-        """The continuation of each lease."""
+        """Return the continuation token of each lease."""
         return [item["ContinuationToken"] for item in await self.lease_items()]
 
 
 @asynccontextmanager
-async def watched(partitions: int = 1, *, data_dir: Path | None = None, port: int = 0) -> AsyncIterator[Watched]:
-    """An account whose `items` container has `partitions` physical partitions; fresh unless `data_dir` holds one."""
-    clock = Clock()
-    settings = EmulatorSettings(partitions=partitions, data_dir=data_dir, port=port, clock=clock)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+async def connected(endpoint: str, key: str) -> AsyncIterator[Account]:
+    """Create the database and the container unless they exist."""
+    async with CosmosClient(endpoint, key) as client:
         database = await client.create_database_if_not_exists("db")
         items = await database.create_container_if_not_exists("items", PartitionKey("/pk"))
-        yield Watched(clock, emulator.endpoint, emulator.key, database, items)
+        yield Account(endpoint, key, database, items)
+
+
+@asynccontextmanager
+async def emulator_process(data_dir: Path, port: int = 0) -> AsyncIterator[Account]:
+    """Run `cosmos-emulator`, which keeps its data and can be restarted on the same port."""
+    command = shutil.which("cosmos-emulator", path=Path(sys.executable).parent)
+    assert command is not None
+    process = await asyncio.create_subprocess_exec(
+        command, "--data-dir", data_dir, "--port", str(port), "--key", KEY, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        ready = await asyncio.wait_for(process.stdout.readline(), 60)
+        endpoint = next(word for word in ready.decode().split() if word.startswith("http"))
+        async with connected(endpoint, KEY) as account:
+            yield account
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 def trigger(name: str = "changed", body: str = "pass", retry: str = "", **options: object) -> str:
-    """Source of a function that keeps `(ids, retry_count, items)` in the list `<name>_calls`, then does `body`."""
-    given = {
+    """Return the source of a function that appends a `Call` to `<name>_calls`, then runs `body`."""
+    properties = {
         "connection": "COSMOS",
         "database_name": "db",
         "container_name": "items",
@@ -91,7 +116,7 @@ def trigger(name: str = "changed", body: str = "pass", retry: str = "", **option
         **FAST,
         **options,
     }
-    arguments = ", ".join(f"{key}={value!r}" for key, value in given.items())
+    arguments = ", ".join(f"{key}={value!r}" for key, value in properties.items())
     decorator = f"@app.retry({retry})\n" if retry else ""
     return f"""
 import asyncio
@@ -111,10 +136,10 @@ async def {name}(docs: func.DocumentList, context: func.Context) -> None:
 
 
 def calls(name: str = "changed") -> list[Call]:
-    """What the function has kept so far."""
+    """Return the recorded calls of a function."""
     return getattr(app_module(), f"{name}_calls")  # type: ignore[no-any-return]
 
 
 def ids_of(calls: Iterable[Call]) -> list[str]:
-    """All ids of all calls, in order."""
+    """Return all IDs in order."""
     return [item_id for ids, _, _ in calls for item_id in ids]

@@ -1,4 +1,4 @@
-"""Hosts for tests: in this process on a tiny app, or as a process of their own that can be killed."""
+"""Run hosts in tests, in this process or as a process that can be killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = "import azure.functions as func\napp = func.FunctionApp(http_auth_level
 
 
 def write_app(directory: Path, source: str, **files: str) -> Path:
-    """An app directory whose `function_app.py` is `source` after the usual two lines; `files` by stem."""
+    """Write an app whose `function_app.py` is `HEADER` and `source`. `files` adds modules by stem."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "function_app.py").write_text(HEADER + source)
     for stem, text in files.items():
@@ -28,7 +28,6 @@ def write_app(directory: Path, source: str, **files: str) -> Path:
 
 
 def settings(app_dir: Path, environment: Mapping[str, str] | None = None, **changes: Any) -> HostSettings:
-    """Settings on a free port."""
     return HostSettings(app_dir=app_dir, port=0, environment=environment or {}, **changes)
 
 
@@ -36,18 +35,18 @@ def settings(app_dir: Path, environment: Mapping[str, str] | None = None, **chan
 async def running(
     app_dir: Path, environment: Mapping[str, str] | None = None, **changes: Any
 ) -> AsyncIterator[FunctionsHost]:
-    """A host in this process, listening."""
+    """Run a host in this process."""
     async with FunctionsHost(settings(app_dir, environment, **changes)) as host:
         yield host
 
 
 def app_module() -> ModuleType:
-    """The module of the app that runs in this process."""
+    """Return the module of the app that runs in this process."""
     return sys.modules["function_app"]
 
 
 async def eventually(condition: Callable[[], Any], deadline_s: float = 20.0) -> Any:
-    """Poll until `condition` (plain or async) gives something true, and return it."""
+    """Poll until `condition`, sync or async, returns a true value, and return it."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:
         found = condition()
@@ -56,36 +55,36 @@ async def eventually(condition: Callable[[], Any], deadline_s: float = 20.0) -> 
         if found:
             return found
         await asyncio.sleep(0.02)
-    raise AssertionError("the condition did not come true in time")
+    raise AssertionError("the condition did not become true in time")
 
 
 class HostProcess:
-    """A host in a process of its own."""
-
     def __init__(self, process: asyncio.subprocess.Process, url: str, log: Path) -> None:
         self.process = process
         self.url = url
         self.log = log
 
     async def kill(self) -> None:
-        """SIGKILL: no time to release anything."""
+        """Send SIGKILL, so the host cannot release anything."""
         self.process.kill()
         await self.process.wait()
 
     async def terminate(self) -> int:
-        """SIGTERM; returns the exit code."""
+        """Send SIGTERM and return the exit code."""
         self.process.terminate()
         return await asyncio.wait_for(self.process.wait(), 20)
 
 
 @asynccontextmanager
-async def host_process(app_dir: Path, name: str, environment: Mapping[str, str]) -> AsyncIterator[HostProcess]:
-    """Start `python -m functions_host` and wait until its triggers listen; killed on leaving."""
+async def host_process(
+    app_dir: Path, name: str, environment: Mapping[str, str], *options: str
+) -> AsyncIterator[HostProcess]:
+    """Run a host until its triggers listen. Kill it at the end."""
     log = app_dir / f"{name}.log"
     with log.open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "functions_host", "--port", "0", "--app-dir", str(app_dir)),
+            *("-m", "functions_host", "--port", "0", "--app-dir", str(app_dir), *options),
             env={**os.environ, "HOST_NAME": name, **environment},
             stderr=stderr,
         )
@@ -108,7 +107,7 @@ def _url(process: asyncio.subprocess.Process, log: Path) -> str | None:
 async def _all_listen(session: ClientSession, url: str) -> bool:
     functions = await (await session.get(f"{url}/admin/functions")).json()
     for function in functions:
-        answer = await session.get(f"{url}/admin/functions/{function['name']}/status")
-        if not (await answer.json())["isListening"]:
+        response = await session.get(f"{url}/admin/functions/{function['name']}/status")
+        if not (await response.json())["isListening"]:
             return False
     return True

@@ -1,4 +1,4 @@
-"""The host's own routes: status, list, manual trigger, drain."""
+"""The admin API: status, functions, manual trigger, drain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def yearly(t: func.TimerRequest): calls.append(t.past_due)
 """
 
 
-async def test_status_and_functions_are_listed(tmp_path: Path, http: ClientSession) -> None:
+async def test_the_admin_api_lists_status_and_functions(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
         await host.ready()
         status = await (await http.get(f"{host.url}/admin/host/status")).json()
@@ -30,10 +30,10 @@ async def test_status_and_functions_are_listed(tmp_path: Path, http: ClientSessi
     assert one == {"isHttp": False, "isListening": True, "errors": None}
 
 
-async def test_a_timer_is_triggered_by_hand(tmp_path: Path, http: ClientSession) -> None:
+async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
         url = f"{host.url}/admin/functions"
-        answers = [
+        statuses = [
             (await http.post(f"{url}/yearly", json={"input": "x"})).status,
             (await http.post(f"{url}/yearly")).status,
             (await http.post(f"{url}/yearly", data=b"{")).status,
@@ -44,18 +44,18 @@ async def test_a_timer_is_triggered_by_hand(tmp_path: Path, http: ClientSession)
         await eventually(lambda: app_module().calls)
         calls = app_module().calls
 
-    assert answers == [202, 400, 400, 400, 404, 404]
+    assert statuses == [202, 400, 400, 400, 404, 404]
     assert calls == [False]
 
 
-async def test_an_input_that_is_nested_too_deeply_is_refused(tmp_path: Path, http: ClientSession) -> None:
+async def test_a_deeply_nested_input_returns_400(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
-        answer = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
+        response = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
 
-        assert answer.status == 400
+        assert response.status == 400
 
 
-async def test_drain_stops_the_listeners_and_keeps_http(tmp_path: Path, http: ClientSession) -> None:
+async def test_drain_stops_the_listeners_but_not_http(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
         await host.ready()
         drained = await http.post(f"{host.url}/admin/host/drain")

@@ -1,4 +1,4 @@
-"""Loading an app: what is found, what fails the app, what fails one function."""
+"""App loading: discovery, errors that fail the app, errors that drop one function."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ async def loaded(app_dir: Path, **environment: str) -> list[str]:
         return sorted(function.name for function in host.functions.values())
 
 
-async def test_function_app_py_is_loaded_and_unloaded(tmp_path: Path) -> None:
-    app_dir = write_app(tmp_path, "import beside\n" + route("hello"), beside="VALUE = 1")
-    before = sys.modules.get("function_app")  # the blog's, where a test has imported it
+async def test_an_app_is_loaded_and_unloaded(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, "import sibling\n" + route("hello"), sibling="VALUE = 1")
+    before = sys.modules.get("function_app")
 
     async with running(app_dir) as host:
         assert list(host.functions) == ["hello"]
-        assert app_module().beside.VALUE == 1
+        assert app_module().sibling.VALUE == 1
         assert app_module() is not before
 
     assert sys.modules.get("function_app") is before
-    assert "beside" not in sys.modules
+    assert "sibling" not in sys.modules
     assert str(app_dir) not in sys.path
 
 
-async def test_the_script_name_comes_from_the_environment(tmp_path: Path) -> None:
+async def test_the_environment_sets_the_script_name(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, route("a"))
     (app_dir / "other.py").write_text((app_dir / "function_app.py").read_text().replace("def a", "def b"))
 
@@ -45,9 +45,9 @@ async def test_the_script_name_comes_from_the_environment(tmp_path: Path) -> Non
             await loaded(app_dir, PYTHON_SCRIPT_FILE_NAME=wrong)
 
 
-async def test_two_apps_in_turn_get_their_own_modules(tmp_path: Path) -> None:
-    first = write_app(tmp_path / "a", "from beside import NAME\n" + route("one"), beside="NAME = 'a'")
-    second = write_app(tmp_path / "b", "from beside import NAME\n" + route("two"), beside="NAME = 'b'")
+async def test_consecutive_apps_import_their_own_modules(tmp_path: Path) -> None:
+    first = write_app(tmp_path / "a", "from sibling import NAME\n" + route("one"), sibling="NAME = 'a'")
+    second = write_app(tmp_path / "b", "from sibling import NAME\n" + route("two"), sibling="NAME = 'b'")
 
     for app_dir, expected in ((first, "a"), (second, "b"), (first, "a")):
         async with running(app_dir):
@@ -74,11 +74,11 @@ async def test_two_apps_in_turn_get_their_own_modules(tmp_path: Path) -> None:
         ("@app.timer_trigger('t', '* * * * * *')\ndef f(t: func.HttpRequest): ...\n", "do not match"),
         (
             "@app.retry('fixed_delay', '1', delay_interval='soon')\n@app.route()\ndef f(req): ...\n",
-            "not of the form",
+            "must be HH:MM:SS",
         ),
     ],
 )
-async def test_what_the_worker_refuses_fails_the_whole_app(tmp_path: Path, source: str, message: str) -> None:
+async def test_a_function_that_the_worker_rejects_fails_the_app(tmp_path: Path, source: str, message: str) -> None:
     app_dir = write_app(tmp_path, source)
 
     with pytest.raises(HostStartError, match=message):
@@ -104,7 +104,7 @@ async def test_what_the_worker_refuses_fails_the_whole_app(tmp_path: Path, sourc
         "@app.cosmos_db_trigger('d', container_name='c', database_name='b', connection='NONE')\ndef bad(d): ...\n",
     ],
 )
-async def test_what_the_host_refuses_drops_only_that_function_and_is_reported(
+async def test_a_function_that_the_host_rejects_is_dropped_and_logged(
     tmp_path: Path, source: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     app_dir = write_app(tmp_path, route("good") + source)
@@ -113,14 +113,14 @@ async def test_what_the_host_refuses_drops_only_that_function_and_is_reported(
     assert "function is in error" in caplog.text
 
 
-async def test_functions_of_blueprints_are_served(tmp_path: Path) -> None:
+async def test_blueprint_functions_are_served(tmp_path: Path) -> None:
     blueprint = "import azure.functions as func\nbp = func.Blueprint()\n" + route("inner").replace("app", "bp")
     app_dir = write_app(tmp_path, "from part import bp\napp.register_functions(bp)\n" + route("outer"), part=blueprint)
 
     assert await loaded(app_dir) == ["inner", "outer"]
 
 
-async def test_a_name_of_the_app_in_a_blueprint_fails_the_app(tmp_path: Path) -> None:
+async def test_a_duplicate_name_in_a_blueprint_fails_the_app(tmp_path: Path) -> None:
     blueprint = "import azure.functions as func\nbp = func.Blueprint()\n" + route("same").replace("app", "bp")
     app_dir = write_app(tmp_path, "from part import bp\napp.register_functions(bp)\n" + route("same"), part=blueprint)
 
@@ -128,19 +128,19 @@ async def test_a_name_of_the_app_in_a_blueprint_fails_the_app(tmp_path: Path) ->
         await loaded(app_dir)
 
 
-async def test_an_app_is_asked_for_its_functions_once(tmp_path: Path) -> None:
+async def test_get_functions_is_called_once(tmp_path: Path) -> None:
     source = """
-asked = []
+callers = []
 
 class Counting(func.FunctionApp):
     def get_functions(self):
-        asked.append(self)
+        callers.append(self)
         return super().get_functions()
 
 app = Counting()
 """
     async with running(write_app(tmp_path, source + route("f"))):
-        assert app_module().asked == [app_module().app]
+        assert app_module().callers == [app_module().app]
 
 
 async def test_disabled_and_unlisted_functions_are_not_served(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ async def test_disabled_and_unlisted_functions_are_not_served(tmp_path: Path) ->
     assert await loaded(app_dir, AzureWebJobs_b_Disabled="1") == ["a"]
 
 
-async def test_a_disabled_function_listens_to_nothing(tmp_path: Path) -> None:
+async def test_a_disabled_function_has_no_listener(tmp_path: Path) -> None:
     source = """
 calls = []
 

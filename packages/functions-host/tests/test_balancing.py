@@ -1,11 +1,11 @@
-"""Which leases a host takes: equal shares, nothing left over, no fights."""
+"""Lease balancing: equal shares, no unowned leases, no thrashing."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from functions_host.cosmos_trigger.balancing import leases_to_take
+from functions_host.cosmos_trigger.balancing import leases_to_acquire
 from functions_host.cosmos_trigger.lease import FeedRange, Lease
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -19,8 +19,8 @@ def leases(*owners: str | None, age_s: float = 0) -> list[Lease]:
     ]
 
 
-def taken(found: list[Lease], host: str = "me") -> list[str]:
-    return [lease.id for lease in leases_to_take(found, host, NOW, EXPIRATION, lambda free: free[0])]
+def acquired(found: list[Lease], host: str = "me") -> list[str]:
+    return [lease.id for lease in leases_to_acquire(found, host, NOW, EXPIRATION, lambda free: free[0])]
 
 
 @pytest.mark.parametrize(
@@ -41,21 +41,21 @@ def taken(found: list[Lease], host: str = "me") -> list[str]:
         (("a", "a", "b"), ["0"]),
     ],
 )
-def test_a_host_takes_its_share(owners: tuple[str | None, ...], expected: list[str]) -> None:
-    assert taken(leases(*owners)) == expected
+def test_a_host_acquires_its_share(owners: tuple[str | None, ...], expected: list[str]) -> None:
+    assert acquired(leases(*owners)) == expected
 
 
 def test_an_expired_lease_is_free() -> None:
-    assert taken(leases("dead", "dead", age_s=61)) == ["0", "1"]
-    assert taken(leases("alive", age_s=59)) == []
+    assert acquired(leases("dead", "dead", age_s=61)) == ["0", "1"]
+    assert acquired(leases("alive", age_s=59)) == []
 
 
 @pytest.mark.parametrize(("count", "hosts"), [(4, 2), (4, 3), (10, 3), (1, 3), (7, 7)])
-def test_hosts_that_take_turns_end_with_equal_shares(count: int, hosts: int) -> None:
+def test_alternating_hosts_converge_to_equal_shares(count: int, hosts: int) -> None:
     owned: list[str | None] = [None] * count
     for _ in range(40):
         for host in map(str, range(hosts)):
-            for lease_id in taken(leases(*owned), host):
+            for lease_id in acquired(leases(*owned), host):
                 owned[int(lease_id)] = host
 
     shares = [owned.count(str(host)) for host in range(hosts)]

@@ -1,4 +1,4 @@
-"""Bindings and connections of the Cosmos DB trigger: defaults, names, what is refused."""
+"""Bindings and connections of the Cosmos DB trigger."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from functions_host.app_settings import AppSettings
 from functions_host.cosmos_trigger.binding import parse_binding
 from functions_host.cosmos_trigger.connection import CosmosConnection, resolve_connection
-from functions_host.cosmos_trigger.lease import FeedRange, lease_of_item
+from functions_host.cosmos_trigger.lease import FeedRange, parse_lease
 from functions_host.errors import FunctionIndexError
 
 REQUIRED = {"connection": "C", "databaseName": "db", "containerName": "items"}
@@ -19,7 +19,7 @@ def parsed(**properties: Any) -> Any:
     return parse_binding({**REQUIRED, **properties}, AppSettings({"NAME": "named"}))
 
 
-def test_unset_properties_have_the_hosts_defaults() -> None:
+def test_unset_properties_have_defaults() -> None:
     binding = parsed()
 
     assert (binding.lease_connection, binding.lease_database, binding.lease_container) == ("C", "db", "leases")
@@ -29,7 +29,7 @@ def test_unset_properties_have_the_hosts_defaults() -> None:
     assert (binding.page_size, binding.start, binding.preferred_locations) == (None, "now", ())
 
 
-def test_values_are_coerced_and_names_expanded() -> None:
+def test_values_are_coerced_and_app_settings_expanded() -> None:
     binding = parsed(
         containerName="%NAME%",
         leaseContainerPrefix="p-%NAME%",
@@ -60,7 +60,7 @@ def test_values_are_coerced_and_names_expanded() -> None:
         ({"feedPollDelay": "soon"}, "feedPollDelay"),
     ],
 )
-def test_a_wrong_binding_is_refused(properties: dict[str, Any], message: str) -> None:
+def test_an_invalid_binding_is_rejected(properties: dict[str, Any], message: str) -> None:
     with pytest.raises(FunctionIndexError, match=message):
         parsed(**properties)
 
@@ -69,7 +69,7 @@ def text(host: str) -> str:
     return f"AccountEndpoint=https://{host}:443/;AccountKey=a2V5==;"
 
 
-def test_connection_names_are_tried_in_the_hosts_order() -> None:
+def test_connection_settings_are_tried_in_order() -> None:
     names = ["ConnectionStrings:AzureWebJobsC", "AzureWebJobsC", "ConnectionStrings:C", "c"]
     environment = {name: text(str(position)) for position, name in enumerate(names)}
     for position, name in enumerate(names):
@@ -81,7 +81,7 @@ def test_connection_names_are_tried_in_the_hosts_order() -> None:
         resolve_connection("C", AppSettings(environment))
 
 
-def test_an_account_endpoint_below_the_name_means_an_identity() -> None:
+def test_an_account_endpoint_setting_selects_identity() -> None:
     options = {"C__accountEndpoint": "https://acct.documents.azure.com:443/", "C__credential": "managedidentity"}
     found = resolve_connection("C", AppSettings(options))
 
@@ -92,7 +92,7 @@ def test_an_account_endpoint_below_the_name_means_an_identity() -> None:
         resolve_connection("C", AppSettings({"C": "nonsense"}))
 
 
-def test_a_lease_of_dotnet_is_understood() -> None:
+def test_a_lease_written_by_dotnet_is_parsed() -> None:
     item = {
         "id": "p..0",
         "_etag": "e",
@@ -104,10 +104,10 @@ def test_a_lease_of_dotnet_is_understood() -> None:
     }
     ranges = {"0": FeedRange("", "FF")}
 
-    lease = lease_of_item(item, ranges)
+    lease = parse_lease(item, ranges)
 
     assert (lease.owner, lease.continuation, lease.feed_range) == (None, '"12"', FeedRange("", "FF"))
     assert lease.timestamp == datetime(2024, 1, 1, 0, 0, 0, 123456, UTC)
-    assert lease_of_item({**item, "timestamp": None}, ranges).timestamp == datetime.fromtimestamp(5, UTC)
+    assert parse_lease({**item, "timestamp": None}, ranges).timestamp == datetime.fromtimestamp(5, UTC)
     with pytest.raises(ValueError, match="Full-Fidelity"):
-        lease_of_item({**item, "Mode": "Full-Fidelity Feed"}, ranges)
+        parse_lease({**item, "Mode": "Full-Fidelity Feed"}, ranges)

@@ -1,4 +1,4 @@
-"""The leases of the Cosmos DB trigger: their documents, who holds them, and for how long."""
+"""Leases of the Cosmos DB trigger: documents, ownership, renewal, splits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from functions_host import FunctionsHost
-from tests.cosmos_apps import Watched, calls, ids_of, trigger, watched
+from tests.cosmos_apps import Account, calls, ids_of, trigger
 from tests.running import app_module, eventually, running, settings, write_app
 
 
-async def test_the_lease_container_is_made_as_the_real_host_makes_it(account: Watched, tmp_path: Path) -> None:
+async def test_a_created_lease_container_is_partitioned_by_id_and_enables_ttl(account: Account, tmp_path: Path) -> None:
     source = trigger(lease_container_name="mine", lease_database_name="other", lease_container_prefix="p-%HOST%")
     async with running(write_app(tmp_path, source), {**account.environment, "HOST": "x"}) as host:
         await host.ready()
@@ -27,19 +27,19 @@ async def test_the_lease_container_is_made_as_the_real_host_makes_it(account: Wa
     assert container["defaultTtl"] == -1
 
 
-async def test_lease_documents_have_the_change_feed_processors_shape(tmp_path: Path) -> None:
-    async with watched(partitions=4) as account:
-        rid = (await account.items.read())["_rid"]
-        database_rid = (await account.database.read())["_rid"]
-        source = trigger(start_from_beginning=True, lease_container_prefix="pre")
-        async with running(write_app(tmp_path, source), account.environment):
-            await account.write("a")
-            await eventually(calls)
-            leases = await eventually(lambda: all_owned(account, 4))
-            await eventually(lambda: any_checkpoint(account))
-            leases = await account.lease_items()
-            proxy = account.database.get_container_client("leases")
-            others = {item["id"] async for item in proxy.read_all_items() if "LeaseToken" not in item}
+@pytest.mark.parametrize("partitions", [4])
+async def test_leases_have_the_shape_of_the_change_feed_processor(account: Account, tmp_path: Path) -> None:
+    rid = (await account.items.read())["_rid"]
+    database_rid = (await account.database.read())["_rid"]
+    source = trigger(start_from_beginning=True, lease_container_prefix="pre")
+    async with running(write_app(tmp_path, source), account.environment):
+        await account.write("a")
+        await eventually(calls)
+        leases = await eventually(lambda: all_owned(account, 4))
+        await eventually(lambda: any_checkpoint(account))
+        leases = await account.lease_items()
+        proxy = account.database.get_container_client("leases")
+        others = {item["id"] async for item in proxy.read_all_items() if "LeaseToken" not in item}
 
     prefix = f"pre127.0.0.1_{database_rid}_{rid}"
     assert others == {f"{prefix}.info"}
@@ -52,17 +52,17 @@ async def test_lease_documents_have_the_change_feed_processors_shape(tmp_path: P
     assert [lease["ContinuationToken"][0] for lease in leases if lease["ContinuationToken"]] == ['"']
 
 
-async def all_owned(account: Watched, count: int) -> list[dict[str, Any]]:
+async def all_owned(account: Account, count: int) -> list[dict[str, Any]]:
     leases = await account.lease_items()
     return leases if len(leases) == count and all(lease["Owner"] for lease in leases) else []
 
 
-async def any_checkpoint(account: Watched) -> bool:
+async def any_checkpoint(account: Account) -> bool:
     return any(await account.checkpoints())
 
 
-async def test_a_missing_lease_container_is_an_error_that_is_tried_again(
-    account: Watched, tmp_path: Path, http: ClientSession, caplog: pytest.LogCaptureFixture
+async def test_a_missing_lease_container_is_logged_and_retried(
+    account: Account, tmp_path: Path, http: ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     source = trigger(create_lease_container_if_not_exists=False, start_from_beginning=True)
     source += "\n@app.route(route='hello')\ndef hello(req): return 'x'\n"
@@ -76,8 +76,8 @@ async def test_a_missing_lease_container_is_an_error_that_is_tried_again(
         await eventually(calls)
 
 
-async def test_a_lease_container_of_another_key_is_refused_and_one_by_partition_key_works(
-    account: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_a_lease_container_requires_key_id_or_partition_key(
+    account: Account, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     await account.database.create_container("wrong", PartitionKey("/other"))
     await account.database.create_container("keyed", PartitionKey("/partitionKey"))
@@ -93,7 +93,7 @@ async def test_a_lease_container_of_another_key_is_refused_and_one_by_partition_
     assert [lease["partitionKey"] for lease in leases] == [lease["id"] for lease in leases]
 
 
-async def test_two_functions_with_prefixes_both_see_every_change(account: Watched, tmp_path: Path) -> None:
+async def test_functions_with_different_prefixes_each_receive_every_change(account: Account, tmp_path: Path) -> None:
     source = trigger("one", start_from_beginning=True, lease_container_prefix="one")
     source += trigger("two", start_from_beginning=True, lease_container_prefix="two")
     async with running(write_app(tmp_path, source), account.environment):
@@ -101,17 +101,18 @@ async def test_two_functions_with_prefixes_both_see_every_change(account: Watche
         await eventually(lambda: ids_of(calls("one")) == ids_of(calls("two")) == ["a", "b"])
 
 
-async def test_two_functions_with_the_same_prefix_split_the_changes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("partitions", [4])
+async def test_functions_with_the_same_prefix_share_the_changes(account: Account, tmp_path: Path) -> None:
     source = trigger("one", start_from_beginning=True) + trigger("two", start_from_beginning=True)
-    async with watched(partitions=4) as account, running(write_app(tmp_path, source), account.environment):
+    async with running(write_app(tmp_path, source), account.environment):
         await eventually(lambda: owners_with(account, [2, 2]))
         rounds = iter(range(100))
-        # Until the loser of a lease notices, it reads on: the first rounds may be delivered to both.
+        # Until a function notices that it lost a lease, both can receive a change.
         await eventually(lambda: is_split_cleanly(account, f"r{next(rounds)}-"))
 
 
-async def is_split_cleanly(account: Watched, prefix: str) -> bool:
-    """Write a round of items, wait until all are delivered; True if each went to one function and both got some."""
+async def is_split_cleanly(account: Account, prefix: str) -> bool:
+    """Write items, wait for their delivery and return whether each reached one function and both got some."""
     wanted = {f"{prefix}{n}" for n in range(20)}
     await account.write(*wanted)
 
@@ -123,14 +124,12 @@ async def is_split_cleanly(account: Watched, prefix: str) -> bool:
     return bool(one and two) and len(one) + len(two) == len(wanted)
 
 
-async def owners_with(account: Watched, shares: list[int]) -> bool:
+async def owners_with(account: Account, shares: list[int]) -> bool:
     owners = [lease["Owner"] for lease in await account.lease_items()]
     return sorted(owners.count(owner) for owner in set(owners) if owner) == shares
 
 
-async def test_a_stop_releases_the_leases_and_does_not_check_point_the_batch_under_way(
-    account: Watched, tmp_path: Path
-) -> None:
+async def test_stop_releases_the_leases_without_a_checkpoint(account: Account, tmp_path: Path) -> None:
     app_dir = write_app(
         tmp_path, trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
     )
@@ -152,7 +151,7 @@ async def test_a_stop_releases_the_leases_and_does_not_check_point_the_batch_und
         assert (calls()[0][0], calls()[0][1]) == (["a"], 0)
 
 
-async def test_a_lease_is_renewed_while_its_function_runs(account: Watched, tmp_path: Path) -> None:
+async def test_a_lease_is_renewed_while_its_function_runs(account: Account, tmp_path: Path) -> None:
     source = trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
     async with running(write_app(tmp_path, source), account.environment):
         await account.write("a")
@@ -162,12 +161,12 @@ async def test_a_lease_is_renewed_while_its_function_runs(account: Watched, tmp_
         app_module().gate.set()
 
 
-async def renewed_after(account: Watched, timestamp: str) -> bool:
+async def renewed_after(account: Account, timestamp: str) -> bool:
     return bool((await account.lease_items())[0]["timestamp"] > timestamp)
 
 
-async def test_a_lease_taken_by_another_owner_ends_here_and_its_batch_is_not_check_pointed(
-    account: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_a_lost_lease_stops_processing_without_a_checkpoint(
+    account: Account, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     source = trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
@@ -188,23 +187,23 @@ async def test_a_lease_taken_by_another_owner_ends_here_and_its_batch_is_not_che
     assert (after["Owner"], after["ContinuationToken"]) == ("somebody", None)
 
 
-async def test_a_split_partitions_lease_is_replaced_by_its_childrens(tmp_path: Path) -> None:
-    async with watched(partitions=4) as account:
-        app_dir = write_app(tmp_path, trigger(start_from_beginning=True))
-        async with running(app_dir, account.environment):
-            await eventually(lambda: all_owned(account, 4))
-        leases = account.database.get_container_client("leases")
-        children = await account.lease_items()
-        for child in children:
-            await leases.delete_item(child["id"], child["id"])
-        parent = {**children[0], "id": children[0]["id"].rpartition("..")[0] + "..parent", "LeaseToken": "parent"}
-        parent["FeedRange"] = {"Range": {"min": "", "max": "FF"}}
-        await leases.create_item({name: value for name, value in parent.items() if not name.startswith("_")})
+@pytest.mark.parametrize("partitions", [4])
+async def test_a_split_replaces_the_lease_with_those_of_the_children(account: Account, tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, trigger(start_from_beginning=True))
+    async with running(app_dir, account.environment):
+        await eventually(lambda: all_owned(account, 4))
+    leases = account.database.get_container_client("leases")
+    children = await account.lease_items()
+    for child in children:
+        await leases.delete_item(child["id"], child["id"])
+    parent = {**children[0], "id": children[0]["id"].rpartition("..")[0] + "..parent", "LeaseToken": "parent"}
+    parent["FeedRange"] = {"Range": {"min": "", "max": "FF"}}
+    await leases.create_item({name: value for name, value in parent.items() if not name.startswith("_")})
 
-        wanted = {f"i{n}" for n in range(20)}
-        await account.write(*wanted)
-        async with running(app_dir, account.environment):
-            await eventually(lambda: set(ids_of(calls())) == wanted)
-            after = await all_owned(account, 4)
+    wanted = {f"i{n}" for n in range(20)}
+    await account.write(*wanted)
+    async with running(app_dir, account.environment):
+        await eventually(lambda: set(ids_of(calls())) == wanted)
+        after = await all_owned(account, 4)
 
     assert [lease["LeaseToken"] for lease in after] == [lease["LeaseToken"] for lease in children]

@@ -1,4 +1,4 @@
-"""The Cosmos DB trigger of one host: what is delivered, when, how often, and what is remembered."""
+"""The Cosmos DB trigger on one host: delivery, checkpoints, retries, restarts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 from functions_host.cosmos_trigger.change_feed import FeedPage, FeedReader
-from tests.cosmos_apps import Watched, calls, ids_of, trigger, watched
+from tests.cosmos_apps import Account, Clock, calls, emulator_process, ids_of, trigger
 from tests.running import app_module, eventually, running, write_app
-from yarl import URL
 
 
-async def test_changes_after_the_start_are_delivered_with_their_system_properties(
-    account: Watched, tmp_path: Path
-) -> None:
+async def test_changes_are_delivered_with_system_properties(account: Account, tmp_path: Path) -> None:
     async with running(write_app(tmp_path, trigger()), account.environment) as host:
         await host.ready()
         await account.write("a", value={"n": [1, 2.5, None]}, when="2024-01-01T00:00:00Z")
@@ -33,11 +30,13 @@ async def test_changes_after_the_start_are_delivered_with_their_system_propertie
     assert item["_etag"].startswith('"')
 
 
-async def test_by_default_what_was_written_before_the_start_is_not_delivered(account: Watched, tmp_path: Path) -> None:
-    # The start is pinned to one second ago and the service compares whole seconds.
-    account.clock.offset_s = -10
+async def test_changes_before_the_start_are_not_delivered_by_default(
+    account: Account, clock: Clock, tmp_path: Path
+) -> None:
+    # The start is pinned to one second ago, and the service compares whole seconds.
+    clock.offset_s = -10
     await account.write("old")
-    account.clock.offset_s = 0
+    clock.offset_s = 0
     async with running(write_app(tmp_path, trigger()), account.environment) as host:
         await host.ready()
         await account.write("new")
@@ -47,7 +46,7 @@ async def test_by_default_what_was_written_before_the_start_is_not_delivered(acc
     assert delivered == ["new"]
 
 
-async def test_from_the_beginning_everything_is_delivered_once_in_order(account: Watched, tmp_path: Path) -> None:
+async def test_start_from_beginning_delivers_each_item_once_in_order(account: Account, tmp_path: Path) -> None:
     await account.write("a", "b", "c")
     await account.write("a", again=True)
     async with running(write_app(tmp_path, trigger(start_from_beginning=True)), account.environment):
@@ -58,11 +57,11 @@ async def test_from_the_beginning_everything_is_delivered_once_in_order(account:
     assert [item["_lsn"] for item in delivered] == sorted(item["_lsn"] for item in delivered)
 
 
-async def test_from_a_time_only_later_changes_are_delivered(account: Watched, tmp_path: Path) -> None:
-    account.clock.offset_s = -30
+async def test_start_from_time_delivers_only_later_changes(account: Account, clock: Clock, tmp_path: Path) -> None:
+    clock.offset_s = -30
     await account.write("old")
     moment = datetime.now(UTC) - timedelta(seconds=20)
-    account.clock.offset_s = -10
+    clock.offset_s = -10
     await account.write("new")
     source = trigger(start_from_time="%SINCE%")
     async with running(write_app(tmp_path, source), {**account.environment, "SINCE": moment.isoformat()}):
@@ -72,7 +71,7 @@ async def test_from_a_time_only_later_changes_are_delivered(account: Watched, tm
     assert delivered == ["new"]
 
 
-async def test_a_continuation_wins_over_the_start_options(account: Watched, tmp_path: Path) -> None:
+async def test_a_checkpoint_overrides_the_start_options(account: Account, tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, trigger(start_from_beginning=True))
     await account.write("first")
     async with running(app_dir, account.environment):
@@ -86,9 +85,7 @@ async def test_a_continuation_wins_over_the_start_options(account: Watched, tmp_
     assert delivered == ["while down"]
 
 
-async def test_batches_keep_to_the_maximum_and_follow_each_other_without_a_delay(
-    account: Watched, tmp_path: Path
-) -> None:
+async def test_full_pages_are_delivered_without_a_delay(account: Account, tmp_path: Path) -> None:
     await account.write(*(f"i{n:02}" for n in range(25)))
     source = trigger(start_from_beginning=True, max_items_per_invocation=10, feed_poll_delay=60_000)
     async with running(write_app(tmp_path, source), account.environment):
@@ -100,8 +97,8 @@ async def test_batches_keep_to_the_maximum_and_follow_each_other_without_a_delay
     assert delivered == [f"i{n:02}" for n in range(25)]
 
 
-async def test_an_idle_feed_is_polled_after_the_delay_and_never_delivers_an_empty_batch(
-    account: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_an_idle_feed_is_polled_after_the_delay_without_empty_batches(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = record_reads(monkeypatch)
     source = trigger(start_from_beginning=True, feed_poll_delay=300)
@@ -120,7 +117,7 @@ async def test_an_idle_feed_is_polled_after_the_delay_and_never_delivers_an_empt
 
 @dataclass(frozen=True)
 class Read:
-    """One read of the feed: its moments in seconds, and whether it found changes."""
+    """One read of the feed. Times are in seconds."""
 
     began: float
     ended: float
@@ -128,7 +125,7 @@ class Read:
 
 
 def record_reads(monkeypatch: pytest.MonkeyPatch) -> list[Read]:
-    """The reads of every feed from now on."""
+    """Return a list that records every read of a feed."""
     reads: list[Read] = []
     read = FeedReader.read
 
@@ -142,7 +139,7 @@ def record_reads(monkeypatch: pytest.MonkeyPatch) -> list[Read]:
     return reads
 
 
-async def test_without_a_retry_policy_a_failed_batch_is_skipped(account: Watched, tmp_path: Path) -> None:
+async def test_without_a_retry_policy_a_failed_batch_is_skipped(account: Account, tmp_path: Path) -> None:
     source = trigger(start_from_beginning=True, body="assert ids != ['bad'], 'no'")
     async with running(write_app(tmp_path, source), account.environment):
         for item_id in ("bad", "good"):
@@ -153,7 +150,7 @@ async def test_without_a_retry_policy_a_failed_batch_is_skipped(account: Watched
     assert seen == [(["bad"], 0), (["good"], 0)]
 
 
-async def test_a_retry_policy_of_n_makes_one_and_n_calls_and_then_skips(account: Watched, tmp_path: Path) -> None:
+async def test_a_batch_is_skipped_after_its_retries(account: Account, tmp_path: Path) -> None:
     source = trigger(
         start_from_beginning=True,
         body="docs.clear(); assert ids != ['bad']",
@@ -168,7 +165,7 @@ async def test_a_retry_policy_of_n_makes_one_and_n_calls_and_then_skips(account:
     assert seen == [(["bad"], 0), (["bad"], 1), (["bad"], 2), (["good"], 0)]
 
 
-async def test_a_success_on_a_retry_is_a_success(account: Watched, tmp_path: Path) -> None:
+async def test_a_successful_retry_writes_a_checkpoint(account: Account, tmp_path: Path) -> None:
     source = trigger(
         start_from_beginning=True, body="assert retry_count == 1", retry="'fixed_delay', '5', delay_interval='00:00:00'"
     )
@@ -178,7 +175,7 @@ async def test_a_success_on_a_retry_is_a_success(account: Watched, tmp_path: Pat
         await eventually(lambda: len(calls()) == 2)
 
 
-async def test_host_json_gives_a_policy_to_functions_without_one(account: Watched, tmp_path: Path) -> None:
+async def test_host_json_sets_the_default_retry_policy(account: Account, tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, trigger(start_from_beginning=True, body="assert retry_count == 1"))
     policy = {"strategy": "fixedDelay", "maxRetryCount": 3, "delayInterval": "00:00:00"}
     (app_dir / "host.json").write_text(json.dumps({"version": "2.0", "retry": policy}))
@@ -187,7 +184,7 @@ async def test_host_json_gives_a_policy_to_functions_without_one(account: Watche
         await eventually(lambda: len(calls()) == 2)
 
 
-async def test_a_returned_value_is_a_failure(account: Watched, tmp_path: Path) -> None:
+async def test_returning_a_value_fails_the_call(account: Account, tmp_path: Path) -> None:
     source = trigger(start_from_beginning=True, body="return 1", retry="'fixed_delay', '1', delay_interval='00:00:00'")
     source = source.replace(") -> None:", "):")
     async with running(write_app(tmp_path, source), account.environment):
@@ -195,33 +192,33 @@ async def test_a_returned_value_is_a_failure(account: Watched, tmp_path: Path) -
         await eventually(lambda: len(calls()) == 2)
 
 
-async def test_an_endless_policy_blocks_only_its_lease(tmp_path: Path) -> None:
+@pytest.mark.parametrize("partitions", [4])
+async def test_unlimited_retries_block_only_their_lease(account: Account, tmp_path: Path) -> None:
     source = trigger(
         start_from_beginning=True,
         body="assert 'poison' not in ids",
         retry="'fixed_delay', '-1', delay_interval='00:00:00'",
         max_items_per_invocation=1,
     ).replace("assert 'poison'", "await asyncio.sleep(0.05)\n    assert 'poison'")
-    async with watched(partitions=4) as account:
-        await account.write("poison")
-        async with running(write_app(tmp_path, source), account.environment):
-            await eventually(lambda: sum(ids == ["poison"] for ids, _, _ in calls()) > 5)
-            others = [f"i{n}" for n in range(40)]
-            await account.write(*others)
-            leases = await eventually(lambda: delivered_ranges(account, others))
-            behind_poison = set(others) - set(ids_of(calls()))
+    await account.write("poison")
+    async with running(write_app(tmp_path, source), account.environment):
+        await eventually(lambda: sum(ids == ["poison"] for ids, _, _ in calls()) > 5)
+        others = [f"i{n}" for n in range(40)]
+        await account.write(*others)
+        leases = await eventually(lambda: delivered_ranges(account, others))
+        behind_poison = set(others) - set(ids_of(calls()))
 
     assert leases == 3
     assert behind_poison
 
 
-async def delivered_ranges(account: Watched, others: list[str]) -> int:
-    """How many leases have a checkpoint, once the free ones are through."""
+async def delivered_ranges(account: Account, others: list[str]) -> int:
+    """Return the number of leases with a checkpoint once the unblocked ones have made progress."""
     done = [checkpoint for checkpoint in await account.checkpoints() if checkpoint is not None]
     return len(done) if len(done) >= 3 and len(set(ids_of(calls())) & set(others)) > 10 else 0
 
 
-async def test_a_drain_lets_the_batch_under_way_count(account: Watched, tmp_path: Path, http: ClientSession) -> None:
+async def test_drain_checkpoints_the_running_batch(account: Account, tmp_path: Path, http: ClientSession) -> None:
     source = trigger(start_from_beginning=True, body="await gate.wait()") + "gate = asyncio.Event()"
     async with running(write_app(tmp_path, source), account.environment) as host:
         await account.write("a")
@@ -236,7 +233,7 @@ async def test_a_drain_lets_the_batch_under_way_count(account: Watched, tmp_path
     assert leases[0]["ContinuationToken"]
 
 
-async def test_a_stop_interrupts_the_wait_for_a_retry(account: Watched, tmp_path: Path) -> None:
+async def test_stop_interrupts_the_wait_for_a_retry(account: Account, tmp_path: Path) -> None:
     source = trigger(
         start_from_beginning=True, body="assert False", retry="'fixed_delay', '-1', delay_interval='01:00:00'"
     )
@@ -249,7 +246,7 @@ async def test_a_stop_interrupts_the_wait_for_a_retry(account: Watched, tmp_path
     assert await account.checkpoints() == [None]
 
 
-async def test_raw_json_is_delivered_to_str_and_bytes_parameters(account: Watched, tmp_path: Path) -> None:
+async def test_raw_json_is_delivered_to_str_and_bytes_parameters(account: Account, tmp_path: Path) -> None:
     source = ""
     for kind in ("str", "bytes"):
         source += trigger(f"as_{kind}", start_from_beginning=True, lease_container_prefix=kind).replace(
@@ -268,33 +265,33 @@ async def test_raw_json_is_delivered_to_str_and_bytes_parameters(account: Watche
     assert items == ["a", "a"]
 
 
-async def test_a_cosmos_function_is_triggered_by_hand(account: Watched, tmp_path: Path, http: ClientSession) -> None:
+async def test_the_admin_api_triggers_a_cosmos_function(account: Account, tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, trigger()), account.environment) as host:
-        given = {"input": json.dumps([{"id": "by hand"}])}
-        answers = [
-            (await http.post(f"{host.url}/admin/functions/changed", json=given)).status,
+        body = {"input": json.dumps([{"id": "manual"}])}
+        statuses = [
+            (await http.post(f"{host.url}/admin/functions/changed", json=body)).status,
             (await http.post(f"{host.url}/admin/functions/changed", json={"input": "{}"})).status,
         ]
         await eventually(calls)
         delivered = ids_of(calls())
 
-    assert (answers, delivered) == ([202, 400], ["by hand"])
+    assert (statuses, delivered) == ([202, 400], ["manual"])
 
 
-async def test_an_account_that_is_down_is_tried_again_and_one_that_comes_back_is_read_on(
+async def test_an_unavailable_account_is_retried_and_its_feed_continued(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     data_dir = tmp_path / "data"
     app_dir = write_app(tmp_path / "app", trigger(start_from_beginning=True, lease_expiration_interval=60_000))
-    async with watched(data_dir=data_dir) as account:
+    async with emulator_process(data_dir) as account:
         await account.write("a")
-        environment, port = account.environment, URL(account.endpoint).port
+        environment, port = account.environment, account.port
 
     async with running(app_dir, environment) as host:
         await eventually(lambda: "unable to start" in caplog.text)
         assert not host.is_listening("changed")
         for item_id in ("b", "c"):
-            async with watched(data_dir=data_dir, port=port or 0) as account:
+            async with emulator_process(data_dir, port) as account:
                 await account.write(item_id)
                 await eventually(lambda item_id=item_id: item_id in ids_of(calls()))
                 await eventually(account.checkpoints)

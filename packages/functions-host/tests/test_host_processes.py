@@ -1,21 +1,23 @@
-"""Hosts as processes that share leases: balance, a kill, takeover, redelivery, an orderly end."""
+"""Host processes that share leases: balancing, kills, takeover, redelivery, shutdown."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections import defaultdict
 from contextlib import AsyncExitStack
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession
-from tests.cosmos_apps import Watched, trigger, watched
+from tests.cosmos_apps import Account, trigger
 from tests.running import eventually, host_process, write_app
 
-# Writes a line before and after each call; hangs in between while a file named after the host exists.
+# Writes a line before and after each call. Hangs in between while a file named after the host exists.
 RECORD = """
     record = {"host": os.environ["HOST_NAME"], "retry": retry_count,
               "items": [(doc["pk"], doc["id"], doc["_lsn"], doc.get("n")) for doc in docs]}
@@ -28,8 +30,11 @@ RECORD = """
 """.replace("\\\\", "\\")
 
 
+HELLO = "@app.route(route='x', methods=['POST'])\ndef hello(req): return 'secret-answer'\n"
+
+
 class Calls:
-    """What the hosts of an app directory have written down."""
+    """The calls recorded by the hosts of an app directory."""
 
     def __init__(self, app_dir: Path) -> None:
         self._path = app_dir / "calls.jsonl"
@@ -48,17 +53,20 @@ def app_dir(tmp_path: Path) -> Path:
     return write_app(tmp_path, trigger(start_from_beginning=True, body=RECORD.strip()))
 
 
-async def shares(account: Watched) -> list[int]:
+async def shares(account: Account) -> list[int]:
     owners = [lease["Owner"] for lease in await account.lease_items()]
     return sorted(owners.count(owner) for owner in set(owners) if owner)
 
 
-async def has_shares(account: Watched, wanted: list[int]) -> bool:
-    return await shares(account) == wanted
+async def has_shares(account: Account, expected: list[int]) -> bool:
+    return await shares(account) == expected
 
 
-async def test_a_killed_hosts_leases_are_taken_over_and_its_batch_is_delivered_again(app_dir: Path) -> None:
-    async with watched(partitions=4) as account, host_process(app_dir, "a", account.environment) as first:
+@pytest.mark.parametrize("partitions", [4])
+async def test_another_host_takes_over_the_leases_and_the_batch_of_a_killed_one(
+    app_dir: Path, account: Account
+) -> None:
+    async with host_process(app_dir, "a", account.environment) as first:
         async with host_process(app_dir, "b", account.environment):
             await eventually(lambda: has_shares(account, [2, 2]))
             calls = Calls(app_dir)
@@ -80,36 +88,35 @@ async def test_a_killed_hosts_leases_are_taken_over_and_its_batch_is_delivered_a
         assert {record["retry"] for record in calls.read()} == {0}
 
 
-async def test_every_change_arrives_and_in_order_per_logical_partition_while_hosts_come_and_go(
-    app_dir: Path,
+@pytest.mark.parametrize("partitions", [4])
+async def test_changes_arrive_in_order_per_logical_partition_while_hosts_start_and_stop(
+    app_dir: Path, account: Account
 ) -> None:
-    async with watched(partitions=4) as account:
-        calls = Calls(app_dir)
+    calls = Calls(app_dir)
 
-        async def write(rounds: range) -> None:
-            for n in rounds:
-                for pk in range(8):
-                    await account.write(f"{pk}-{n}", pk=f"p{pk}", n=n)
+    async def write(rounds: range) -> None:
+        for n in rounds:
+            for pk in range(8):
+                await account.write(f"{pk}-{n}", pk=f"p{pk}", n=n)
 
-        async with host_process(app_dir, "a", account.environment) as first:
-            await write(range(5))
-            async with host_process(app_dir, "b", account.environment):
-                await write(range(5, 10))
-                await first.kill()
-                await write(range(10, 15))
-                async with host_process(app_dir, "c", account.environment):
-                    await write(range(15, 20))
-                    await eventually(lambda: len(set(calls.ids("end"))) == 160)
+    async with host_process(app_dir, "a", account.environment) as first:
+        await write(range(5))
+        async with host_process(app_dir, "b", account.environment):
+            await write(range(5, 10))
+            await first.kill()
+            await write(range(10, 15))
+            async with host_process(app_dir, "c", account.environment):
+                await write(range(15, 20))
+                await eventually(lambda: len(set(calls.ids("end"))) == 160)
 
     assert first_deliveries(calls) == {f"p{pk}": list(range(20)) for pk in range(8)}
 
 
-async def test_three_hosts_share_the_leases_and_two_take_over_those_of_the_third_when_it_is_killed(
-    app_dir: Path,
-) -> None:
+@pytest.mark.parametrize("partitions", [6])
+async def test_two_of_three_hosts_take_over_when_the_third_is_killed(app_dir: Path, account: Account) -> None:
     last_round = 23
     partition_keys = [f"p{n}" for n in range(12)]
-    async with watched(partitions=6) as account, AsyncExitStack() as hosts:
+    async with AsyncExitStack() as hosts:
         starts = (hosts.enter_async_context(host_process(app_dir, name, account.environment)) for name in "abc")
         doomed, *_ = [await start for start in starts]
         await eventually(lambda: has_shares(account, [2, 2, 2]))
@@ -133,7 +140,7 @@ async def test_three_hosts_share_the_leases_and_two_take_over_those_of_the_third
 
 
 def first_deliveries(calls: Calls) -> dict[str, list[int]]:
-    """For each logical partition the numbers `n` of its items in the order in which they first arrived."""
+    """Return the item numbers of each logical partition in order of first arrival."""
     arrived: dict[str, list[int]] = defaultdict(list)
     for record in calls.read("end"):
         for pk, _, _, n in record["items"]:
@@ -142,8 +149,9 @@ def first_deliveries(calls: Calls) -> dict[str, list[int]]:
     return arrived
 
 
-async def test_sigterm_releases_the_leases_and_exits_0(app_dir: Path) -> None:
-    async with watched(partitions=4) as account, host_process(app_dir, "a", account.environment) as host:
+@pytest.mark.parametrize("partitions", [4])
+async def test_sigterm_releases_the_leases_and_exits_0(app_dir: Path, account: Account) -> None:
+    async with host_process(app_dir, "a", account.environment) as host:
         await eventually(lambda: has_shares(account, [4]))
 
         assert await host.terminate() == 0
@@ -151,19 +159,44 @@ async def test_sigterm_releases_the_leases_and_exits_0(app_dir: Path) -> None:
         assert "stopping" in host.log.read_text()
 
 
-async def test_a_process_logs_one_line_per_invocation_without_bodies(tmp_path: Path) -> None:
-    source = "@app.route(route='x', methods=['POST'])\ndef hello(req): return 'secret-answer'\n"
-    app_dir = write_app(tmp_path, source)
+async def test_a_request_logs_one_line_without_query_and_bodies(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, HELLO)
     async with host_process(app_dir, "a", {}) as host, ClientSession() as http:
-        await http.post(f"{host.url}/api/x", data=b"secret-body")
-        line = await eventually(lambda: [x for x in host.log.read_text().splitlines() if "function=hello id=" in x])
+        await http.post(f"{host.url}/api/x?code=secret-key", data=b"secret-body")
+        await http.get(f"{host.url}/api/missing")
+        lines = await eventually(lambda: lines_after_two_requests(host.log))
 
-    assert len(line) == 1
-    assert "outcome=succeeded" in line[0]
+    assert [re.sub(r"[\d.]+ ms$", "_ ms", line.partition("Host.Http ")[2]) for line in lines] == [
+        "POST /api/x 200 _ ms",
+        "GET /api/missing 404 _ ms",
+    ]
     assert "secret" not in host.log.read_text()
 
 
-async def test_an_app_that_cannot_start_ends_with_1_and_says_why(tmp_path: Path) -> None:
+def lines_after_two_requests(log: Path) -> list[str]:
+    lines = [line for line in log.read_text().splitlines() if "/api/" in line or "function=hello id=" in line]
+    return lines if any("missing" in line for line in lines) else []
+
+
+async def test_quiet_omits_requests(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, HELLO)
+    async with host_process(app_dir, "a", {}, "--quiet") as host, ClientSession() as http:
+        await http.post(f"{host.url}/api/x")
+        await host.terminate()
+
+    assert "/api/x" not in host.log.read_text()
+
+
+async def test_version_names_the_distribution() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "functions_host", "--version"), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+
+    assert output.decode().split() == ["functions-host", version("functions-host")]
+
+
+async def test_an_invalid_app_exits_1_with_the_reason(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, "app = None\n")
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -176,7 +209,7 @@ async def test_an_app_that_cannot_start_ends_with_1_and_says_why(tmp_path: Path)
     assert b"Could not find top level function app" in stderr
 
 
-async def test_a_sync_function_that_never_ends_does_not_hold_the_process(tmp_path: Path) -> None:
+async def test_a_hanging_sync_function_does_not_block_the_exit(tmp_path: Path) -> None:
     source = "import threading\n@app.route(route='x')\ndef hang(req): threading.Event().wait()\n"
     app_dir = write_app(tmp_path, source)
     (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')

@@ -1,4 +1,4 @@
-"""HTTP functions: routing, what a function sees of a request, and what becomes of its return value."""
+"""HTTP functions: routing, request mapping, return values."""
 
 from __future__ import annotations
 
@@ -103,17 +103,15 @@ async def host(app_dir: Path) -> AsyncIterator[FunctionsHost]:
 
 
 async def get(
-    http: ClientSession, host: FunctionsHost, path: str, method: str = "GET", **given: object
+    http: ClientSession, host: FunctionsHost, path: str, method: str = "GET", **options: object
 ) -> ClientResponse:
     url = URL(host.url + path, encoded=True)
-    response = await http.request(method, url, **given)  # type: ignore[arg-type]
+    response = await http.request(method, url, **options)  # type: ignore[arg-type]
     await response.read()
     return response
 
 
-async def test_a_request_reaches_the_function_as_the_real_host_maps_it(
-    http: ClientSession, host: FunctionsHost
-) -> None:
+async def test_a_request_is_mapped_like_in_the_real_host(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(
         http,
         host,
@@ -161,7 +159,7 @@ async def test_route_values_are_decoded_once(
         ("POST", "/"),
     ],
 )
-async def test_what_no_route_matches_is_404_and_empty(
+async def test_an_unmatched_request_returns_an_empty_404(
     http: ClientSession, host: FunctionsHost, method: str, path: str
 ) -> None:
     response = await get(http, host, path, method)
@@ -170,15 +168,13 @@ async def test_what_no_route_matches_is_404_and_empty(
     assert "Allow" not in response.headers
 
 
-async def test_the_first_function_by_name_wins_and_methods_let_the_scan_go_on(
-    http: ClientSession, host: FunctionsHost
-) -> None:
+async def test_the_first_function_by_name_that_allows_the_method_wins(http: ClientSession, host: FunctionsHost) -> None:
     assert await (await get(http, host, "/api/order/literal")).text() == "catch"
     assert await (await get(http, host, "/api/order/literal", "POST")).text() == "literal"
     assert (await (await get(http, host, "/api/items/1", "PUT")).json())["method"] == "PUT"
 
 
-async def test_without_methods_every_method_is_served(http: ClientSession, host: FunctionsHost) -> None:
+async def test_a_route_without_methods_accepts_all(http: ClientSession, host: FunctionsHost) -> None:
     for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
         assert (await get(http, host, "/api/echo", method)).status == 200
 
@@ -196,7 +192,7 @@ async def test_keys_are_accepted_and_ignored(http: ClientSession, host: Function
     assert (await response.json())["params"] == {"code": "k"}
 
 
-async def test_a_json_body_is_parsed_whatever_its_type_and_a_bad_one_is_a_value_error(
+async def test_get_json_ignores_the_content_type_and_rejects_invalid_json(
     http: ClientSession, host: FunctionsHost
 ) -> None:
     good = await get(http, host, "/api/json", "POST", data=b'{"a": 1}', headers={"Content-Type": "text/plain"})
@@ -216,7 +212,7 @@ async def test_a_chunked_body_arrives_empty(http: ClientSession, host: Functions
 
 
 @pytest.mark.parametrize("what", ["none", "bytes", "dict", "newline", "unknown"])
-async def test_what_cannot_be_a_response_is_500_and_empty(http: ClientSession, host: FunctionsHost, what: str) -> None:
+async def test_an_invalid_return_value_is_an_empty_500(http: ClientSession, host: FunctionsHost, what: str) -> None:
     response = await get(http, host, f"/api/returns/{what}")
 
     assert (response.status, await response.read()) == (500, b"")
@@ -232,7 +228,7 @@ async def test_what_cannot_be_a_response_is_500_and_empty(http: ClientSession, h
         ("number", "1.50"),
     ],
 )
-async def test_a_returned_str_is_text_and_json_in_it_is_printed_anew(
+async def test_a_returned_str_is_text_and_its_json_is_reformatted(
     http: ClientSession, host: FunctionsHost, what: str, text: str
 ) -> None:
     response = await get(http, host, f"/api/returns/{what}")
@@ -241,13 +237,13 @@ async def test_a_returned_str_is_text_and_json_in_it_is_printed_anew(
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
-async def test_a_returned_str_may_describe_a_response(http: ClientSession, host: FunctionsHost) -> None:
+async def test_a_returned_str_can_describe_a_response(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(http, host, "/api/returns/described")
 
     assert (response.status, response.headers["X-A"], await response.json()) == (201, "b", {"k": 1})
 
 
-async def test_response_headers_are_sent_as_the_worker_encodes_them(http: ClientSession, host: FunctionsHost) -> None:
+async def test_response_headers_are_encoded_like_in_the_worker(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(http, host, "/api/headers")
 
     assert response.headers["Content-Type"] == "text/html; charset=latin-1"
@@ -258,7 +254,7 @@ async def test_response_headers_are_sent_as_the_worker_encodes_them(http: Client
     assert (await get(http, host, "/api/no_route")).headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
-async def test_an_exception_is_500_without_details_and_logged_with_its_traceback(
+async def test_an_exception_is_an_empty_500_and_is_logged_with_its_traceback(
     http: ClientSession, host: FunctionsHost, caplog: pytest.LogCaptureFixture
 ) -> None:
     response = await get(http, host, "/api/raises")
@@ -270,17 +266,19 @@ async def test_an_exception_is_500_without_details_and_logged_with_its_traceback
     assert "outcome=failed" in failures[0].getMessage()
 
 
-async def test_the_context_names_the_function_the_invocation_and_the_trace(
+async def test_the_context_has_function_invocation_and_trace(
     http: ClientSession, host: FunctionsHost, app_dir: Path
 ) -> None:
     parent = f"00-{'a' * 32}-{'b' * 16}-01"
-    given = await (await get(http, host, "/api/context", headers={"traceparent": parent, "tracestate": "x=y"})).json()
-    made = await (await get(http, host, "/api/context")).json()
+    continued = await (
+        await get(http, host, "/api/context", headers={"traceparent": parent, "tracestate": "x=y"})
+    ).json()
+    generated = await (await get(http, host, "/api/context")).json()
 
-    assert (given["name"], given["directory"]) == ("see_context", str(app_dir))
-    assert (given["parent"], given["state"], given["retries"]) == (parent, "x=y", [0, 0])
-    assert made["parent"].startswith("00-")
-    assert given["id"] != made["id"]
+    assert (continued["name"], continued["directory"]) == ("see_context", str(app_dir))
+    assert (continued["parent"], continued["state"], continued["retries"]) == (parent, "x=y", [0, 0])
+    assert generated["parent"].startswith("00-")
+    assert continued["id"] != generated["id"]
     assert await (await get(http, host, "/api/thread")).text() == "same"
 
 
@@ -290,15 +288,13 @@ async def test_an_output_parameter_is_the_response(http: ClientSession, host: Fu
     assert (response.status, await response.text()) == (202, "set")
 
 
-async def test_the_home_page_answers_unless_it_is_disabled(
-    http: ClientSession, tmp_path: Path, host: FunctionsHost
-) -> None:
+async def test_the_home_page_can_be_disabled(http: ClientSession, tmp_path: Path, host: FunctionsHost) -> None:
     assert (await get(http, host, "/")).headers["Content-Type"].startswith("text/html")
     async with running(write_app(tmp_path, ""), {"AzureWebJobsDisableHomepage": "true"}) as bare:
         assert (await get(http, bare, "/")).status == 204
 
 
-async def test_a_route_prefix_may_be_changed_or_removed(http: ClientSession, tmp_path: Path) -> None:
+async def test_the_route_prefix_can_be_removed(http: ClientSession, tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, "@app.route(route='/{*p}')\ndef f(req): return 'x'\n")
     for prefix, path in (("", "/"), ("", "/a/b")):
         (app_dir / "host.json").write_text(
@@ -308,14 +304,14 @@ async def test_a_route_prefix_may_be_changed_or_removed(http: ClientSession, tmp
             assert (await get(http, host, path)).status == 200
 
 
-async def test_a_body_over_the_limit_is_413(http: ClientSession, app_dir: Path) -> None:
+async def test_a_body_over_the_limit_returns_413(http: ClientSession, app_dir: Path) -> None:
     async with running(app_dir, {"FUNCTIONS_REQUEST_BODY_SIZE_LIMIT": "10"}) as host:
         assert (await get(http, host, "/api/echo", "POST", data=b"x" * 10)).status == 200
         assert (await get(http, host, "/api/echo", "POST", data=b"x" * 11)).status == 413
         assert (await get(http, host, "/api/echo", "POST", data=io.BytesIO(b"x" * 5_000_000))).status == 413
 
 
-async def test_cors_answers_preflights_only_when_it_is_configured(
+async def test_preflights_are_answered_only_if_cors_is_configured(
     http: ClientSession, app_dir: Path, host: FunctionsHost
 ) -> None:
     preflight = {
@@ -329,7 +325,7 @@ async def test_cors_answers_preflights_only_when_it_is_configured(
         allowed = await get(http, guarded, "/api/items/1", "OPTIONS", headers=preflight)
         refused = await get(http, guarded, "/api/items/1", "OPTIONS", headers={**preflight, "Origin": "http://bad"})
         simple = await get(http, guarded, "/api/items/1", headers={"Origin": "http://shop"})
-        stranger = await get(http, guarded, "/api/items/1", headers={"Origin": "http://bad"})
+        other = await get(http, guarded, "/api/items/1", headers={"Origin": "http://bad"})
 
     assert (allowed.status, refused.status) == (204, 204)
     assert allowed.headers["Access-Control-Allow-Origin"] == "http://shop"
@@ -337,23 +333,23 @@ async def test_cors_answers_preflights_only_when_it_is_configured(
     assert allowed.headers["Access-Control-Allow-Headers"] == "x-a"
     assert "Access-Control-Allow-Origin" not in refused.headers
     assert simple.headers["Access-Control-Allow-Credentials"] == "true"
-    assert (stranger.status, "Access-Control-Allow-Origin" in stranger.headers) == (200, False)
+    assert (other.status, "Access-Control-Allow-Origin" in other.headers) == (200, False)
 
 
-async def test_every_origin_with_credentials_is_refused_at_the_start(app_dir: Path) -> None:
+async def test_cors_rejects_credentials_for_all_origins(app_dir: Path) -> None:
     with pytest.raises(HostStartError, match="CORS"):
         async with running(app_dir, cors="*", cors_credentials=True):
             pass
 
 
-async def test_custom_headers_are_on_every_response(http: ClientSession, tmp_path: Path) -> None:
+async def test_custom_headers_are_added_to_every_response(http: ClientSession, tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, "")
     (app_dir / "host.json").write_text('{"version": "2.0", "extensions": {"http": {"customHeaders": {"X-A": "b"}}}}')
     async with running(app_dir) as host:
         assert (await get(http, host, "/api/none")).headers["X-A"] == "b"
 
 
-async def test_an_asgi_app_is_served_under_an_empty_prefix(http: ClientSession, tmp_path: Path) -> None:
+async def test_an_asgi_app_is_served_with_an_empty_prefix(http: ClientSession, tmp_path: Path) -> None:
     source = """
 async def asgi(scope, receive, send):
     if scope["type"] == "lifespan":
@@ -382,7 +378,7 @@ app.startup_task_done = False
 
 
 @pytest.mark.parametrize("path", ["/api/echo", "/admin/functions/echo_all"])
-async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure(
+async def test_a_client_that_disconnects_mid_body_logs_no_error(
     http: ClientSession, host: FunctionsHost, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
     address = URL(host.url)

@@ -1,4 +1,4 @@
-"""HTTP functions of an app that configures nothing: who may call, how many run at a time, which route comes first."""
+"""HTTP defaults of an app without settings: authorization, concurrency, route order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def on_the_loop(req):
     return "done"
 """
 
-# By code points B_second would come before a_first.
+# By code point, B_second would sort before a_first.
 IN_ORDER = """
 @app.route(route="{anything}")
 def B_second(req): return "second"
@@ -55,14 +55,14 @@ def a_first(req): return "first"
 """
 
 
-async def test_every_authorisation_level_passes_without_a_key(http: ClientSession, tmp_path: Path) -> None:
+async def test_no_authorization_level_requires_a_key(http: ClientSession, tmp_path: Path) -> None:
     async with running(write_app(tmp_path, LEVELS)) as host:
         for name in ("anonymous", "function", "admin"):
             response = await http.get(f"{host.url}/api/for-{name}")
             assert (response.status, await response.text()) == (200, name)
 
 
-async def test_coroutines_run_side_by_side_without_a_bound_on_one_loop(http: ClientSession, tmp_path: Path) -> None:
+async def test_coroutines_run_concurrently_on_one_loop_without_a_limit(http: ClientSession, tmp_path: Path) -> None:
     async with running(write_app(tmp_path, GATHERING)) as host:
         calls = [asyncio.create_task(_status(http, f"{host.url}/api/loop")) for _ in range(90)]
         await eventually(lambda: app_module().inside == 90)
@@ -73,16 +73,14 @@ async def test_coroutines_run_side_by_side_without_a_bound_on_one_loop(http: Cli
 
 
 @pytest.mark.parametrize("count", [None, 0, "many"])
-async def test_sync_functions_have_pythons_number_of_threads_unless_told_a_better_one(
-    http: ClientSession, tmp_path: Path, count: object
-) -> None:
+async def test_the_thread_count_defaults_to_pythons(http: ClientSession, tmp_path: Path, count: object) -> None:
     threads = min(32, (os.cpu_count() or 1) + 4)
     environment = {} if count is None else {"PYTHON_THREADPOOL_THREAD_COUNT": str(count)}
     async with running(write_app(tmp_path, GATHERING), environment) as host:
         calls = [asyncio.create_task(_status(http, f"{host.url}/api/thread")) for _ in range(threads + 3)]
         try:
             await eventually(lambda: app_module().inside == threads)
-            # The loop has looked at every request once another has come back; those above the number still wait.
+            # When another request returns, the loop has read all of them; those over the limit still wait.
             await _status(http, f"{host.url}/admin/host/status")
             assert app_module().inside == threads
         finally:
@@ -91,13 +89,13 @@ async def test_sync_functions_have_pythons_number_of_threads_unless_told_a_bette
         assert set(await asyncio.gather(*calls)) == {200}
 
 
-async def test_routes_are_tried_in_the_order_of_names_whatever_their_case(http: ClientSession, tmp_path: Path) -> None:
+async def test_routes_are_tried_in_name_order_ignoring_case(http: ClientSession, tmp_path: Path) -> None:
     async with running(write_app(tmp_path, IN_ORDER)) as host:
         assert await (await http.get(f"{host.url}/api/one")).text() == "first"
         assert await (await http.get(f"{host.url}/api/two")).text() == "second"
 
 
-def test_a_body_may_have_100_mebibytes_and_requests_do_not_queue() -> None:
+def test_bodies_are_limited_to_100_mib_and_requests_are_not_queued() -> None:
     config = HostConfig()
 
     assert config.body_limit == 104_857_600

@@ -1,4 +1,4 @@
-"""HTTP functions under limits: the queue, the timeout, the threads, a stop."""
+"""HTTP limits: request queue, timeout, threads, shutdown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def get(http: ClientSession, url: str) -> ClientResponse:
     return response
 
 
-async def test_requests_beyond_the_queue_are_429(http: ClientSession, tmp_path: Path) -> None:
+async def test_requests_beyond_the_queue_return_429(http: ClientSession, tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, GATE)
     limits = '"maxConcurrentRequests": 2, "maxOutstandingRequests": 3'
     (app_dir / "host.json").write_text(f'{{"version": "2.0", "extensions": {{"http": {{{limits}}}}}}}')
@@ -49,7 +49,7 @@ async def test_requests_beyond_the_queue_are_429(http: ClientSession, tmp_path: 
     assert {r.headers.get("X-FUNCTION-SCALEOUT") for r in responses if r.status == 429} == {"1"}
 
 
-async def test_a_stop_waits_for_requests_under_way(http: ClientSession, tmp_path: Path) -> None:
+async def test_stop_waits_for_running_requests(http: ClientSession, tmp_path: Path) -> None:
     host = FunctionsHost(settings(write_app(tmp_path, GATE)))
     await host.start()
     call = asyncio.create_task(get(http, f"{host.url}/api/wait"))
@@ -71,7 +71,7 @@ async def test_a_function_over_its_timeout_fails(http: ClientSession, tmp_path: 
         assert (await get(http, f"{host.url}/api/wait")).status == 500
 
 
-async def test_sync_functions_run_side_by_side_up_to_the_thread_count(http: ClientSession, tmp_path: Path) -> None:
+async def test_sync_functions_run_concurrently_up_to_the_thread_count(http: ClientSession, tmp_path: Path) -> None:
     source = """
 import threading
 barrier = threading.Barrier(3)

@@ -1,4 +1,4 @@
-"""NCRONTAB expressions: which moments they name."""
+"""NCRONTAB expressions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from functions_host.timer_trigger.ncrontab import parse_cron
         ("15,45 * * * * *", "2024-01-01T00:00:15", "2024-01-01T00:00:45"),
     ],
 )
-def test_the_next_moment_of_an_expression(expression: str, after: str, expected: str) -> None:
+def test_next_after_returns_the_next_match(expression: str, after: str, expected: str) -> None:
     assert parse_cron(expression).next_after(datetime.fromisoformat(after)) == datetime.fromisoformat(expected)
 
 
@@ -36,11 +36,11 @@ def test_the_next_moment_of_an_expression(expression: str, after: str, expected:
         *("@daily", "0 0 L * *", "a-b * * * * *", "*-5 * * * * *", "* * * * * * *"),
     ],
 )
-def test_an_expression_that_is_wrong_is_refused(expression: str) -> None:
+def test_an_invalid_expression_is_rejected(expression: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_cron(expression)
 
 
-def test_a_date_that_never_comes_is_refused() -> None:
+def test_an_impossible_date_is_rejected() -> None:
     with pytest.raises(ValueError, match="no occurrence"):
         parse_cron("0 0 0 31 2 *").next_after(datetime(2024, 1, 1))  # noqa: DTZ001 - wall clock

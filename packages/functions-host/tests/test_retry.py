@@ -1,4 +1,4 @@
-"""Retry policies: counts, delays, and what ends them."""
+"""Retry policies: counts, delays, interruption."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from functions_host.retry import (
     NO_MAXIMUM_S,
     RetryPolicy,
     RetryState,
-    policy_of_decorator,
-    policy_of_host_json,
+    parse_decorator_policy,
+    parse_host_json_policy,
     run_with_retries,
 )
 
 
 class Failing:
-    """Fails `times` times (-1: always) and remembers the retry states it saw."""
+    """Fails `times` times (-1: always) and records the retry states."""
 
     def __init__(self, times: int) -> None:
         self.states: list[tuple[int, int]] = []
@@ -48,7 +48,7 @@ async def test_without_a_policy_there_is_one_attempt() -> None:
     assert attempt.states == [(0, 0)]
 
 
-async def test_a_policy_of_n_retries_makes_one_and_n_attempts() -> None:
+async def test_a_policy_of_n_retries_allows_n_plus_1_attempts() -> None:
     attempt = Failing(-1)
 
     with pytest.raises(InvocationError):
@@ -57,7 +57,7 @@ async def test_a_policy_of_n_retries_makes_one_and_n_attempts() -> None:
     assert attempt.states == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
-async def test_an_endless_policy_goes_on_until_success() -> None:
+async def test_unlimited_retries_continue_until_success() -> None:
     attempt = Failing(50)
 
     await run(RetryPolicy("fixed", -1, 0), attempt)
@@ -82,18 +82,18 @@ def test_exponential_delays_double_with_jitter_up_to_the_maximum() -> None:
     assert policy.delay_s(10_000, lambda: 1.0) == 10
 
 
-def test_a_decorator_policy_is_read_as_the_worker_reads_it() -> None:
+def test_a_decorator_policy_is_parsed_like_in_the_worker() -> None:
     fixed = {"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": "00:00:01"}
     other = {"strategy": "anything", "max_retry_count": "-1", "minimum_interval": "00:01:00"}
 
-    assert policy_of_decorator(fixed, "f") == RetryPolicy("fixed", 3, 1)
-    assert policy_of_decorator(other, "f") == RetryPolicy("exponential", -1, 60, NO_MAXIMUM_S)
+    assert parse_decorator_policy(fixed, "f") == RetryPolicy("fixed", 3, 1)
+    assert parse_decorator_policy(other, "f") == RetryPolicy("exponential", -1, 60, NO_MAXIMUM_S)
 
 
 @pytest.mark.parametrize("interval", ["1", "24:00:00", "00:60:00", "x"])
-def test_a_bad_interval_fails_the_app(interval: str) -> None:
+def test_an_invalid_interval_fails_the_app(interval: str) -> None:
     with pytest.raises(HostStartError):
-        policy_of_decorator({"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": interval}, "f")
+        parse_decorator_policy({"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": interval}, "f")
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_a_bad_interval_fails_the_app(interval: str) -> None:
         {"max_retry_count": "1", "minimum_interval": "00:00:02", "maximum_interval": "00:00:01"},
     ],
 )
-def test_a_policy_that_makes_no_sense_drops_the_function(settings: dict[str, str]) -> None:
+def test_an_inconsistent_policy_drops_the_function(settings: dict[str, str]) -> None:
     with pytest.raises(FunctionIndexError):
-        policy_of_decorator(settings, "f")
+        parse_decorator_policy(settings, "f")
 
 
-def test_host_json_spells_its_policy_in_its_own_way() -> None:
+def test_host_json_policies_use_camel_case() -> None:
     fixed = {"strategy": "fixedDelay", "maxRetryCount": "2", "delayInterval": "00:00:03"}
     exponential = {
         "strategy": "exponentialBackoff",
@@ -118,7 +118,7 @@ def test_host_json_spells_its_policy_in_its_own_way() -> None:
         "maximumInterval": "00:00:09",
     }
 
-    assert policy_of_host_json(fixed) == RetryPolicy("fixed", 2, 3)
-    assert policy_of_host_json(exponential) == RetryPolicy("exponential", 5, 1, 9)
+    assert parse_host_json_policy(fixed) == RetryPolicy("fixed", 2, 3)
+    assert parse_host_json_policy(exponential) == RetryPolicy("exponential", 5, 1, 9)
     with pytest.raises(ValueError, match="strategy"):
-        policy_of_host_json({"strategy": "fixed_delay", "maxRetryCount": "1"})
+        parse_host_json_policy({"strategy": "fixed_delay", "maxRetryCount": "1"})

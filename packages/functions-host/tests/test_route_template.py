@@ -1,4 +1,4 @@
-"""Route templates match as ASP.NET Core's do."""
+"""Route templates match like ASP.NET Core's."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def test_a_template_matches_a_path(template: str, path: str, values: dict[str, s
         ("int:min(1)", ["1"], ["0", "a"]),
     ],
 )
-def test_a_constraint_lets_values_through(constraint: str, accepted: list[str], refused: list[str]) -> None:
+def test_a_constraint_accepts_and_rejects_values(constraint: str, accepted: list[str], refused: list[str]) -> None:
     template = RouteTemplate(f"x/{{v:{constraint}}}")
 
     assert [value for value in accepted if template.match(f"x/{value}") is None] == []
     assert [value for value in refused if template.match(f"x/{value}") is not None] == []
 
 
-def test_an_absent_optional_value_passes_its_constraint() -> None:
+def test_a_missing_optional_value_passes_its_constraint() -> None:
     assert RouteTemplate("x/{id:int?}").match("x") == {}
     assert RouteTemplate("x/{id:int=3}").match("x") == {"id": "3"}
 
@@ -107,6 +107,6 @@ def test_an_absent_optional_value_passes_its_constraint() -> None:
         "a?b",
     ],
 )
-def test_a_template_that_aspnet_refuses_is_refused(template: str) -> None:
+def test_a_template_that_aspnet_rejects_is_rejected(template: str) -> None:
     with pytest.raises(FunctionIndexError):
         RouteTemplate(template)

@@ -1,4 +1,4 @@
-"""local.settings.json, host.json and `%NAME%`."""
+"""local.settings.json, host.json and `%NAME%` expressions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from functions_host.app_settings import AppSettings, environment_of, read_local_settings
+from functions_host.app_settings import AppSettings, app_environment, read_local_settings
 from functions_host.errors import FunctionIndexError, HostStartError
 from functions_host.host_json import HostConfig, read_host_config
 from functions_host.retry import RetryPolicy
@@ -24,7 +24,7 @@ def host_file(directory: Path, **content: object) -> Path:
     return directory
 
 
-def test_values_become_the_environment_unless_it_has_one_already(
+def test_values_are_added_to_the_environment_without_overriding_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAKEN", "from outside")
@@ -33,7 +33,7 @@ def test_values_become_the_environment_unless_it_has_one_already(
         local_file(tmp_path, Values={"TAKEN": "no", "EMPTY": "filled", "NEW": "yes", "NONE": None, "FLAG": True})
     )
 
-    with environment_of(local, {"NEW": "override"}) as settings:
+    with app_environment(local, {"NEW": "override"}) as settings:
         inside = {name: os.environ.get(name) for name in ("TAKEN", "EMPTY", "NEW", "NONE", "FLAG")}
         assert settings.get("taken") == "from outside"
 
@@ -55,14 +55,14 @@ def test_connection_strings_and_host_options_are_read(tmp_path: Path) -> None:
     assert (local.port, local.cors_origins, local.cors_credentials) == (7100, ("http://a", "http://b"), True)
 
 
-def test_a_file_that_is_not_json_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_json_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "local.settings.json").write_text("{")
 
     assert read_local_settings(tmp_path).values == {}
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
-def test_encrypted_and_nested_values_are_refused_by_name(tmp_path: Path) -> None:
+def test_encrypted_and_nested_values_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "local.settings.json").write_text('{"Values": {}}')
     with pytest.raises(HostStartError, match="IsEncrypted"):
         read_local_settings(tmp_path)
@@ -71,7 +71,7 @@ def test_encrypted_and_nested_values_are_refused_by_name(tmp_path: Path) -> None
         read_local_settings(local_file(tmp_path, Values={"inner": {"a": 1}}))
 
 
-def test_percent_names_are_replaced() -> None:
+def test_app_setting_expressions_are_expanded() -> None:
     settings = AppSettings({"DB": "blog", "Section__Name": "x", "EMPTY": ""})
 
     assert settings.expand("%db%-%Section:Name%-%EMPTY%!") == "blog-x-!"
@@ -80,21 +80,21 @@ def test_percent_names_are_replaced() -> None:
             settings.expand(wrong)
 
 
-def test_a_missing_or_empty_host_json_means_the_defaults(tmp_path: Path) -> None:
+def test_a_missing_or_empty_host_json_has_defaults(tmp_path: Path) -> None:
     assert read_host_config(tmp_path, AppSettings({})) == HostConfig()
     (tmp_path / "host.json").write_text("{}")
     assert read_host_config(tmp_path, AppSettings({})) == HostConfig()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": "1.0"}', '{"extensions": {}}'])
-def test_a_host_json_of_another_version_does_not_start(tmp_path: Path, text: str) -> None:
+def test_an_unsupported_host_json_version_is_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "host.json").write_text(text)
 
     with pytest.raises(HostStartError, match=r"host\.json"):
         read_host_config(tmp_path, AppSettings({}))
 
 
-def test_host_json_is_read_without_regard_to_case_and_the_environment_wins(tmp_path: Path) -> None:
+def test_host_json_ignores_case_and_the_environment_overrides_it(tmp_path: Path) -> None:
     host_file(
         tmp_path,
         Extensions={"HTTP": {"routeprefix": "v1/", "maxConcurrentRequests": 5, "customHeaders": {"X-A": "b"}}},
@@ -131,10 +131,10 @@ def test_host_json_is_read_without_regard_to_case_and_the_environment_wins(tmp_p
         {"extensions": {"http": {"maxConcurrentRequests": "many"}}},
     ],
 )
-def test_a_wrong_value_in_host_json_does_not_start(tmp_path: Path, content: dict[str, object]) -> None:
+def test_an_invalid_value_in_host_json_is_rejected(tmp_path: Path, content: dict[str, object]) -> None:
     with pytest.raises(HostStartError, match=r"host\.json"):
         read_host_config(host_file(tmp_path, **content), AppSettings({}))
 
 
-def test_no_timeout_is_written_as_minus_one(tmp_path: Path) -> None:
+def test_timeout_minus_one_means_no_limit(tmp_path: Path) -> None:
     assert read_host_config(host_file(tmp_path, functionTimeout="-1"), AppSettings({})).function_timeout_s is None

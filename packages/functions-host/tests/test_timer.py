@@ -1,4 +1,4 @@
-"""Timers: schedules, the start, what is past due, no overlap, one host at a time."""
+"""Timers: schedules, startup, past-due calls, overlap, locking."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def remember(app_dir: Path, last: datetime, upcoming: datetime) -> None:
     path.write_text(json.dumps({name: moment.isoformat() for name, moment in times.items()}))
 
 
-async def test_a_timer_of_seconds_fires_again_and_again_without_a_monitor(tmp_path: Path) -> None:
+async def test_a_timer_below_one_minute_has_no_monitor(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, timer("%EVERY%"))
     async with running(app_dir, {"EVERY": "*/1 * * * * *"}):
         await eventually(lambda: len(app_module().calls) >= 2)
@@ -53,7 +53,7 @@ async def test_a_timer_of_seconds_fires_again_and_again_without_a_monitor(tmp_pa
     assert not state_of(app_dir).exists()
 
 
-async def test_the_first_start_is_not_past_due_and_fires_nothing(tmp_path: Path) -> None:
+async def test_the_first_start_makes_no_call(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, timer(HOURLY))
     async with running(app_dir):
         await eventually(state_of(app_dir).exists)
@@ -63,7 +63,7 @@ async def test_the_first_start_is_not_past_due_and_fires_nothing(tmp_path: Path)
     assert json.loads(state_of(app_dir).read_text())["Last"].startswith("0001")
 
 
-async def test_run_on_startup_fires_at_every_start(tmp_path: Path) -> None:
+async def test_run_on_startup_calls_at_every_start(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, timer(HOURLY, run_on_startup=True))
     for _ in range(2):
         async with running(app_dir):
@@ -72,7 +72,7 @@ async def test_run_on_startup_fires_at_every_start(tmp_path: Path) -> None:
         assert [call[0] for call in calls] == [False]
 
 
-async def test_a_missed_firing_is_caught_up_once_as_past_due_instead_of_run_on_startup(tmp_path: Path) -> None:
+async def test_a_missed_time_is_called_once_as_past_due(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, timer(HOURLY, run_on_startup=True))
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     remember(app_dir, hour - timedelta(hours=3), hour - timedelta(hours=2))
@@ -108,7 +108,7 @@ async def test_calls_do_not_overlap_and_missed_ticks_collapse(tmp_path: Path) ->
     assert {call[0] for call in calls} == {False}
 
 
-async def test_a_failure_is_retried_and_the_schedule_goes_on(tmp_path: Path) -> None:
+async def test_the_schedule_continues_after_failed_retries(tmp_path: Path) -> None:
     source = timer("*/1 * * * * *", "raise RuntimeError('no')")
     source = source.replace("@app.timer", "@app.retry('fixed_delay', '2', delay_interval='00:00:00')\n@app.timer")
     app_dir = write_app(tmp_path, source)
@@ -116,7 +116,7 @@ async def test_a_failure_is_retried_and_the_schedule_goes_on(tmp_path: Path) -> 
         await eventually(lambda: len(app_module().calls) >= 4)
 
 
-async def test_only_one_host_with_the_same_state_fires(tmp_path: Path, http: ClientSession) -> None:
+async def test_only_one_host_per_state_directory_runs_a_timer(tmp_path: Path, http: ClientSession) -> None:
     app_dir = write_app(tmp_path, timer(HOURLY, run_on_startup=True))
     elsewhere = TimerLock(app_dir / ".data" / "functions-host", "tick")
     assert elsewhere.try_acquire()
@@ -131,14 +131,14 @@ async def test_only_one_host_with_the_same_state_fires(tmp_path: Path, http: Cli
     assert before == []
 
 
-def test_a_wall_clock_schedule_follows_the_zone_over_a_clock_change() -> None:
+def test_a_wall_clock_schedule_follows_a_clock_change() -> None:
     schedule = parse_schedule("0 30 9 * * *", AppSettings({"WEBSITE_TIME_ZONE": "Europe/Berlin"}))
 
     saturday = datetime(2024, 3, 30, 9, 30, tzinfo=BERLIN)
     assert schedule.next_after(saturday) == datetime(2024, 3, 31, 9, 30, tzinfo=BERLIN)
 
 
-def test_a_repeated_hour_fires_a_fixed_time_once_and_an_interval_throughout() -> None:
+def test_a_repeated_hour_runs_fixed_times_once_and_intervals_throughout() -> None:
     settings = AppSettings({"WEBSITE_TIME_ZONE": "Europe/Berlin"})
     first = datetime(2024, 10, 27, 2, 30, fold=0, tzinfo=BERLIN)
 

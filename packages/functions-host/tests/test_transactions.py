@@ -1,10 +1,10 @@
-"""Items of one transaction reach the function in one batch."""
+"""Items of one transaction arrive in one batch."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cosmos_apps import Watched, calls, ids_of, trigger
+from tests.cosmos_apps import Account, calls, ids_of, trigger
 from tests.running import eventually, running, write_app
 
 PROCEDURE = """
@@ -24,15 +24,15 @@ def batches() -> list[list[str]]:
     return [ids for ids, _, _ in calls()]
 
 
-async def delivered(account: Watched, tmp_path: Path, count: int) -> list[list[str]]:
-    """The batches of a function that wants two items at a time."""
+async def delivered(account: Account, tmp_path: Path, count: int) -> list[list[str]]:
+    """Return the batches of a function with a maximum of two items per call."""
     source = trigger(start_from_beginning=True, max_items_per_invocation=2)
     async with running(write_app(tmp_path, source), account.environment):
         await eventually(lambda: len(ids_of(calls())) >= count)
         return batches()
 
 
-async def test_a_transactional_batch_stays_together_beyond_the_maximum(account: Watched, tmp_path: Path) -> None:
+async def test_a_transactional_batch_is_delivered_whole_beyond_the_maximum(account: Account, tmp_path: Path) -> None:
     await account.write("before", pk="one")
     operations = [("create", ({"id": f"b{n}", "pk": "one"},)) for n in range(5)]
     await account.items.execute_item_batch(operations, "one")
@@ -41,9 +41,7 @@ async def test_a_transactional_batch_stays_together_beyond_the_maximum(account: 
     assert await delivered(account, tmp_path, 7) == [["before", "b0", "b1", "b2", "b3", "b4"], ["after"]]
 
 
-async def test_what_a_stored_procedure_writes_stays_together_beyond_the_maximum(
-    account: Watched, tmp_path: Path
-) -> None:
+async def test_stored_procedure_writes_are_delivered_whole_beyond_the_maximum(account: Account, tmp_path: Path) -> None:
     await account.items.scripts.create_stored_procedure({"id": "createAll", "body": PROCEDURE})
     await account.items.scripts.execute_stored_procedure("createAll", partition_key="one", parameters=[["a", "b", "c"]])
     await account.write("after", "later", "last")
@@ -51,7 +49,7 @@ async def test_what_a_stored_procedure_writes_stays_together_beyond_the_maximum(
     assert await delivered(account, tmp_path, 6) == [["a", "b", "c"], ["after", "later"], ["last"]]
 
 
-async def test_items_of_one_transaction_share_their_place_in_the_feed(account: Watched, tmp_path: Path) -> None:
+async def test_items_of_one_transaction_share_their_lsn(account: Account, tmp_path: Path) -> None:
     operations = [("create", ({"id": f"b{n}", "pk": "one"},)) for n in range(3)]
     await account.items.execute_item_batch(operations, "one")
     await account.write("after", pk="one")

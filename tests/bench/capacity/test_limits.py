@@ -12,7 +12,7 @@ from bench.capacity.demand import Basis, Demand, demand
 from bench.capacity.hot import TOGETHER, LikeCost, filled, hot_partition, rename, takes, viral
 from bench.capacity.limits import FUNCTION_TIMEOUT_S, LIMITS, Limit, reached, users_at
 from bench.capacity.load import SIZES
-from shared.transactions import post_commits
+from shared.transactions.batches import GROUP_LIMIT
 from tests.bench.capacity.made_up import BASIS
 
 _REPOSITORY = Path(__file__).parents[3]
@@ -102,4 +102,4 @@ def test_the_constants_of_the_app_are_what_they_are_taken_for() -> None:
     hours, minutes, seconds = map(int, host["functionTimeout"].split(":"))
 
     assert hours * 3600 + minutes * 60 + seconds == FUNCTION_TIMEOUT_S
-    assert post_commits._MOST_TOGETHER == TOGETHER
+    assert GROUP_LIMIT == TOGETHER

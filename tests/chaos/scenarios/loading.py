@@ -13,7 +13,7 @@ from pathlib import Path
 
 from management.provision import provision
 from shared.containers import POSTS, USERS
-from shared.data.usernames import reservation_item
+from shared.data.username_reservations import reservation_item
 from shared.models.base import Item
 from shared.models.post import short_form
 from shared.models.user import name_version, user_item

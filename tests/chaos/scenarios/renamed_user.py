@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from shared.data.usernames import reservation_id
+from shared.data.username_reservations import reservation_id
 from shared.models.base import Item
 from tests.chaos.scenarios.loading import Stopwatch, copies, named_user, of_users
 from tests.chaos.scenarios.stage import Stage, stage

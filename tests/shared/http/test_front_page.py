@@ -1,35 +1,195 @@
-"""The front page's answers: what is shown belongs to the page that was read."""
+"""The front page: one reading of the feed for all requests within a second."""
 
 from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import azure.functions as func
 import pytest
 from pydantic import ValidationError
 
-from shared.auth.callers import NOBODY
+from shared.auth.callers import ANONYMOUS
+from shared.charges import metered, record_response
 from shared.cosmos import Container
-from shared.data.front_page import FrontPage
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.http import front_page
 from shared.http.calls import Call, parse_call
-from shared.http.front_page import FrontPageAnswers
+from shared.http.front_page import FrontPage, front_page_reader
 from shared.models.post import short_form
 from tests.blog import Blog
 from tests.items import a_post, a_user
+from tests.polling import eventually
+
+Reader = Callable[[], Awaitable[FrontPage]]
 
 
-def _call() -> Call[None]:
-    return parse_call(func.HttpRequest("GET", "/api/feed", body=b""), None, NOBODY)
+class Feed(Container):
+    """A feed that counts queries, holds them at a gate, and can fail."""
+
+    def __init__(self, container: Container) -> None:
+        super().__init__(container.proxy)
+        self.queries = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.is_throttled = False
+
+    async def query(self, *arguments: object, **options: object) -> list[object]:
+        self.queries += 1
+        await self.gate.wait()
+        if self.is_throttled:
+            raise DatabaseThrottled(1.0)
+        return await super().query(*arguments, **options)  # type: ignore[arg-type]
 
 
-async def test_a_page_that_cannot_be_shown_is_not_answered_with_another_page(blog: Blog) -> None:
-    """Not even to the second who asks for it."""
-    broken = short_form(a_post(a_user())) | {"title": None}
-    await blog.feed.create(broken)
+@pytest.fixture
+def feed(blog: Blog) -> Feed:
+    return Feed(blog.feed)
 
+
+def _reader(feed: Container, kept_s: float = 60.0) -> Reader:
     async def opened() -> Container:
-        return blog.feed
+        return feed
 
-    answers = FrontPageAnswers(FrontPage(opened))
+    return front_page_reader(opened, kept_s=kept_s)
+
+
+def _call(limit: int = 20) -> Call[None]:
+    return parse_call(func.HttpRequest("GET", "/api/feed", params={"limit": str(limit)}, body=b""), None, ANONYMOUS)
+
+
+async def test_a_cached_page_costs_no_query(feed: Feed) -> None:
+    read = _reader(feed)
+
+    pages = [await read() for _ in range(3)]
+
+    assert pages[0] is pages[1] is pages[2]
+    assert feed.queries == 1
+
+
+async def test_an_expired_page_is_read_again(blog: Blog, feed: Feed) -> None:
+    read = _reader(feed, kept_s=0.01)
+    assert (await read()).posts == []
+    await blog.feed.create(short_form(a_post(a_user())))
+
+    async def shows_the_post() -> bool:
+        return len((await read()).posts) == 1
+
+    await eventually(shows_the_post)
+
+
+async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed) -> None:
+    read = _reader(feed)
+    charges: list[float] = []
+
+    async def request() -> None:
+        with metered() as charge:
+            await read()
+        charges.append(charge.request_units)
+
+    feed.gate.clear()
+    requests = [asyncio.create_task(request()) for _ in range(50)]
+    await asyncio.sleep(0)
+    feed.gate.set()
+    await asyncio.gather(*requests)
+
+    assert feed.queries == 1
+    assert sorted(charge > 0 for charge in charges) == [False] * 49 + [True]
+
+
+async def test_a_cancelled_request_does_not_cancel_the_query_of_others(feed: Feed) -> None:
+    read = _reader(feed)
+    feed.gate.clear()
+    cancelled, other = asyncio.create_task(_page(read)), asyncio.create_task(_page(read))
+    await asyncio.sleep(0)
+
+    cancelled.cancel()
+    feed.gate.set()
+
+    assert (await other).posts == []
+    assert feed.queries == 1
+
+
+async def _page(read: Reader) -> FrontPage:
+    return await read()
+
+
+async def test_errors_are_not_cached(feed: Feed) -> None:
+    read = _reader(feed)
+    feed.is_throttled = True
+    with pytest.raises(DatabaseThrottled):
+        await read()
+
+    feed.is_throttled = False
+
+    assert (await read()).posts == []
+
+
+async def test_a_hanging_query_is_sent_again(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_page, "HELD_UP_S", 0.1)
+    read = _reader(feed)
+    feed.gate.clear()
+    requests = [asyncio.create_task(_page(read)) for _ in range(3)]
+    await eventually(lambda: feed.queries == 2)
+
+    feed.gate.set()
+    pages = await asyncio.gather(*requests)
+
+    assert [page.posts for page in pages] == [[], [], []]
+    assert feed.queries == 2
+
+
+async def test_a_hanging_reading_ends_at_its_deadline(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = _reader(feed)
+    feed.gate.clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(front_page, "FRONT_PAGE_DEADLINE_S", 0.05)
+        with pytest.raises(DatabaseUnavailable):
+            await read()
+
+    feed.gate.set()
+
+    assert (await read()).posts == []
+
+
+async def test_a_throttled_reading_throttles_every_request(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_page, "FRONT_PAGE_DEADLINE_S", 0.1)
+    read = _reader(feed)
+
+    async def throttled_query(*_: object, **__: object) -> list[object]:
+        record_response(SimpleNamespace(http_response=SimpleNamespace(status_code=429, headers={})))
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr(feed, "query", throttled_query)
+
+    async def request() -> None:
+        with metered():
+            await read()
+
+    outcomes = await asyncio.gather(*(request() for _ in range(3)), return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [DatabaseThrottled] * 3
+
+
+async def test_a_page_is_serialized_once_per_limit(blog: Blog) -> None:
+    for second in range(3):
+        await blog.feed.create(short_form(a_post(a_user(), second=second)))
+    page = await _reader(blog.feed)()
+
+    first, again, shorter = (page.response(_call(limit)) for limit in (3, 3, 2))
+
+    assert first.get_body() is again.get_body()
+    assert [len(json.loads(response.get_body())["items"]) for response in (first, shorter)] == [3, 2]
+    assert first.headers["ETag"] == again.headers["ETag"] != shorter.headers["ETag"]
+
+
+async def test_an_invalid_item_fails_every_request(blog: Blog) -> None:
+    await blog.feed.create(short_form(a_post(a_user())) | {"title": None})
+    read = _reader(blog.feed)
 
     for _ in range(2):
         with pytest.raises(ValidationError):
-            await answers.answer(_call())
+            await read()

@@ -1,4 +1,4 @@
-"""The description is valid OpenAPI 3.1, complete, and made of what serves."""
+"""The OpenAPI description is valid and complete, and matches what the app serves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel
 
-from functions import description
-from shared.errors import BlogError, NotReady, PostNotFound
+from functions import docs
+from shared import errors
+from shared.errors import BlogError, FieldFault
 from shared.http.endpoints import Endpoint
-from shared.http.openapi import describe
-from shared.http.problems import PROBLEMS
+from shared.http.openapi import ApiOperation, describe
+from shared.http.problems import PROBLEMS, problem_response
 from shared.settings import AuthMode, AuthSettings, Settings
 from tests.running_app import environment_of
 
@@ -34,23 +35,38 @@ print(json.dumps([
     for name, trigger in triggers.items() if trigger.type == "httpTrigger" for method in trigger.methods
 ]))
 """
-
-AN_ENDPOINT = Endpoint(
-    name="get_thing", method="GET", route="things/{postId}", summary="", description="", tag="things", answers=(200,)
-)
-
-
-WAYS_IN = {
+DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
+AN_ENDPOINT = Endpoint(statuses=(200,))
+MODES = {
     AuthMode.FUNCTION_KEY: AuthSettings(),
     AuthMode.OIDC: AuthSettings(AuthMode.OIDC, "https://issuer.example", "api://blog"),
     AuthMode.APP_SERVICE: AuthSettings(AuthMode.APP_SERVICE),
 }
+# An instance of every error class, as raised by the app.
+RAISED = [
+    errors.MalformedRequest("The body must be a JSON object."),
+    errors.NotAuthenticated("The token has expired."),
+    errors.Forbidden("You cannot act as this user."),
+    *(error("7f2c1b52") for error in (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound)),
+    errors.UsernameTaken("ada"),
+    errors.AlreadyRegistered("7f2c1b52"),
+    errors.IdempotencyKeyReused(),
+    errors.VersionMismatch(),
+    errors.BodyTooLarge("Too large."),
+    errors.UnsupportedBody("Send JSON."),
+    errors.InvalidFields([FieldFault("/username", "String should have at least 3 characters")]),
+    errors.IssuerUnavailable(),
+    errors.DatabaseThrottled(retry_after_s=1),
+    errors.DatabaseUnavailable("unreachable"),
+    errors.NotReady(["feed"]),
+    Exception("unexpected"),
+]
 
 
-@pytest.fixture(params=WAYS_IN)
+@pytest.fixture(params=MODES)
 def auth(request: pytest.FixtureRequest) -> AuthSettings:
-    """Each way in: everything said below holds of the description of each."""
-    return WAYS_IN[request.param]
+    """Every authentication mode."""
+    return MODES[request.param]
 
 
 @pytest.fixture
@@ -59,12 +75,12 @@ def document(auth: AuthSettings) -> dict[str, Any]:
 
 
 def as_served(auth: AuthSettings) -> dict[str, Any]:
-    served: dict[str, Any] = json.loads(json.dumps(describe(description.described_endpoints(), auth)))
+    served: dict[str, Any] = json.loads(json.dumps(describe(docs.operations(), auth)))
     return served
 
 
-def test_what_is_served_is_the_description_of_the_way_in_that_is_set() -> None:
-    assert json.loads(description.openapi_document().content) == as_served(AuthSettings())
+def of_one(endpoint: Endpoint) -> dict[str, Any]:
+    return describe([ApiOperation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AuthSettings())
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -77,16 +93,28 @@ def validator(document: dict[str, Any], schema: dict[str, Any]) -> Draft202012Va
     return Draft202012Validator({**schema, "components": document["components"]})
 
 
-def test_the_description_is_valid_openapi_31(document: dict[str, Any]) -> None:
+def responses(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for _, _, operation in operations(document):
+        yield from operation["responses"].items()
+
+
+def problem_types(response: dict[str, Any]) -> set[str]:
+    content = response.get("content", {}).get("application/problem+json")
+    return set(content["schema"]["properties"]["type"]["enum"]) if content else set()
+
+
+def test_the_served_document_describes_the_current_authentication_mode() -> None:
+    assert json.loads(docs.openapi_document().content) == as_served(AuthSettings())
+
+
+def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
     OpenAPIV31SpecValidator(document).validate()
 
     assert document["openapi"].startswith("3.1.")
 
 
-def test_every_http_function_is_described_and_every_described_path_exists(
-    document: dict[str, Any], auth: AuthSettings
-) -> None:
-    """In a process of its own: an app lists its functions once. Where users sign in the host asks for no key."""
+def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AuthSettings) -> None:
+    """Runs in its own process because an app lists its functions only once."""
     listing = subprocess.run(  # noqa: S603 - our own interpreter and text
         [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
         cwd=ROOT,
@@ -95,9 +123,8 @@ def test_every_http_function_is_described_and_every_described_path_exists(
         text=True,
         check=True,
     )
-    leading_to_it = {endpoint.name for endpoint in description.endpoints.described}
 
-    served = {tuple(function) for function in json.loads(listing.stdout) if function[0] not in leading_to_it}
+    served = {tuple(function) for function in json.loads(listing.stdout) if function[0] not in DOCS}
 
     described = {
         (
@@ -111,67 +138,75 @@ def test_every_http_function_is_described_and_every_described_path_exists(
     assert described == served
 
 
-def test_every_example_of_a_body_satisfies_its_schema_and_its_model(document: dict[str, Any]) -> None:
-    bodies = {endpoint.name: endpoint.body for endpoint in description.described_endpoints() if endpoint.body}
+def test_every_operation_has_a_summary_from_its_docstring(document: dict[str, Any]) -> None:
+    for _, path, operation in operations(document):
+        assert operation["summary"], path
+        assert "\n" not in operation["summary"] + operation["description"], path
+
+
+def test_field_examples_of_request_bodies_are_valid(document: dict[str, Any]) -> None:
+    bodies = {operation.name: operation.endpoint.body for operation in docs.operations()}
 
     for _, _, operation in operations(document):
         if "requestBody" in operation:
-            content = operation["requestBody"]["content"]["application/json"]
-            validator(document, content["schema"]).validate(content["example"])
-            bodies.pop(operation["operationId"]).model_validate(content["example"])
-
-    assert not bodies
-
-
-def test_every_example_of_an_answer_satisfies_its_schema(document: dict[str, Any]) -> None:
-    answers = [
-        content
-        for _, _, operation in operations(document)
-        for response in operation["responses"].values()
-        for content in response.get("content", {}).values()
-    ]
-
-    assert answers
-    for content in answers:
-        validator(document, content["schema"]).validate(content["example"])
+            schema = operation["requestBody"]["content"]["application/json"]["schema"]
+            properties = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]["properties"]
+            example = {name: field["examples"][0] for name, field in properties.items()}
+            validator(document, schema).validate(example)
+            model = bodies[operation["operationId"]]
+            assert model is not None
+            model.model_validate(example)
 
 
-def test_an_answer_promises_every_field_that_it_has(document: dict[str, Any]) -> None:
+def test_responses_promise_every_field_and_no_system_property(document: dict[str, Any]) -> None:
     post = document["components"]["schemas"]["Post"]
 
     assert set(post["required"]) == set(post["properties"])
     assert not {"_etag", "_rid", "_ts", "ttl", "version", "nameVersion"} & set(post["properties"])
 
 
-def test_every_problem_has_an_example_that_is_the_real_answer() -> None:
+def test_the_problem_schema_accepts_the_response_to_every_error() -> None:
     document = as_served(AuthSettings())
-    refusals = {
-        name: example["value"]
-        for auth in WAYS_IN.values()
-        for response in as_served(auth)["components"]["responses"].values()
-        for content in response.get("content", {}).values()
-        for name, example in content["examples"].items()
+
+    assert {type(error) for error in RAISED} == set(PROBLEMS)
+    for error in RAISED:
+        response = problem_response(error, "/api/posts")
+        validator(document, document["components"]["schemas"]["ProblemDetails"]).validate(
+            json.loads(response.get_body())
+        )
+
+
+def test_every_problem_type_is_described_under_its_status() -> None:
+    described = {
+        (status, type_)
+        for auth in MODES.values()
+        for status, response in responses(as_served(auth))
+        for type_ in problem_types(response)
     }
 
-    assert set(refusals) == {error.__name__ for error in PROBLEMS} | {"InternalError"}
-    for error, problem in PROBLEMS.items():
-        example = refusals[error.__name__]
-        assert (example["type"], example["title"], example["status"]) == (problem.type, problem.title, problem.status)
-        validator(document, document["components"]["schemas"]["Problem"]).validate(example)
+    assert described == {(str(problem.status), problem.type) for problem in PROBLEMS.values()}
 
 
-def test_what_the_description_says_of_an_error_names_nothing_of_the_code(document: dict[str, Any]) -> None:
-    for response in document["components"]["responses"].values():
+def test_problem_descriptions_do_not_mention_code(document: dict[str, Any]) -> None:
+    for _, response in responses(document):
         assert response["description"]
         assert "`" not in response["description"]
 
 
-def test_a_refusal_that_asks_to_wait_says_for_how_long(document: dict[str, Any]) -> None:
-    responses = document["components"]["responses"]
+def test_every_header_of_a_problem_is_described() -> None:
+    document = as_served(MODES[AuthMode.OIDC])
 
-    for name in ("DatabaseThrottled", "DatabaseUnavailable", "NotReady"):
-        assert "Retry-After" in responses[name]["headers"]
-    assert "Retry-After" not in responses["PostNotFound"]["headers"]
+    for error in RAISED:
+        sent = problem_response(error, "/api/posts")
+        type_ = json.loads(sent.get_body())["type"]
+        for _, response in responses(document):
+            if type_ in problem_types(response):
+                assert {name for name, _ in sent.headers.items()} <= set(response["headers"]), type_
+
+
+def test_retry_after_is_described_only_for_429_and_503(document: dict[str, Any]) -> None:
+    for status, response in responses(document):
+        assert ("Retry-After" in response.get("headers", {})) == (status in {"429", "503"})
 
 
 @pytest.mark.parametrize(
@@ -186,7 +221,7 @@ def test_a_refusal_that_asks_to_wait_says_for_how_long(document: dict[str, Any])
         ("get", "/health", "200 400 500 503"),
     ],
 )
-def test_an_operation_lists_every_answer_it_can_give(
+def test_an_operation_lists_every_possible_status(
     document: dict[str, Any], auth: AuthSettings, method: str, path: str, statuses: str
 ) -> None:
     if auth.users_sign_in:
@@ -206,15 +241,8 @@ def test_an_operation_lists_every_answer_it_can_give(
         ("delete", "/posts/{postId}/comments/{commentId}", "postId commentId If-Match traceparent"),
     ],
 )
-def test_an_operation_lists_the_parameters_it_heeds(
-    document: dict[str, Any], method: str, path: str, names: str
-) -> None:
-    shared = document["components"]["parameters"]
-
-    parameters = [
-        shared[parameter["$ref"].rpartition("/")[2]] if "$ref" in parameter else parameter
-        for parameter in document["paths"][path][method]["parameters"]
-    ]
+def test_an_operation_lists_its_parameters(document: dict[str, Any], method: str, path: str, names: str) -> None:
+    parameters = document["paths"][path][method]["parameters"]
 
     assert [parameter["name"] for parameter in parameters] == names.split()
 
@@ -229,56 +257,48 @@ def test_single_resources_have_an_etag_and_new_ones_a_location(document: dict[st
     assert set(unmodified) == {"ETag", "x-ms-request-charge"}
 
 
-KEYS_TO = {
+def test_only_the_feed_is_cached_downstream(document: dict[str, Any]) -> None:
+    cached = [
+        path
+        for _, path, operation in operations(document)
+        if "Cache-Control" in operation["responses"].get("200", {}).get("headers", {})
+    ]
+
+    assert cached == ["/feed"]
+
+
+SECURITY = {
     AuthMode.FUNCTION_KEY: [{"functionKey": []}, {"functionKeyInQuery": []}],
     AuthMode.OIDC: [{"bearer": []}],
     AuthMode.APP_SERVICE: [{"appService": []}],
 }
 
 
-def test_commands_need_what_the_settings_say_and_queries_nothing(document: dict[str, Any], auth: AuthSettings) -> None:
+def test_commands_require_authentication_and_queries_do_not(document: dict[str, Any], auth: AuthSettings) -> None:
     for method, _, operation in operations(document):
-        assert operation["security"] == ([] if method == "get" else KEYS_TO[auth.mode])
+        assert operation["security"] == ([] if method == "get" else SECURITY[auth.mode])
 
 
-def test_a_refusal_for_want_of_a_token_says_how_to_authenticate() -> None:
-    responses = as_served(WAYS_IN[AuthMode.OIDC])["components"]["responses"]
+def test_errors_with_the_same_status_share_one_response(document: dict[str, Any]) -> None:
+    response = document["paths"]["/posts"]["post"]["responses"]["404"]
 
-    assert {"WWW-Authenticate"} == set(responses["NotAuthenticated"]["headers"])
-    assert "WWW-Authenticate" in responses["Forbidden"]["headers"]
-    assert "Location" in responses["UsernameTakenOrAlreadyRegistered"]["headers"]
+    assert problem_types(response) == {"/api/docs#user-not-found", "/api/docs#post-not-found"}
 
 
-def test_refusals_of_one_status_are_one_answer_with_an_example_each(document: dict[str, Any]) -> None:
-    response = document["components"]["responses"]["UserNotFoundOrPostNotFound"]
-
-    assert set(response["content"]["application/problem+json"]["examples"]) == {"UserNotFound", "PostNotFound"}
-
-
-def test_a_field_without_an_example_is_named() -> None:
-    class Thing(BaseModel):
-        colour: str
-
-    with pytest.raises(ValueError, match="colour"):
-        describe([dataclasses.replace(AN_ENDPOINT, resource=Thing)], AuthSettings())
-
-
-def test_an_error_without_an_example_is_named() -> None:
-    class Unheard(BlogError):
+def test_an_error_without_a_problem_is_reported() -> None:
+    class Unmapped(BlogError):
         pass
 
-    with pytest.raises(KeyError, match="Unheard"):
-        describe([dataclasses.replace(AN_ENDPOINT, refusals=(Unheard,))], AuthSettings())
+    with pytest.raises(KeyError, match="Unmapped"):
+        of_one(dataclasses.replace(AN_ENDPOINT, errors=(Unmapped,)))
 
 
-def test_an_endpoint_that_says_how_things_are_promises_neither_version_nor_charge() -> None:
+def test_an_endpoint_that_uses_no_items_promises_no_etag_and_no_charge() -> None:
     class Weather(BaseModel):
         mild: bool = True
 
-    endpoint = dataclasses.replace(AN_ENDPOINT, resource=Weather, refusals=(NotReady, PostNotFound))
+    described = of_one(dataclasses.replace(AN_ENDPOINT, returns=Weather))
 
-    described = describe([endpoint], AuthSettings())
-
-    answer = described["paths"]["/things/{postId}"]["get"]["responses"]["200"]
-    assert answer["headers"] == {"x-ms-request-charge": {"$ref": "#/components/headers/RequestChargeIfAny"}}
-    assert answer["content"]["application/json"]["example"] == {"mild": True}
+    response = described["paths"]["/things/{postId}"]["get"]["responses"]["200"]
+    assert set(response["headers"]) == {"x-ms-request-charge"}
+    assert not response["headers"]["x-ms-request-charge"]["required"]

@@ -1,4 +1,4 @@
-"""What items keep, and what they leave out: every byte of a list's items is paid with each reading of the list."""
+"""What items store, and what they omit, because queries are charged by the bytes they read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from shared.models.user import User, name_version, renamed
 from tests.items import a_comment, a_like, a_post, a_user
 
 
-def test_a_copy_is_shown_like_its_post_but_for_the_summary() -> None:
+def test_a_copy_and_its_post_differ_only_in_the_summary() -> None:
     post = a_post(a_user(), content="Short enough.")
 
     assert Post.from_item(short_form(post)) == Post.from_item(post)
 
 
-def test_a_copy_keeps_no_more_than_a_list_shows_and_the_version() -> None:
+def test_a_copy_stores_only_what_lists_show_and_the_version() -> None:
     shown = {field.alias for field in Post.model_fields.values()}
 
     assert set(short_form(a_post(a_user()))) == shown - {"postId"} | {"version"}
@@ -28,7 +28,7 @@ def _items_by(user: Item) -> list[Item]:
 
 
 @pytest.mark.parametrize("renames", [0, 1, 2])
-def test_what_a_user_writes_has_the_number_of_renames_once_there_was_one(renames: int) -> None:
+def test_items_store_the_number_of_renames_after_the_first(renames: int) -> None:
     user = a_user()
     for number in range(renames):
         user = renamed(user, f"name-{number}")
@@ -39,7 +39,7 @@ def test_what_a_user_writes_has_the_number_of_renames_once_there_was_one(renames
     assert User.entity_tag(user) == f'"{renames}"'
 
 
-def test_two_likes_of_one_user_and_post_have_one_id() -> None:
+def test_likes_of_one_user_and_post_have_the_same_id() -> None:
     post, liker, other = a_post(a_user()), a_user(), a_user()
 
     assert a_like(post, liker)["id"] == a_like(post, liker)["id"] != a_like(post, other)["id"]

@@ -1,4 +1,4 @@
-"""The summary of a post: at most 200 characters, cut where a reader would cut."""
+"""The summary of a post: at most 200 characters, cut at a word boundary."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 from shared.models.post import SUMMARY_LENGTH, summary
 
 
-def test_a_short_content_is_its_own_summary() -> None:
+def test_short_content_is_its_own_summary() -> None:
     assert summary("x" * SUMMARY_LENGTH) == "x" * SUMMARY_LENGTH
 
 
-def test_a_long_content_is_cut_at_a_words_end() -> None:
+def test_long_content_is_cut_at_a_word_boundary() -> None:
     assert summary("words " * 100) == "words " * 32 + "words…"
     assert summary("word " * 100) == "word " * 39 + "word…"
 
 
-def test_a_word_that_ends_just_at_the_limit_is_kept() -> None:
+def test_a_word_that_ends_at_the_limit_is_kept() -> None:
     word = "x" * (SUMMARY_LENGTH - 1)
 
     assert summary(f"{word} and more") == f"{word}…"
     assert summary(f"short {word} and more") == "short…"
 
 
-def test_a_content_of_one_word_is_cut_within_it() -> None:
+def test_a_single_long_word_is_cut() -> None:
     assert summary("x" * 1000) == "x" * (SUMMARY_LENGTH - 1) + "…"
 
 
@@ -44,7 +44,7 @@ def test_a_content_of_one_word_is_cut_within_it() -> None:
     ],
 )
 @pytest.mark.parametrize("shift", range(8))
-def test_a_character_of_several_code_points_is_kept_whole_or_left_out(character: str, shift: int) -> None:
+def test_a_grapheme_cluster_is_not_split(character: str, shift: int) -> None:
     shown = summary("x" * shift + character * SUMMARY_LENGTH)
 
     kept = shown.removeprefix("x" * shift).removesuffix("…")
@@ -53,7 +53,7 @@ def test_a_character_of_several_code_points_is_kept_whole_or_left_out(character:
 
 
 @given(st.text(max_size=2 * SUMMARY_LENGTH))
-def test_a_summary_is_never_too_long_and_begins_as_the_content_does(content: str) -> None:
+def test_a_summary_is_short_and_starts_like_the_content(content: str) -> None:
     shown = summary(content)
 
     assert len(shown) <= SUMMARY_LENGTH

@@ -1,8 +1,6 @@
-"""Finding and importing the app: `function_app.py`, its one app object, its functions.
+"""Find and import `function_app.py`, its app object and its functions.
 
-Rules: azure_functions_runtime loader.py and utils/validators.py. The app runs in this process; what it imports from
-its own directory is taken out of `sys.modules` again when the host stops, so that another app (or a second start)
-gets modules of its own.
+Rules: azure_functions_runtime loader.py and utils/validators.py.
 """
 
 from __future__ import annotations
@@ -28,21 +26,20 @@ _THIS_PACKAGE = __name__.partition(".")[0]
 _log = logging.getLogger("Host.Startup")
 
 
-def script_of(app_dir: Path, settings: AppSettings) -> str:
-    """The module name of the app's script. Raises HostStartError when there is no such file."""
+def find_script(app_dir: Path, settings: AppSettings) -> str:
+    """Return the module name of the app's script. Raises HostStartError."""
     script = settings.get("PYTHON_SCRIPT_FILE_NAME") or DEFAULT_SCRIPT
     if not _SCRIPT_NAME.fullmatch(script):
-        raise HostStartError(f"PYTHON_SCRIPT_FILE_NAME: {script!r} is not the name of a Python file")
+        raise HostStartError(f"PYTHON_SCRIPT_FILE_NAME: {script!r} is not a valid Python file name")
     if not (app_dir / script).is_file():
-        raise HostStartError(f"there is no {script} in {app_dir}; v1 apps (function.json) are not supported")
+        raise HostStartError(f"{app_dir} has no {script}; v1 apps (function.json) are not supported")
     return script.removesuffix(".py")
 
 
 def load_functions(script: str) -> list[LoadedFunction]:
-    """The functions of an app. Must run inside `importable`.
+    """Load an app inside `importable`. Functions that only the host rejects are logged and skipped.
 
-    Raises HostStartError when the worker would refuse the app; a function that only the host would refuse is
-    logged and left out.
+    Raises HostStartError if the Python worker would reject the app.
     """
     app = _app_object(_import(script))
     try:
@@ -57,7 +54,7 @@ def _import(script: str) -> ModuleType:
         return importlib.import_module(script)
     except ImportError as error:
         raise HostStartError(
-            f"{error}. Is the package in requirements.txt and installed? sys.path: {sys.path}"
+            f"{error}. Add the package to requirements.txt and install it. sys.path: {sys.path}"
         ) from error
 
 
@@ -78,7 +75,7 @@ def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
             loaded = load_function(function)
             check_names(loaded)
             if loaded.name.lower() in accepted:
-                raise FunctionIndexError("another function has the same name, case ignored")
+                raise FunctionIndexError("another function has the same name (names ignore case)")
         except FunctionIndexError as error:
             _log.error("The '%s' function is in error: %s", name, error)
         else:
@@ -88,17 +85,17 @@ def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
 
 @contextmanager
 def importable(app_dir: Path, script: str) -> Iterator[None]:
-    """`app_dir` first on `sys.path`; modules of the same names from elsewhere step aside meanwhile.
+    """Put `app_dir` first on `sys.path` and unload its modules on exit.
 
-    So does the script itself, should the process have imported it: an app object gives its functions only once.
+    Modules with the same names are hidden, and so is an imported script: an app object returns its functions only once.
     """
     own_names = _top_level_names(app_dir)
-    aside = {
+    hidden = {
         name: module
         for name, module in sys.modules.items()
         if name == script or (name.partition(".")[0] in own_names and _is_from_elsewhere(module, app_dir))
     }
-    for name in aside:
+    for name in hidden:
         del sys.modules[name]
     before = set(sys.modules)
     sys.path.insert(0, str(app_dir))
@@ -108,12 +105,11 @@ def importable(app_dir: Path, script: str) -> Iterator[None]:
         sys.path.remove(str(app_dir))
         for name in [name for name in sys.modules if name not in before and name.partition(".")[0] in own_names]:
             del sys.modules[name]
-        sys.modules.update(aside)
+        sys.modules.update(hidden)
         importlib.invalidate_caches()
 
 
 def _top_level_names(app_dir: Path) -> set[str]:
-    """What the directory offers to `import`, but for the package that this host itself is part of."""
     names = {entry.stem for entry in app_dir.iterdir() if entry.is_dir() or entry.suffix == ".py"}
     return names - {_THIS_PACKAGE}
 

@@ -1,7 +1,7 @@
-"""App settings: local.settings.json, the environment, and `%NAME%` in binding texts.
+"""App settings: local.settings.json, the environment and `%NAME%` expressions.
 
-Rules: azure-functions-core-tools Common/AppSettingsFile.cs and StartHostAction.cs (the file), .NET configuration
-(names ignore case, `__` means `:`), azure-webjobs-sdk NameResolverExtensions.cs (`%NAME%`).
+Rules: azure-functions-core-tools Common/AppSettingsFile.cs and StartHostAction.cs, azure-webjobs-sdk
+NameResolverExtensions.cs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _log = logging.getLogger("Host.Startup")
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """local.settings.json: what becomes the environment, and its `Host` part."""
+    """Contents of local.settings.json."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     port: int = DEFAULT_PORT
@@ -33,9 +33,9 @@ class LocalSettings:
 
 
 def read_local_settings(app_dir: Path) -> LocalSettings:
-    """The file of an app directory; empty when it is missing or, with a warning, not JSON.
+    """Read local.settings.json, if it exists. Invalid JSON only causes a warning.
 
-    Raises HostStartError for encrypted values, which only Core Tools on the same machine can read.
+    Raises HostStartError for encrypted or nested values.
     """
     path = app_dir / FILE_NAME
     if not path.is_file():
@@ -46,7 +46,7 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
         _log.warning("%s is not valid JSON and is ignored: %s", FILE_NAME, error)
         return LocalSettings()
     if document.get("IsEncrypted", True):
-        raise HostStartError(f'{FILE_NAME}: encrypted values are not supported; set "IsEncrypted": false')
+        raise HostStartError(f'{FILE_NAME}: encrypted values are not supported; set "IsEncrypted" to false')
     host = document.get("Host") or {}
     return LocalSettings(
         values={**_values(document.get("Values")), **_connection_strings(document.get("ConnectionStrings"))},
@@ -57,7 +57,7 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
 
 
 def split_origins(text: str | None) -> tuple[str, ...]:
-    """Origins of a comma list. Like Core Tools this does not trim, so a space makes another origin."""
+    """Split at commas. Like Core Tools, keep spaces."""
     return tuple(origin for origin in (text or "").split(",") if origin)
 
 
@@ -66,7 +66,7 @@ def _values(section: object) -> dict[str, str]:
         return {}
     nested = [name for name, value in section.items() if isinstance(value, (dict, list))]
     if nested:
-        raise HostStartError(f"{FILE_NAME}: Values must be flat, use '__' in names instead of nesting {nested}")
+        raise HostStartError(f"{FILE_NAME}: Values must be flat; write {nested} with '__' in the names")
     return {name: _text(value) for name, value in section.items() if value is not None}
 
 
@@ -82,11 +82,8 @@ def _text(value: object) -> str:
 
 
 @contextmanager
-def environment_of(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
-    """The process environment with an app's settings in it, put back as it was on leaving.
-
-    The app reads `os.environ`, so the settings have to be there and not only in the host's own mapping.
-    """
+def app_environment(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
+    """Add an app's settings to `os.environ`, where the app reads them, until exit."""
     before = dict(os.environ)
     os.environ.update(overrides)
     os.environ.update(_wanted(local.values))
@@ -98,7 +95,7 @@ def environment_of(local: LocalSettings, overrides: Mapping[str, str]) -> Iterat
 
 
 def _restore_environment(before: Mapping[str, str]) -> None:
-    """Undo changes one by one: other threads of the process must never see an empty environment."""
+    """Undo changes one by one, so other threads never see an empty environment."""
     for name in [name for name in os.environ if name not in before]:
         del os.environ[name]
     for name, value in before.items():
@@ -110,40 +107,40 @@ def _wanted(values: Mapping[str, str]) -> dict[str, str]:
     wanted = {}
     for name, value in values.items():
         if os.environ.get(name):
-            _log.warning("skipping '%s' of %s: the environment has a value for it", name, FILE_NAME)
+            _log.warning("ignoring '%s' in %s: the environment already sets it", name, FILE_NAME)
         else:
             wanted[name] = value
     return wanted
 
 
 class AppSettings:
-    """A case-insensitive view of settings in which `__` and `:` both separate sections."""
+    """Case-insensitive settings. `__` and `:` both separate sections."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._by_key = {_key(name): value for name, value in environment.items()}
 
     def get(self, name: str) -> str | None:
-        """The value of a setting, None if there is none."""
+        """Return the value of a setting, or None."""
         return self._by_key.get(_key(name))
 
     def children(self, name: str) -> dict[str, str]:
-        """The settings below a section, by lower-case name without the section's."""
+        """Return a section's settings by lowercase name."""
         start = _key(name) + ":"
         return {key[len(start) :]: value for key, value in self._by_key.items() if key.startswith(start)}
 
     def is_true(self, name: str) -> bool:
-        """Whether a switch is on: `true` or `1`, whatever the case."""
+        """Return whether a setting is `true` or `1`."""
         return (self.get(name) or "").strip().lower() in ("true", "1")
 
     def expand(self, text: str) -> str:
-        """`text` with each `%NAME%` replaced; FunctionIndexError for an unknown name or an unpaired `%`."""
+        """Replace each `%NAME%`. Raises FunctionIndexError for an unknown name or an unpaired `%`."""
         parts = text.split("%")
         if len(parts) % 2 == 0:
-            raise FunctionIndexError(f"the value {text!r} has an unpaired '%'")
+            raise FunctionIndexError(f"{text!r} has an unpaired '%'")
         for position in range(1, len(parts), 2):
             value = self.get(parts[position])
             if value is None:
-                raise FunctionIndexError(f"'%{parts[position]}%' does not resolve to a value: no such app setting")
+                raise FunctionIndexError(f"'%{parts[position]}%' cannot be resolved; add the app setting")
             parts[position] = value
         return "".join(parts)
 

@@ -1,35 +1,35 @@
-"""What can go wrong in the host, by how far the damage reaches.
+"""The host's errors, grouped by what stops working.
 
 HostError
-├── HostStartError       the app as a whole cannot run (bad host.json, no app object, a bad signature)
-├── FunctionIndexError   one function is left out, the others run (bad route, unresolved %NAME%)
-├── ListenerStartError   a trigger cannot listen yet; the host tries again with back-off
-├── InvocationError      user code raised, timed out or returned what its bindings do not allow
-└── RetriesAbortedError  a batch given up because the host stops or the lease is gone, not because it failed
+├── HostStartError       the whole app: invalid host.json, no app object, an invalid signature
+├── FunctionIndexError   one function: an invalid route, an unresolved %NAME%
+├── ListenerStartError   one trigger, until a retry succeeds: a missing container
+├── InvocationError      one invocation: an exception, a timeout, an unexpected return value
+└── RetriesAbortedError  one batch, because the host stops or loses the lease
 """
 
 from __future__ import annotations
 
 
 class HostError(Exception):
-    """Any failure that the host itself names."""
+    """Base class of the host's errors."""
 
 
 class HostStartError(HostError):
-    """The app cannot run at all; the message says what to correct."""
+    """The app cannot run."""
 
 
 class FunctionIndexError(HostError):
-    """One function cannot be served; the message says why."""
+    """One function cannot be served."""
 
 
 class ListenerStartError(HostError):
-    """A trigger's source is not there yet, for instance a missing container."""
+    """A trigger cannot listen yet."""
 
 
 class InvocationError(HostError):
-    """An invocation ended without success; the cause is chained and was logged."""
+    """An invocation failed. Its cause is already logged."""
 
 
 class RetriesAbortedError(HostError):
-    """No further attempt is made because the wait for it was interrupted."""
+    """The host stopped, or lost the lease, before the next retry."""

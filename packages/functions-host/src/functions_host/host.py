@@ -1,4 +1,4 @@
-"""The host: loads an app, serves its HTTP functions, listens for its triggers, and ends in good order."""
+"""Host life cycle: load an app, serve it, shut down."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import Self
 
-from .app_loader import importable, load_functions, script_of
-from .app_settings import AppSettings, LocalSettings, environment_of, read_local_settings, split_origins
+from .app_loader import find_script, importable, load_functions
+from .app_settings import AppSettings, LocalSettings, app_environment, read_local_settings, split_origins
 from .cosmos_trigger.connection import ClientCache
 from .cosmos_trigger.listener import CosmosListener
 from .errors import FunctionIndexError, InvocationError
@@ -22,7 +20,7 @@ from .http.admin import AdminApi
 from .http.cors import CorsPolicy
 from .http.router import build_router
 from .http.server import HttpServer
-from .http.throttle import throttle_of
+from .http.throttle import RequestThrottle
 from .invocation import Invoker
 from .listeners import Listener, ListenerSupervisor
 from .logs import configure_logging
@@ -34,17 +32,19 @@ _log = logging.getLogger("Host.Startup")
 
 
 class FunctionsHost:
-    """A running app. An async context manager; `url` is known inside it.
+    """A running app, as an async context manager. `functions` are keyed by lowercase name.
 
-    The app runs in this process: its settings are in `os.environ` and its directory is on `sys.path` until the
-    host stops, so of several hosts in one process the last to start must be the first to stop.
-    `configure_logs` sends the host's logs to stderr; without it they go where `logging` sends them.
+    Until the host stops, the app's settings are in `os.environ` and its directory is on `sys.path`. Stop several hosts
+    in one process in reverse order.
     """
 
     def __init__(self, settings: HostSettings, *, configure_logs: bool = False) -> None:
+        """Create a host. `configure_logs` sends all logs to stderr."""
         self._settings = settings
         self._configure_logs = configure_logs
-        self._functions: dict[str, LoadedFunction] = {}
+        self.url = ""
+        self.state = "Default"
+        self.functions: dict[str, LoadedFunction] = {}
         self._resources = AsyncExitStack()
         self._supervisor = ListenerSupervisor(())
         self._invoker = Invoker(None, None)
@@ -52,55 +52,41 @@ class FunctionsHost:
         self._port = 0
         self._manual: set[asyncio.Task[None]] = set()
         self._drained = False
-        self._state = "Default"
-        self.url = ""
 
     async def __aenter__(self) -> Self:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     @property
-    def functions(self) -> Mapping[str, LoadedFunction]:
-        """The functions that are served, by lower-case name."""
-        return self._functions
-
-    @property
-    def state(self) -> str:
-        """`Running` between start and stop."""
-        return self._state
-
-    @property
     def has_running_threads(self) -> bool:
-        """Whether a sync function still runs in a thread, which would keep the interpreter from ending."""
+        """Whether a running sync function would keep the interpreter alive."""
         return self._invoker.running_threads > 0
 
     def load(self) -> None:
-        """Load the app, without listening to anything yet: `start` need not do it then. Raises HostStartError."""
+        """Load the app ahead of `start`. Raises HostStartError."""
         self._server = self._load()
 
     async def start(self) -> None:
-        """Load the app, open the port, begin to listen. Raises HostStartError, or OSError for a taken port."""
+        """Load the app, listen and start the triggers. Raises HostStartError, or OSError for a used port."""
         try:
             await self._listen(self._server or self._load())
         except BaseException:
             await self._resources.aclose()
             raise
         self._supervisor.start()
-        self._state = "Running"
+        self.state = "Running"
 
     def _load(self) -> HttpServer:
         app_dir = self._settings.app_dir.resolve()
         local = read_local_settings(app_dir)
-        settings = self._resources.enter_context(environment_of(local, self._settings.environment))
+        settings = self._resources.enter_context(app_environment(local, self._settings.environment))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
-            configure_logging(config.log_levels)
-        script = script_of(app_dir, settings)
+            configure_logging(config.log_levels, quiet=self._settings.quiet)
+        script = find_script(app_dir, settings)
         self._resources.enter_context(importable(app_dir, script))
         enabled = [
             function
@@ -116,39 +102,39 @@ class FunctionsHost:
         return self._http_server(enabled, settings, config, local)
 
     async def stop(self) -> None:
-        """Stop the listeners, wait up to 10 s for what runs, release the leases, put the process back."""
-        self._state = "Stopping"
+        """Stop listening, wait up to 10 s for running calls and restore the environment."""
+        self.state = "Stopping"
         await self._supervisor.stop(drain=self._drained)
         if self._manual:
             await asyncio.wait(self._manual, timeout=10)
         await self._resources.aclose()
-        self._state = "Stopped"
+        self.state = "Stopped"
 
     async def ready(self) -> None:
-        """Wait until every trigger listens."""
+        """Wait until every trigger is listening."""
         await self._supervisor.started()
 
     async def drain(self) -> None:
-        """Stop the listeners for good, but let the calls under way finish and count."""
+        """Stop the listeners for good. Running batches are checkpointed."""
         self._drained = True
         await self._supervisor.stop(drain=True)
 
     def is_listening(self, function_name: str) -> bool:
-        """Whether a function's trigger listens."""
-        function = self._functions.get(function_name.lower())
+        """Return whether a function's trigger is listening."""
+        function = self.functions.get(function_name.lower())
         if function is not None and function.type == HTTP:
             return True
         return self._supervisor.is_listening(function_name)
 
-    def trigger(self, function: LoadedFunction, given: str) -> None:
-        """Invoke a function in the background; ValueError for input that its trigger cannot take."""
+    def trigger(self, function: LoadedFunction, payload: str) -> None:
+        """Invoke a function in the background. Raises ValueError for an invalid payload."""
         argument: object
         if function.type == HTTP:
-            raise ValueError("an HTTP function is called by its route")
+            raise ValueError("call an HTTP function by its route")
         if function.type == COSMOS:
-            if not isinstance(json.loads(given or "[]"), list):
-                raise ValueError("the input of a Cosmos DB function is a JSON array of items")
-            argument = documents_argument(function, given or "[]")
+            if not isinstance(json.loads(payload or "[]"), list):
+                raise ValueError("the input of a Cosmos DB function must be a JSON array of items")
+            argument = documents_argument(function, payload or "[]")
         else:
             argument = timer_argument(function, past_due=False, status=None)
         task = asyncio.create_task(self._invoke_manually(function, argument))
@@ -159,7 +145,7 @@ class FunctionsHost:
         try:
             await self._invoker.invoke(function, {function.argument: argument})
         except InvocationError as error:
-            _log.info("function=%s failed when triggered by hand: %s", function.name, error)
+            _log.info("function=%s manual invocation failed: %s", function.name, error)
 
     def _listeners(
         self, functions: list[LoadedFunction], settings: AppSettings, config: HostConfig, clients: ClientCache
@@ -192,13 +178,13 @@ class FunctionsHost:
         for route in router.routes:
             self._serve(route.function)
             if route.function.retry is not None:
-                _log.warning("function=%s retry policies do not apply to HTTP triggers", route.function.name)
+                _log.warning("function=%s ignoring its retry policy: HTTP triggers have none", route.function.name)
         return HttpServer(
             router,
             self._invoker,
             AdminApi(self),
             self._cors(local),
-            throttle=throttle_of(config.max_outstanding_requests, config.max_concurrent_requests),
+            throttle=RequestThrottle(config.max_outstanding_requests, config.max_concurrent_requests),
             custom_headers=config.custom_headers,
             body_limit=config.body_limit,
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
@@ -212,12 +198,12 @@ class FunctionsHost:
         os.environ["WEBSITE_HOSTNAME"] = authority
 
     def _serve(self, function: LoadedFunction) -> None:
-        self._functions[function.name.lower()] = function
+        self.functions[function.name.lower()] = function
 
     def _cors(self, local: LocalSettings) -> CorsPolicy:
-        given, credentials = self._settings.cors, self._settings.cors_credentials
+        origins, credentials = self._settings.cors, self._settings.cors_credentials
         return CorsPolicy(
-            local.cors_origins if given is None else split_origins(given),
+            local.cors_origins if origins is None else split_origins(origins),
             local.cors_credentials if credentials is None else credentials,
         )
 
@@ -236,5 +222,5 @@ def _thread_count(settings: AppSettings) -> int | None:
         return None
     if text.isdigit() and int(text) > 0:
         return int(text)
-    _log.warning("PYTHON_THREADPOOL_THREAD_COUNT: %r is not a number of threads; using the default", text)
+    _log.warning("PYTHON_THREADPOOL_THREAD_COUNT: %r is not a positive integer; using the default", text)
     return None

@@ -1,7 +1,6 @@
-"""host.json: the host's configuration, with its overrides from the environment.
+"""host.json and its overrides `AzureFunctionsJobHost__a__b`. Names ignore case.
 
-Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and ScriptJobHostOptionsSetup.cs. As in .NET
-configuration, names ignore case and `AzureFunctionsJobHost__a__b` overrides `a.b`.
+Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and ScriptJobHostOptionsSetup.cs.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from .app_settings import AppSettings
 from .errors import HostStartError
-from .retry import RetryPolicy, policy_of_host_json
+from .retry import RetryPolicy, parse_host_json_policy
 
 DEFAULT_TIMEOUT_S = 30 * 60.0
 DEFAULT_BODY_LIMIT = 100 * 1024 * 1024
@@ -33,10 +32,10 @@ _TIMEOUT = re.compile(r"(\d+):(\d{1,2}):(\d{1,2})")
 
 @dataclass(frozen=True)
 class HostConfig:
-    """What the host does by configuration; the defaults are those of a missing host.json.
+    """The configuration, with the defaults of a missing host.json.
 
-    `function_timeout_s` None means no limit; `max_…_requests` -1 means no limit; `log_levels` maps a category
-    prefix ("default", "Function", "Function.<name>", "Host.Results") to a `logging` level.
+    -1 requests and `function_timeout_s` None mean no limit. `log_levels` maps category prefixes to `logging` levels.
+    `functions` None serves all. `body_limit` is in bytes.
     """
 
     route_prefix: str = "api"
@@ -50,12 +49,12 @@ class HostConfig:
     body_limit: int = DEFAULT_BODY_LIMIT
 
     def serves(self, function_name: str) -> bool:
-        """Whether the allow-list `functions` lets a function run."""
+        """Return whether `functions` allows a function."""
         return self.functions is None or function_name.lower() in self.functions
 
 
 def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
-    """The configuration of an app directory. Raises HostStartError naming what is wrong."""
+    """Read the configuration. Raises HostStartError if it is invalid."""
     tree = _Tree(_read(app_dir / "host.json"), settings.children("AzureFunctionsJobHost"))
     try:
         return HostConfig(
@@ -65,7 +64,7 @@ def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
             custom_headers=tree.section("extensions:http:customHeaders"),
             function_timeout_s=_timeout_s(tree.get("functionTimeout", "00:30:00")),
             log_levels=_log_levels(tree.section("logging:logLevel")),
-            retry=policy_of_host_json(retry) if (retry := tree.section("retry")) else None,
+            retry=parse_host_json_policy(retry) if (retry := tree.section("retry")) else None,
             functions=_allow_list(tree),
             body_limit=int(settings.get("FUNCTIONS_REQUEST_BODY_SIZE_LIMIT") or DEFAULT_BODY_LIMIT),
         )
@@ -81,16 +80,16 @@ def _read(path: Path) -> dict[str, object]:
     except ValueError as error:
         raise HostStartError(f"host.json is not valid JSON: {error}") from error
     if not isinstance(document, dict):
-        raise HostStartError("host.json is not a JSON object")
+        raise HostStartError("host.json must be a JSON object")
     if not document:
         return {"version": "2.0"}
     if document.get("version") != "2.0":
-        raise HostStartError(f'host.json: "version" must be "2.0", it is {document.get("version")!r}')
+        raise HostStartError(f'host.json: set "version" to "2.0" instead of {document.get("version")!r}')
     return document
 
 
 class _Tree:
-    """The JSON flattened to `a:b:c` paths, as .NET configuration holds it, so that overrides are one update."""
+    """JSON flattened to `a:b:c` paths, as in .NET configuration."""
 
     def __init__(self, document: Mapping[str, object], overrides: Mapping[str, str]) -> None:
         self._by_path = {path.lower(): (path, value) for path, value in _flatten(document, "")}
@@ -124,11 +123,11 @@ def _timeout_s(text: str) -> float | None:
         return None
     match = _TIMEOUT.fullmatch(text)
     if match is None:
-        raise ValueError(f"functionTimeout {text!r} is neither hh:mm:ss nor -1")
+        raise ValueError(f"functionTimeout {text!r} must be hh:mm:ss or -1")
     hours, minutes, seconds = (int(part) for part in match.groups())
     total = hours * 3600 + minutes * 60 + seconds
     if total < 1:
-        raise ValueError("functionTimeout is below one second")
+        raise ValueError("functionTimeout must be at least one second")
     return float(total)
 
 

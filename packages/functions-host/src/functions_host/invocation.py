@@ -1,4 +1,4 @@
-"""Running user code: the loop or the thread pool, the `context`, the timeout, one log line per invocation.
+"""Running user code.
 
 Rules: azure_functions_runtime handle_event.py, bindings/context.py and utils/threadpool.py.
 """
@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from .errors import InvocationError
-from .functions import LoadedFunction
+from .functions import HTTP, LoadedFunction
 from .retry import RetryState
 
 _thread_local = threading.local()
 
 
 class TraceContext:
-    """W3C trace context of the caller, a new trace when the caller sent none."""
+    """W3C trace context of the caller, or a new trace."""
 
     def __init__(self, trace_parent: str | None, trace_state: str) -> None:
         self._trace_parent = trace_parent
@@ -31,14 +31,14 @@ class TraceContext:
 
     @property
     def trace_parent(self) -> str:
-        """`traceparent`, made on first use because few functions look at it."""
+        """The `traceparent`, generated on first use."""
         if self._trace_parent is None:
             self._trace_parent = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00"
         return self._trace_parent
 
 
 class Context:
-    """What a function sees as `context` (the shape of `azure.functions.Context`)."""
+    """The `context` parameter, with the shape of `azure.functions.Context`."""
 
     def __init__(self, function: LoadedFunction, invocation_id: str, trace: TraceContext, retry: RetryState) -> None:
         self.invocation_id = invocation_id
@@ -50,14 +50,14 @@ class Context:
 
 
 class Invoker:
-    """Invokes functions: coroutines on the running loop, others in one thread pool."""
+    """Runs coroutines on the event loop and sync functions in a thread pool."""
 
     def __init__(self, timeout_s: float | None, threads: int | None) -> None:
-        """`timeout_s` None means no limit; `threads` None means Python's default, min(32, cpus + 4)."""
+        """Create an invoker. None means no timeout and Python's default thread count."""
         self._timeout_s = timeout_s
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
+        # Includes timed-out calls, whose threads keep the process alive.
         self.running_threads = 0
-        """Sync calls under way, abandoned ones included: what still holds the process."""
 
     async def invoke(
         self,
@@ -67,10 +67,9 @@ class Invoker:
         trace: TraceContext | None = None,
         retry: RetryState | None = None,
     ) -> object:
-        """Run a function once and return what it returns.
+        """Run a function once.
 
-        Raises InvocationError, already logged with its traceback, when it raises, exceeds the timeout or
-        returns a value that no binding takes.
+        Raises InvocationError, already logged, for an exception, a timeout or an unexpected return value.
         """
         invocation_id = str(uuid.uuid4())
         if function.wants_context:
@@ -86,7 +85,9 @@ class Invoker:
             outcome = "timed-out" if isinstance(error, TimeoutError) else "failed"
             log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), outcome)
             raise InvocationError(f"{type(error).__name__}: {error}") from error
-        log.info(_LINE, function.name, invocation_id, _elapsed_ms(started), "succeeded")
+        # The HTTP server logs the request; a second line at INFO would only repeat it.
+        level = logging.DEBUG if function.type == HTTP else logging.INFO
+        log.log(level, _LINE, function.name, invocation_id, _elapsed_ms(started), "succeeded")
         return result
 
     async def _run(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
@@ -105,7 +106,7 @@ class Invoker:
             self.running_threads -= 1
 
     def close(self) -> None:
-        """Take no more calls. Threads under way cannot be stopped and are not waited for."""
+        """Reject new calls. Running threads cannot be stopped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 

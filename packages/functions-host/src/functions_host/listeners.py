@@ -1,6 +1,6 @@
-"""Trigger listeners and their start: one that cannot start yet is tried again, the others run.
+"""Trigger listeners. One that cannot start is retried while the others run.
 
-Rules: azure-webjobs-sdk Listeners/FunctionListener.cs (partial host start-up, 2 s to 2 min of back-off).
+Rules: azure-webjobs-sdk Listeners/FunctionListener.cs.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ _log = logging.getLogger("Host.Startup")
 
 
 class Listener(Protocol):
-    """What watches a source for one function."""
+    """Watches an event source for one function."""
 
     function_name: str
 
     async def start(self) -> None:
-        """Begin; ListenerStartError or AzureError when the source is not there yet."""
+        """Start watching. ListenerStartError and AzureError are retried."""
 
     async def stop(self, *, drain: bool) -> None:
-        """End: take nothing more, wait for the call under way. `drain` lets that call count as done."""
+        """Stop watching and wait for the running call. `drain` checkpoints it."""
 
 
 class ListenerSupervisor:
-    """Starts the listeners side by side and stops them together."""
+    """Starts and stops listeners concurrently."""
 
     def __init__(self, listeners: Sequence[Listener]) -> None:
         self._listeners = listeners
         self._starts: dict[str, asyncio.Task[None]] = {}
 
     def start(self) -> None:
-        """Begin to start all of them, in the background."""
+        """Start all listeners in the background."""
         for listener in self._listeners:
             self._starts[listener.function_name] = asyncio.create_task(_start(listener))
 
     async def started(self) -> None:
-        """Wait until every listener listens."""
+        """Wait until every listener has started."""
         await asyncio.gather(*(asyncio.shield(task) for task in self._starts.values()))
 
     def is_listening(self, function_name: str) -> bool:
-        """Whether a function's listener is past its start."""
+        """Return whether a listener has started."""
         task = self._starts.get(function_name)
         return task is not None and task.done() and not task.cancelled()
 
     async def stop(self, *, drain: bool) -> None:
-        """Stop all listeners, also those that are still trying to start."""
+        """Stop all listeners, started or not."""
         for task in self._starts.values():
             task.cancel()
         await asyncio.gather(*self._starts.values(), return_exceptions=True)
@@ -63,7 +63,7 @@ class ListenerSupervisor:
         )
         for listener, outcome in zip(self._listeners, outcomes, strict=True):
             if isinstance(outcome, BaseException):
-                _log.error("the listener of '%s' did not stop well", listener.function_name, exc_info=outcome)
+                _log.error("The listener for function '%s' failed to stop", listener.function_name, exc_info=outcome)
         self._starts.clear()
 
 
@@ -78,5 +78,6 @@ async def _start(listener: Listener) -> None:
             await asyncio.sleep(delay_s)
             delay_s = min(delay_s * 2, LONGEST_DELAY_S)
         else:
-            _log.info("The listener for function '%s' started", listener.function_name)
+            level = logging.INFO if delay_s > FIRST_DELAY_S else logging.DEBUG
+            _log.log(level, "The listener for function '%s' started", listener.function_name)
             return

@@ -1,20 +1,35 @@
-"""Logs on stderr, with the levels of host.json's `logging.logLevel`.
+"""Logging to stderr, in color on a terminal.
 
-A category such as `Function.hello` is the name of a Python logger, so the longest-prefix rule is `logging`'s own.
+Categories such as `Function.hello` are logger names, so `logging` applies the longest-prefix rule.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import sys
+from collections import defaultdict
 from collections.abc import Mapping
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+# ANSI: green, yellow, red
+_COLORS = defaultdict(int, {logging.INFO: 32, logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31})
 
 
-def configure_logging(levels: Mapping[str, int]) -> None:
-    """Send records to stderr; `levels` maps categories (`default` for all others) to `logging` levels."""
-    logging.basicConfig(format=FORMAT, level=logging.INFO)
-    # At INFO the Azure SDKs log the headers of every single request.
-    logging.getLogger("azure").setLevel(logging.WARNING)
+class _ColorFormatter(logging.Formatter):
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in logging.Formatter
+        level = f"\033[0;{_COLORS[record.levelno]}m{record.levelname}"
+        return f"\033[2m{record.asctime} {level}\033[0;2m {record.name}\033[0m {record.message}"
+
+
+def configure_logging(levels: Mapping[str, int], *, quiet: bool) -> None:
+    """Log to stderr. `levels` maps categories, or `default`, to levels and overrides `quiet`."""
+    handler = logging.StreamHandler()
+    in_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    handler.setFormatter(_ColorFormatter(FORMAT) if in_color else logging.Formatter(FORMAT))
+    logging.basicConfig(handlers=[handler], level=logging.INFO)
+    # At INFO, the Azure SDK logs the headers of every request.
+    for category in ("azure", "Host.Http", "Function") if quiet else ("azure",):
+        logging.getLogger(category).setLevel(logging.WARNING)
     for category, level in levels.items():
         logging.getLogger(None if category.lower() == "default" else category).setLevel(level)

@@ -1,4 +1,4 @@
-"""What a trigger hands to a function, decoded anew for every call so that no call sees another's changes."""
+"""Trigger arguments, decoded anew for every call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .functions import LoadedFunction
 
 
 def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentList | str | bytes:
-    """The argument of a Cosmos DB function: a DocumentList, or the JSON array itself for `str` and `bytes`."""
+    """Decode a JSON array, except for a `str` or `bytes` parameter."""
     if function.argument_type is str:
         return payload
     if function.argument_type is bytes:
@@ -25,7 +25,7 @@ def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentL
 def timer_argument(
     function: LoadedFunction, *, past_due: bool, status: dict[str, str] | None
 ) -> TimerRequest | str | bytes:
-    """The argument of a timer function; `status` holds `Last`, `Next`, `LastUpdated`, None without monitor."""
+    """Build a timer argument. `status` is None without a monitor."""
     schedule = {"AdjustForDST": True}
     if function.argument_type in (str, bytes):
         text = json.dumps({"Schedule": schedule, "ScheduleStatus": status, "IsPastDue": past_due})

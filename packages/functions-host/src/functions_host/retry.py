@@ -1,4 +1,4 @@
-"""Retry policies: how often and how far apart an invocation is tried again.
+"""Retry policies.
 
 Rules: azure-webjobs-sdk Executors/FunctionExecutorExtensions.cs (the loop) and
 Timers/RandomizedExponentialBackoffStrategy.cs (the delays); azure_functions_runtime loader.py (the formats).
@@ -7,27 +7,23 @@ Timers/RandomizedExponentialBackoffStrategy.cs (the delays); azure_functions_run
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from .errors import FunctionIndexError, HostStartError, InvocationError, RetriesAbortedError
 
 ENDLESS = -1
-# What the worker sends for an exponential policy without `maximum_interval`, in seconds.
+# The worker's default for an exponential policy without `maximum_interval`.
 NO_MAXIMUM_S = 2147483647.0
-_INTERVAL = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d{1,2}):(?P<s>\d{1,2})")
 
 Random = Callable[[], float]
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """`max_retry_count` further attempts (-1: without end), `minimum_s` to `maximum_s` seconds apart.
-
-    A fixed policy has its one delay in `minimum_s`.
-    """
+    """Up to `max_retry_count` retries, or any number for -1. A fixed delay is `minimum_s`."""
 
     strategy: Literal["fixed", "exponential"]
     max_retry_count: int
@@ -35,14 +31,14 @@ class RetryPolicy:
     maximum_s: float = NO_MAXIMUM_S
 
     def allows(self, retry_count: int) -> bool:
-        """Whether retry number `retry_count` (1 is the first) may be made."""
+        """Return whether a retry is allowed. The first is number 1."""
         return self.max_retry_count == ENDLESS or retry_count <= self.max_retry_count
 
     def delay_s(self, retry_count: int, random: Random) -> float:
-        """Seconds to wait before retry number `retry_count`; `random` gives numbers from 0 to 1."""
+        """Return the delay before a retry. `random` returns 0 to 1."""
         if self.strategy == "fixed" or retry_count == 1:
             return self.minimum_s
-        # Beyond some 60 doublings every maximum is reached; the cap only avoids a float overflow.
+        # 60 doublings exceed every maximum; the cap avoids a float overflow.
         doublings = min(retry_count - 2, 60)
         jitter = 0.8 + 0.4 * random()
         return float(min(self.minimum_s + self.minimum_s * 2**doublings * jitter, self.maximum_s))
@@ -50,7 +46,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class RetryState:
-    """What `context.retry_context` shows: 0/0 without a policy, else 0, 1, 2… of the configured count."""
+    """The `context.retry_context` of a function."""
 
     retry_count: int = 0
     max_retry_count: int = 0
@@ -58,21 +54,18 @@ class RetryState:
 
 
 def interval_s(text: str) -> float:
-    """Seconds of an `HH:MM:SS` interval of at most 23:59:59, as the worker's strptime accepts it."""
-    match = _INTERVAL.fullmatch(text)
-    if match is None:
-        raise ValueError(f"time interval {text!r} is not of the form HH:MM:SS")
-    hours, minutes, seconds = int(match["h"]), int(match["m"]), int(match["s"])
-    if hours > 23 or minutes > 59 or seconds > 59:
-        raise ValueError(f"time interval {text!r} is beyond 23:59:59")
-    return float(hours * 3600 + minutes * 60 + seconds)
+    """Parse `HH:MM:SS` as the worker does. Raises ValueError."""
+    try:
+        parsed = datetime.strptime(text, "%H:%M:%S")  # noqa: DTZ007 - a duration, not a moment
+    except ValueError as error:
+        raise ValueError(f"interval {text!r} must be HH:MM:SS, at most 23:59:59") from error
+    return (parsed - datetime(1900, 1, 1)).total_seconds()  # noqa: DTZ001
 
 
-def policy_of_decorator(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
-    """The policy of `@app.retry(...)`, given its settings dict.
+def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
+    """Return the policy of `@app.retry(...)`.
 
-    Raises HostStartError for what the worker refuses (it fails the whole app) and FunctionIndexError for what
-    the host refuses (it drops the function).
+    Raises HostStartError if the worker rejects it and FunctionIndexError if the host does.
     """
     try:
         count = int(str(settings["max_retry_count"]))
@@ -90,11 +83,11 @@ def policy_of_decorator(settings: Mapping[str, object], function_name: str) -> R
         raise FunctionIndexError(f"retry policy of function '{function_name}': {error}") from error
 
 
-def policy_of_host_json(section: Mapping[str, str]) -> RetryPolicy:
-    """The policy of host.json `retry`, which serves functions without one of their own. Raises ValueError."""
+def parse_host_json_policy(section: Mapping[str, str]) -> RetryPolicy:
+    """Return the default policy in host.json. Raises ValueError."""
     by_name = {name.lower(): value for name, value in section.items()}
     if "maxretrycount" not in by_name:
-        raise ValueError("host.json: retry.maxRetryCount is required")
+        raise ValueError("retry.maxRetryCount is required")
     count = int(by_name["maxretrycount"])
     delay, minimum, maximum = (
         interval_s(by_name[key]) if key in by_name else None
@@ -105,26 +98,26 @@ def policy_of_host_json(section: Mapping[str, str]) -> RetryPolicy:
         return _fixed(count, delay)
     if strategy == "exponentialbackoff":
         if minimum is None or maximum is None:
-            raise ValueError("host.json: retry needs minimumInterval and maximumInterval")
+            raise ValueError("retry.minimumInterval and retry.maximumInterval are required")
         return _exponential(count, minimum, maximum)
-    raise ValueError(f"host.json: retry.strategy {strategy!r} is neither fixedDelay nor exponentialBackoff")
+    raise ValueError(f"retry.strategy {strategy!r} must be fixedDelay or exponentialBackoff")
 
 
 def _fixed(count: int, delay_s: float | None) -> RetryPolicy:
     if delay_s is None:
-        raise ValueError("a fixed delay needs its delay interval")
+        raise ValueError("a fixed delay requires a delay interval")
     return RetryPolicy("fixed", _checked(count), delay_s)
 
 
 def _exponential(count: int, minimum_s: float, maximum_s: float) -> RetryPolicy:
     if minimum_s > maximum_s:
-        raise ValueError("the minimum interval is longer than the maximum interval")
+        raise ValueError("the minimum interval exceeds the maximum interval")
     return RetryPolicy("exponential", _checked(count), minimum_s, maximum_s)
 
 
 def _checked(count: int) -> int:
     if count < ENDLESS:
-        raise ValueError(f"max retry count {count} is below -1")
+        raise ValueError(f"the retry count {count} must be -1 or more")
     return count
 
 
@@ -135,10 +128,9 @@ async def run_with_retries(
     halted: asyncio.Event,
     random: Random,
 ) -> None:
-    """Run `attempt` until it succeeds or the policy is spent.
+    """Run `attempt` until it succeeds or the policy is exhausted.
 
-    Raises InvocationError when the last allowed attempt failed, RetriesAbortedError when `halted` is set while
-    another attempt is due.
+    Raises the last InvocationError, or RetriesAbortedError if `halted` is set before a retry.
     """
     state = RetryState(0, policy.max_retry_count if policy else 0)
     while True:
@@ -149,14 +141,14 @@ async def run_with_retries(
             if policy is None or not policy.allows(retry_count):
                 raise
             if await is_set_within(halted, policy.delay_s(retry_count, random)):
-                raise RetriesAbortedError(f"gave up waiting for retry {retry_count}") from error
+                raise RetriesAbortedError(f"interrupted before retry {retry_count}") from error
             state = RetryState(retry_count, policy.max_retry_count, error.__cause__)
         else:
             return
 
 
 async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait until `event` is set, at most `seconds`; True if it is."""
+    """Wait up to `seconds` for `event` and return whether it is set."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -1,4 +1,4 @@
-"""What a host is told when it starts."""
+"""The settings of a host."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class HostSettings:
-    """Settings of one host; None takes local.settings.json's value, then the default.
+    """Settings of one host. None means local.settings.json, then the default.
 
-    `port` 0 picks a free one (default 7071). `cors` is a comma list of origins. `environment` holds app settings
-    that win over the process environment. `state_dir` keeps the timers' state, by default
-    `<app_dir>/.data/functions-host`, made on demand.
+    `port` 0 picks a free one. `cors` is a comma-separated list of origins. `environment` overrides the process
+    environment. `state_dir` keeps timer state. `quiet` omits requests and successful invocations from the log.
     """
 
     app_dir: Path
@@ -23,8 +22,9 @@ class HostSettings:
     cors_credentials: bool | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     state_dir: Path | None = None
+    quiet: bool = False
 
     @property
     def timer_state_dir(self) -> Path:
-        """Where timers keep their state."""
+        """The effective `state_dir`."""
         return self.state_dir or self.app_dir / ".data" / "functions-host"

@@ -1,1 +1,1 @@
-"""The Cosmos DB trigger: leases shared between hosts, and a change-feed pump per lease."""
+"""The Cosmos DB trigger."""

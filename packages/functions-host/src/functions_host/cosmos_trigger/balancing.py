@@ -1,4 +1,4 @@
-"""Which leases a host takes next, so that all live hosts end with equal shares.
+"""Lease balancing: live hosts get equal shares.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor/FeedManagement/EqualPartitionsBalancingStrategy.cs.
 """
@@ -15,13 +15,13 @@ from .lease import Lease
 Choice = Callable[[Sequence[Lease]], Lease]
 
 
-def leases_to_take(
+def leases_to_acquire(
     leases: Sequence[Lease], host: str, now: datetime, expiration: timedelta, choose: Choice
 ) -> list[Lease]:
-    """Free and expired leases up to this host's share, otherwise at most one stolen from the busiest host.
+    """Return free leases up to this host's share, or at most one to steal.
 
-    A free lease is taken even beyond the share, since nobody else may be alive to take it; `choose` picks that one
-    at random, so that several hosts do not all try for the same.
+    Take one free lease even beyond the share, because no other host may be alive. `choose` is random, so that hosts do
+    not compete for it.
     """
     if not leases:
         return []
@@ -34,12 +34,12 @@ def leases_to_take(
         return free[:missing] if missing > 1 else [choose(free)]
     if missing <= 0:
         return []
-    return _one_to_steal(leases, held, target, missing)
+    return _lease_to_steal(leases, held, target, missing)
 
 
-def _one_to_steal(leases: Sequence[Lease], held: Counter[str | None], target: int, missing: int) -> list[Lease]:
+def _lease_to_steal(leases: Sequence[Lease], held: Counter[str | None], target: int, missing: int) -> list[Lease]:
     busiest, count = held.most_common(1)[0]
-    # Short of several, a host may also take from one that has exactly its share.
+    # A host that lacks several leases also steals from hosts that have exactly their share.
     if count <= target - (1 if missing > 1 else 0):
         return []
     return [next(lease for lease in leases if lease.owner == busiest)]

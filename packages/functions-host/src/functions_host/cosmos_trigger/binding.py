@@ -1,4 +1,4 @@
-"""The properties of a Cosmos DB trigger binding, with the host's defaults.
+"""Properties of a Cosmos DB trigger binding.
 
 Rules: azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerAttribute.cs and
 CosmosDBTriggerAttributeBindingProvider.cs.
@@ -22,7 +22,7 @@ _LEGACY = ("collectionName", "connectionStringSetting", "leaseCollectionName")
 
 @dataclass(frozen=True)
 class CosmosTriggerBinding:
-    """One trigger. Intervals are in seconds; `page_size` None lets the service decide."""
+    """A trigger's properties. With `page_size` None, the service decides."""
 
     connection: str
     database: str
@@ -43,7 +43,7 @@ class CosmosTriggerBinding:
 
 
 def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBinding:
-    """A binding with its `%NAME%` values expanded. Raises FunctionIndexError naming what is wrong."""
+    """Parse a binding. Raises FunctionIndexError."""
     reader = _Reader(binding, settings)
     _refuse_unsupported(binding)
     connection, database, container = (
@@ -56,7 +56,7 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
     lease_container = reader.text("leaseContainerName", "leases")
     monitored, leases = (connection, database, container), (lease_connection, lease_database, lease_container)
     if [part.lower() for part in monitored] == [part.lower() for part in leases]:
-        raise FunctionIndexError("the monitored container cannot be the same as the lease container")
+        raise FunctionIndexError("the monitored container and the lease container cannot be the same")
     return CosmosTriggerBinding(
         connection=connection,
         database=database,
@@ -81,14 +81,14 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
 
 def _refuse_unsupported(binding: Binding) -> None:
     if legacy := [name for name in _LEGACY if name in binding]:
-        raise FunctionIndexError(f"{legacy} belong to version 3 of the extension; use the names of version 4")
+        raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
     mode = str(binding.get("changeFeedMode", "LatestVersion"))
     if mode.lower() != "latestversion":
         raise FunctionIndexError(f"changeFeedMode '{mode}' is not supported by this host")
 
 
 class _Reader:
-    """Reads properties as .NET's binder does: numbers and booleans may come as text."""
+    """Reads properties like .NET's binder, which accepts text for any type."""
 
     def __init__(self, binding: Binding, settings: AppSettings) -> None:
         self._binding = binding
@@ -104,34 +104,33 @@ class _Reader:
     def required(self, key: str) -> str:
         value = self.text(key, "")
         if not value:
-            raise FunctionIndexError(f"the Cosmos DB trigger needs a {key}")
+            raise FunctionIndexError(f"the Cosmos DB trigger requires {key}")
         return value
 
     def flag(self, key: str) -> bool:
         return str(self._binding.get(key, False)).lower() == "true"
 
     def positive(self, key: str) -> int | None:
-        """A number; absent, zero and negative ones count as unset."""
         value = self._binding.get(key)
         if value is None:
             return None
         try:
             number = int(str(value))
         except ValueError as error:
-            raise FunctionIndexError(f"{key}: {value!r} is not a number") from error
+            raise FunctionIndexError(f"{key}: {value!r} must be a number") from error
         return number if number > 0 else None
 
     def start(self) -> Start:
         moment = self.text("startFromTime", "")
         beginning = self.flag("startFromBeginning")
         if moment and beginning:
-            raise FunctionIndexError("only one of startFromBeginning and startFromTime can be used")
+            raise FunctionIndexError("set only one of startFromBeginning and startFromTime")
         if not moment:
             return "beginning" if beginning else "now"
         try:
             parsed = datetime.fromisoformat(moment)
         except ValueError as error:
-            raise FunctionIndexError(f"startFromTime {moment!r} is not in ISO 8601 format") from error
+            raise FunctionIndexError(f"startFromTime {moment!r} must be in ISO 8601 format") from error
         if parsed.tzinfo is None:
-            raise FunctionIndexError(f"startFromTime {moment!r} needs an offset or 'Z'")
+            raise FunctionIndexError(f"startFromTime {moment!r} must end with an offset or 'Z'")
         return parsed.astimezone(UTC)

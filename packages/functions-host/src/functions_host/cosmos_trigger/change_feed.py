@@ -1,14 +1,13 @@
-"""Reading the change feed of one range, a page at a time, from an etag or a start.
+"""Reading one feed range, one page per SDK call.
 
-Each read is one call of the SDK for one page. The page's etag, the quoted LSN that lease documents hold, comes from
-the response hook: the SDK's own page token wraps it together with the container and the range, and its
-last-headers property belongs to whichever concurrent call ended last (azure-cosmos _change_feed/aio).
+The continuation is the page's etag, as in lease documents. Only the response hook has it: the SDK's own token wraps it,
+and its last-headers property is shared by concurrent calls (azure-cosmos _change_feed/aio).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,12 +19,12 @@ from .lease import FeedRange
 
 
 class PartitionSplitError(Exception):
-    """The range is spread over several physical partitions now."""
+    """The feed range spans several physical partitions."""
 
 
 @dataclass(frozen=True)
 class FeedPage:
-    """Changes in feed order and the etag to read on from; `is_new` is False for 304 Not Modified."""
+    """Changes in feed order and the etag to continue from. Not `is_new` means 304."""
 
     items: list[dict[str, Any]]
     etag: str
@@ -33,21 +32,25 @@ class FeedPage:
 
 
 class FeedReader:
-    """Reads one range of a container."""
+    """Reads one feed range of a container."""
 
     def __init__(self, container: ContainerProxy, feed_range: FeedRange, start: Start, page_size: int | None) -> None:
-        """`start` applies while there is no continuation; `page_size` None leaves it to the service."""
+        """Create a reader. `start` applies until there is a continuation."""
         self._container = container
         self._feed_range = feed_range
         self._start = start
         self._limit: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
 
     async def read(self, continuation: str | None) -> FeedPage:
-        """The next page after the etag `continuation`. Raises PartitionSplitError and what the SDK raises."""
-        answer = _Answer()
+        """Read the page after a continuation. Raises PartitionSplitError or AzureError."""
+        result: dict[str, Any] = {}
+
+        def remember(headers: Mapping[str, str], body: object) -> None:
+            result.update(etag=headers["etag"], is_new=body is not None)  # the SDK passes no body for 304
+
         pager = self._container.query_items_change_feed(
-            feed_range=self._as_sdk_range(),
-            response_hook=answer.remember,
+            feed_range={"Range": {**asdict(self._feed_range), "isMinInclusive": True, "isMaxInclusive": False}},
+            response_hook=remember,
             **self._position(continuation),
             **self._limit,
         ).by_page()
@@ -56,11 +59,11 @@ class FeedReader:
             items = [item async for item in page]
             break
         await self._refuse_split()
-        return FeedPage(items, answer.etag, answer.is_new)
+        return FeedPage(items, **result)
 
     def _position(self, continuation: str | None) -> dict[str, Any]:
         if continuation is not None:
-            # "Beginning" sends no condition of its own, so the etag's is the one that counts.
+            # "Beginning" sends no condition of its own, so the etag applies.
             return {
                 "start_time": "Beginning",
                 "etag": continuation,
@@ -68,34 +71,11 @@ class FeedReader:
             }
         return {"start_time": self._start if isinstance(self._start, datetime) else self._start.capitalize()}
 
-    def _as_sdk_range(self) -> dict[str, Any]:
-        return {
-            "Range": {
-                "min": self._feed_range.min,
-                "max": self._feed_range.max,
-                "isMinInclusive": True,
-                "isMaxInclusive": False,
-            }
-        }
-
     async def _refuse_split(self) -> None:
-        """The SDK follows a split by itself, mixing the children's pages; its refreshed range cache tells."""
+        """Raise on a split, which the SDK hides by mixing the children's pages."""
         overlapping = 0
         async for known in self._container.read_feed_ranges():
             bounds = known["Range"]
             overlapping += self._feed_range.overlaps(FeedRange(bounds["min"], bounds["max"]))
         if overlapping > 1:
-            raise PartitionSplitError(f"range {self._feed_range} has split into {overlapping}")
-
-
-class _Answer:
-    """Header and status of the last response to a read."""
-
-    def __init__(self) -> None:
-        self.etag = ""
-        self.is_new = False
-
-    def remember(self, headers: Mapping[str, str], body: object) -> None:
-        """The response hook; the SDK gives no body for 304."""
-        self.etag = headers["etag"]
-        self.is_new = body is not None
+            raise PartitionSplitError(f"range {self._feed_range} has split into {overlapping} ranges")

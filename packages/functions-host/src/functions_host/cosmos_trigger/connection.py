@@ -1,7 +1,7 @@
-"""Connection names to clients: a connection string with a key, or an identity.
+"""Clients by connection name.
 
-Rules: azure-webjobs-sdk-extensions CosmosDB WebJobsConfigurationExtensions.cs (the order of names) and
-Config/DefaultCosmosDBServiceFactory.cs; the children of an identity connection are those of Microsoft.Extensions.Azure.
+Rules: azure-webjobs-sdk-extensions CosmosDB WebJobsConfigurationExtensions.cs (the order of names),
+Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the identity options).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CosmosConnection:
-    """An account's address and how to sign in: by `key`, or without one by `identity` options."""
+    """An account endpoint with a `key` or `identity` options."""
 
     endpoint: str
     key: str | None
@@ -30,12 +30,12 @@ class CosmosConnection:
 
     @property
     def account_host(self) -> str:
-        """The host name in the endpoint, which lease documents are named after."""
+        """Host name of the endpoint, part of every lease ID."""
         return urlsplit(self.endpoint).hostname or ""
 
 
 def resolve_connection(name: str, settings: AppSettings) -> CosmosConnection:
-    """The connection called `name`. Raises FunctionIndexError when no setting defines it."""
+    """Return a connection. Raises FunctionIndexError if no app setting defines it."""
     candidates = (f"ConnectionStrings:AzureWebJobs{name}", f"AzureWebJobs{name}", f"ConnectionStrings:{name}", name)
     for candidate in candidates:
         if text := settings.get(candidate):
@@ -43,7 +43,7 @@ def resolve_connection(name: str, settings: AppSettings) -> CosmosConnection:
         if options := settings.children(candidate):
             return _from_identity(name, options)
     raise FunctionIndexError(
-        f"the Cosmos DB connection '{name}' does not exist: make sure that it is a defined App Setting"
+        f"Cosmos DB connection '{name}' does not exist; make sure that it is a defined App Setting"
     )
 
 
@@ -51,7 +51,7 @@ def _from_text(name: str, text: str) -> CosmosConnection:
     pairs = (part.split("=", 1) for part in text.split(";") if "=" in part)
     values = {key.strip().lower(): value.strip() for key, value in pairs}
     if not values.get("accountendpoint") or not values.get("accountkey"):
-        raise FunctionIndexError(f"the connection '{name}' needs AccountEndpoint=…;AccountKey=…")
+        raise FunctionIndexError(f"connection '{name}' must be AccountEndpoint=…;AccountKey=…")
     unverified = values.get("disableservercertificatevalidation", "").lower() == "true"
     return CosmosConnection(values["accountendpoint"], values["accountkey"], verify_certificate=not unverified)
 
@@ -59,19 +59,19 @@ def _from_text(name: str, text: str) -> CosmosConnection:
 def _from_identity(name: str, options: dict[str, str]) -> CosmosConnection:
     endpoint = options.get("accountendpoint")
     if not endpoint:
-        raise FunctionIndexError(f"the connection '{name}' needs {name}__accountEndpoint")
+        raise FunctionIndexError(f"connection '{name}' requires the app setting {name}__accountEndpoint")
     return CosmosConnection(endpoint, None, tuple(sorted(options.items())))
 
 
 class ClientCache:
-    """One client per connection and preferred locations, shared by all triggers; closed together."""
+    """One client per connection and preferred locations."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[CosmosConnection, tuple[str, ...]], CosmosClient] = {}
         self._credentials: list[AsyncTokenCredential] = []
 
     def get(self, connection: CosmosConnection, preferred_locations: tuple[str, ...]) -> CosmosClient:
-        """The client, which connects on first use."""
+        """Return the client, which connects on first use."""
         key = (connection, preferred_locations)
         if key not in self._clients:
             self._clients[key] = CosmosClient(
@@ -98,7 +98,7 @@ class ClientCache:
 
 
 def _identity(options: dict[str, str]) -> AsyncTokenCredential:
-    # Imported only where no key is given: the import takes a fifth of the host's start.
+    # Imported on demand: it takes a fifth of the start time, and connections with a key do not need it.
     from azure.identity.aio import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
     tenant, client, secret = (options.get(name) for name in ("tenantid", "clientid", "clientsecret"))

@@ -1,7 +1,7 @@
-"""A lease document: which host reads which range of a container, and how far it got.
+"""Lease documents.
 
-Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs), so that this host
-and a real one could take over each other's leases.
+Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs). This host and a real
+one can take over each other's leases.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 INCREMENTAL = "Incremental Feed"
+# .NET writes seven decimals, Python parses six.
 _FRACTION = re.compile(r"\.(\d{6})\d+")
 
 
 @dataclass(frozen=True)
 class FeedRange:
-    """A range of effective partition keys, hexadecimal, `min` inclusive, `max` exclusive."""
+    """Effective partition keys from `min` to below `max`, in hexadecimal."""
 
     min: str
     max: str
 
     def overlaps(self, other: FeedRange) -> bool:
-        """Whether some key lies in both."""
+        """Return whether the ranges share a key."""
         return self.min < other.max and other.min < self.max
 
 
 @dataclass(frozen=True)
 class Lease:
-    """A lease as last read or written; `etag` guards the next write.
+    """A lease as last read or written.
 
-    `token` is the partition key range id; `continuation` the quoted etag of the last handled page, None before the
-    first; `timestamp` when a host last touched it.
+    `token` is the partition key range ID, `continuation` the quoted etag of the last processed page.
     """
 
     id: str
@@ -47,15 +47,15 @@ class Lease:
     properties: dict[str, Any] = field(default_factory=dict)
 
     def is_expired(self, now: datetime, expiration: timedelta) -> bool:
-        """Whether its owner has not renewed it for `expiration`."""
+        """Return whether the owner has stopped renewing it."""
         return self.timestamp + expiration < now
 
     def touched(self, **changes: Any) -> Lease:
-        """A copy with `changes`, stamped with the present."""
+        """Return a copy with `changes` and the current timestamp."""
         return replace(self, timestamp=datetime.now(UTC), **changes)
 
     def as_item(self) -> dict[str, Any]:
-        """The JSON to store."""
+        """Return the JSON to store."""
         item: dict[str, Any] = {
             "id": self.id,
             "version": self.version,
@@ -72,13 +72,13 @@ class Lease:
         return item
 
 
-def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
-    """The lease stored as `item`; `ranges_by_id` serves leases of older processors, which lack `FeedRange`.
+def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
+    """Parse a lease document. Older processors omit `FeedRange`.
 
-    Raises ValueError for a lease of another change feed mode and KeyError for one of an unknown range.
+    Raises ValueError for another change feed mode and KeyError for an unknown range.
     """
     if item.get("Mode", INCREMENTAL) != INCREMENTAL:
-        raise ValueError(f"lease '{item['id']}' is of mode '{item['Mode']}'; modes cannot be switched")
+        raise ValueError(f"lease '{item['id']}' has the mode '{item['Mode']}', which cannot change; use other leases")
     token = str(item["LeaseToken"])
     stored = (item.get("FeedRange") or {}).get("Range")
     return Lease(
@@ -96,7 +96,7 @@ def lease_of_item(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> L
 
 
 def _timestamp(item: dict[str, Any]) -> datetime:
-    """The owner's clock; the service's where it is missing or .NET's seven decimals hide something else."""
+    """Return the owner's clock or, if invalid, the service's."""
     text = item.get("timestamp")
     if isinstance(text, str):
         try:

@@ -1,4 +1,4 @@
-"""One held lease: its renewal, and the pump that hands its changes to the function.
+"""Processing of one lease: renewal, delivery, checkpoints.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor (FeedProcessorCore.cs, LeaseRenewerCore.cs, AutoCheckpointer.cs)
 and azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerListener.cs.
@@ -10,25 +10,25 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from azure.core.exceptions import AzureError
 
 from ..errors import InvocationError, RetriesAbortedError
 from ..retry import is_set_within
+from .binding import CosmosTriggerBinding
 from .change_feed import FeedPage, FeedReader, PartitionSplitError
 from .lease import Lease
 from .lease_store import LeaseLostError, LeaseStore
 
 Deliver = Callable[[str, asyncio.Event], Awaitable[None]]
-"""Hands a JSON array of changes to the function, retries included; the event interrupts a wait between them."""
+"""Delivers a JSON array of changes to the function, with retries until the event is set."""
 
 _log = logging.getLogger("Host.Triggers.CosmosDB")
 
 
 class End(Enum):
-    """Why the processing of a lease ended."""
+    """Why processing ended."""
 
     STOPPED = auto()
     DRAINED = auto()
@@ -37,44 +37,37 @@ class End(Enum):
     FAILED = auto()
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Seconds between polls of an idle feed and between renewals."""
-
-    poll_delay_s: float
-    renew_interval_s: float
-
-
 class LeaseProcessor:
-    """Processes one lease until it is stopped, loses it, or its feed fails."""
+    """Processes `lease` until it stops, loses it or cannot read the feed."""
 
     def __init__(
-        self, lease: Lease, owner: str, store: LeaseStore, reader: FeedReader, deliver: Deliver, timing: Timing
+        self,
+        lease: Lease,
+        owner: str,
+        store: LeaseStore,
+        reader: FeedReader,
+        deliver: Deliver,
+        binding: CosmosTriggerBinding,
     ) -> None:
-        self._lease = lease
+        self.lease = lease
         self._owner = owner
         self._store = store
         self._reader = reader
         self._deliver = deliver
-        self._timing = timing
+        self._binding = binding
         self._halted = asyncio.Event()
         self._end = End.STOPPED
-        # Renewal and checkpoint both replace the lease: one after the other spares them conflicts.
+        # Renewal and checkpoint both replace the lease; the lock avoids etag conflicts between them.
         self._update_lock = asyncio.Lock()
 
-    @property
-    def lease(self) -> Lease:
-        """The lease as last written."""
-        return self._lease
-
     def halt(self, end: End) -> None:
-        """Stop after the call under way; its batch counts as done only when the end is DRAINED."""
+        """Stop after the running call. Only DRAINED checkpoints its batch."""
         if not self._halted.is_set():
             self._end = end
             self._halted.set()
 
     async def run(self) -> End:
-        """Process until the end and say which it was. The lease is released except after LOST and SPLIT."""
+        """Process until the end. Release the lease except after LOST and SPLIT."""
         renewal = asyncio.create_task(self._renew())
         try:
             await self._pump()
@@ -82,10 +75,10 @@ class LeaseProcessor:
             _log.info("%s", error)
             self._end = End.LOST
         except PartitionSplitError as error:
-            _log.info("lease=%s %s", self._lease.token, error)
+            _log.info("lease=%s %s", self.lease.token, error)
             self._end = End.SPLIT
         except AzureError as error:
-            _log.warning("lease=%s reading the feed or the checkpoint failed: %s", self._lease.token, error)
+            _log.warning("lease=%s failed to read the feed or write a checkpoint: %s", self.lease.token, error)
             self._end = End.FAILED
         finally:
             renewal.cancel()
@@ -95,17 +88,17 @@ class LeaseProcessor:
         return self._end
 
     async def _pump(self) -> None:
-        continuation = self._lease.continuation
+        continuation = self.lease.continuation
         while not self._halted.is_set():
             page = await self._reader.read(continuation)
             continuation = page.etag
             if not page.is_new:
-                await is_set_within(self._halted, self._timing.poll_delay_s)
+                await is_set_within(self._halted, self._binding.poll_delay_s)
             elif await self._handle(page):
                 await self._checkpoint(page.etag)
 
     async def _handle(self, page: FeedPage) -> bool:
-        """Deliver a page; True when it is done with, whether it succeeded or its retries are spent."""
+        """Deliver a page and return whether to checkpoint it."""
         if not page.items:
             return True
         try:
@@ -113,26 +106,26 @@ class LeaseProcessor:
         except InvocationError as error:
             _log.warning(
                 "Lease %s encountered an unhandled user exception during processing; its %d changes are skipped: %s",
-                self._lease.token,
+                self.lease.token,
                 len(page.items),
                 error,
             )
         except RetriesAbortedError:
             return False
-        # A batch that ended during a plain stop, or after the lease was lost, is delivered again.
+        # A batch that ends during a stop, or after the lease is lost, is delivered again.
         return not self._halted.is_set() or self._end is End.DRAINED
 
     async def _renew(self) -> None:
-        delay_s = self._timing.renew_interval_s / 2
+        delay_s = self._binding.renew_interval_s / 2
         while not await is_set_within(self._halted, delay_s):
-            delay_s = self._timing.renew_interval_s
+            delay_s = self._binding.renew_interval_s
             try:
                 await self._update(Lease.touched)
             except LeaseLostError as error:
-                _log.info("lease=%s is lost: %s", self._lease.token, error)
+                _log.info("lease=%s lost: %s", self.lease.token, error)
                 self.halt(End.LOST)
             except AzureError as error:
-                _log.warning("lease=%s could not be renewed: %s", self._lease.token, error)
+                _log.warning("lease=%s not renewed: %s", self.lease.token, error)
 
     async def _checkpoint(self, etag: str) -> None:
         await self._update(lambda lease: lease.touched(continuation=etag))
@@ -141,7 +134,7 @@ class LeaseProcessor:
         try:
             await self._update(lambda lease: lease.touched(owner=None))
         except (LeaseLostError, AzureError) as error:
-            _log.info("lease=%s was not released: %s", self._lease.token, error)
+            _log.info("lease=%s not released: %s", self.lease.token, error)
 
     async def _update(self, change: Callable[[Lease], Lease]) -> None:
         def if_mine(lease: Lease) -> Lease:
@@ -150,4 +143,4 @@ class LeaseProcessor:
             return change(lease)
 
         async with self._update_lock:
-            self._lease = await self._store.update(self._lease, if_mine)
+            self.lease = await self._store.update(self.lease, if_mine)

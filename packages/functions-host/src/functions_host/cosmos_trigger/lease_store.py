@@ -1,4 +1,4 @@
-"""Leases in their container: naming, bootstrap, and updates that two hosts cannot both win.
+"""Lease storage, bootstrap and etag-guarded updates.
 
 Rules: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseStoreCosmos.cs,
 DocumentServiceLeaseUpdaterCosmos.cs, DocumentServiceLeaseManagerCosmos.cs) and Bootstrapping.
@@ -19,7 +19,7 @@ from azure.cosmos.exceptions import (
     CosmosResourceNotFoundError,
 )
 
-from .lease import FeedRange, Lease, lease_of_item
+from .lease import FeedRange, Lease, parse_lease
 from .partitions import PhysicalPartition
 
 LOCK_TTL_S = 30
@@ -29,30 +29,30 @@ Change = Callable[[Lease], Lease]
 
 
 class LeaseLostError(Exception):
-    """The lease belongs to another host now, or is gone."""
+    """Another host owns the lease, or it was deleted."""
 
 
 class LeaseStore:
-    """The leases of one trigger: those whose id begins with `prefix`."""
+    """The leases whose IDs start with `prefix`."""
 
     def __init__(self, container: ContainerProxy, prefix: str, *, keyed_by_partition_key: bool) -> None:
-        """`keyed_by_partition_key`: the container is partitioned by `/partitionKey` instead of `/id`."""
+        """Create a store. Its partition key is `/id` unless `keyed_by_partition_key`."""
         self._container = container
         self._prefix = prefix
         self._keyed = keyed_by_partition_key
 
     async def is_initialized(self) -> bool:
-        """Whether the first leases have been made."""
+        """Return whether the first leases exist."""
         return await self._read(f"{self._prefix}.info") is not None
 
     async def mark_initialized(self) -> None:
-        """Record that the first leases have been made."""
+        """Record that the first leases exist."""
         await self._create_if_absent(self._keyed_item(f"{self._prefix}.info"))
 
     async def try_lock(self) -> str | None:
-        """Take the bootstrap lock; its etag, or None while another host holds it.
+        """Acquire the bootstrap lock. Return its etag, or None if another host holds it.
 
-        TTL frees it after a crash; a container without TTL would keep it for ever, hence the look at its age.
+        Delete an old lock, because a container without TTL would keep it after a crash.
         """
         lock_id = f"{self._prefix}.lock"
         try:
@@ -65,16 +65,16 @@ class LeaseStore:
         return str(item["_etag"])
 
     async def unlock(self, etag: str) -> None:
-        """Give the bootstrap lock back, unless it has passed to another host."""
+        """Release the bootstrap lock if this host still holds it."""
         await self._delete(f"{self._prefix}.lock", etag)
 
     async def create_missing(self, partitions: Iterable[PhysicalPartition]) -> None:
-        """A lease for each partition that has none."""
+        """Create a lease for each partition without one."""
         for partition in partitions:
             await self.create(partition, continuation=None)
 
     async def create(self, partition: PhysicalPartition, *, continuation: str | None) -> None:
-        """A free lease of one partition, unless it exists."""
+        """Create a free lease unless it exists."""
         lease_id = f"{self._prefix}..{partition.id}"
         lease = Lease(lease_id, partition.id, partition.feed_range, continuation=continuation)
         if self._keyed:
@@ -82,19 +82,16 @@ class LeaseStore:
         await self._create_if_absent(lease.as_item())
 
     async def list(self, ranges_by_id: dict[str, FeedRange]) -> list[Lease]:
-        """All leases of the trigger, in the order of their ids."""
+        """Return the leases, ordered by ID."""
         pager = self._container.query_items(
             "SELECT * FROM c WHERE STARTSWITH(c.id, @prefix)",
             parameters=[{"name": "@prefix", "value": f"{self._prefix}.."}],
         )
-        leases = [lease_of_item(item, ranges_by_id) async for item in pager]
+        leases = [parse_lease(item, ranges_by_id) async for item in pager]
         return sorted(leases, key=lambda lease: lease.id)
 
     async def update(self, lease: Lease, change: Change) -> Lease:
-        """Write `change(lease)` if nobody else wrote meanwhile; else read again and try anew.
-
-        `change` raises LeaseLostError for a lease that is no longer this host's to change.
-        """
+        """Replace a lease, retrying etag conflicts. Raises LeaseLostError, also from `change`."""
         for _ in range(_UPDATE_ATTEMPTS):
             changed = change(lease)
             try:
@@ -107,16 +104,16 @@ class LeaseStore:
             except CosmosAccessConditionFailedError:
                 found = await self._read(lease.id)
                 if found is None:
-                    raise LeaseLostError(f"lease '{lease.id}' is gone") from None
-                lease = lease_of_item(found, {lease.token: lease.feed_range})
+                    raise LeaseLostError(f"lease '{lease.id}' was deleted") from None
+                lease = parse_lease(found, {lease.token: lease.feed_range})
             except CosmosResourceNotFoundError:
-                raise LeaseLostError(f"lease '{lease.id}' is gone") from None
+                raise LeaseLostError(f"lease '{lease.id}' was deleted") from None
             else:
                 return replace(changed, etag=item["_etag"])
-        raise LeaseLostError(f"lease '{lease.id}' is changed too often by others")
+        raise LeaseLostError(f"lease '{lease.id}' keeps changing; giving it up")
 
     async def delete(self, lease: Lease) -> None:
-        """Remove a lease whose partition has split."""
+        """Delete a lease whose partition has split."""
         await self._delete(lease.id, lease.etag)
 
     def _keyed_item(self, item_id: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The listener of one Cosmos DB function: prepares the leases, then takes its share of them.
+"""The listener of one Cosmos DB function.
 
 Rules: azure-webjobs-sdk-extensions CosmosDB/Trigger/CosmosDBTriggerListener.cs; azure-cosmos-dotnet-v3
 ChangeFeedProcessor/FeedManagement (PartitionLoadBalancerCore.cs, PartitionControllerCore.cs) and Bootstrapping.
@@ -25,16 +25,16 @@ from ..functions import LoadedFunction
 from ..invocation import Invoker
 from ..payloads import documents_argument
 from ..retry import RetryPolicy, RetryState, is_set_within, run_with_retries
-from .balancing import leases_to_take
+from .balancing import leases_to_acquire
 from .binding import CosmosTriggerBinding, parse_binding
 from .change_feed import FeedReader
 from .connection import ClientCache, resolve_connection
 from .lease import Lease
-from .lease_processor import End, LeaseProcessor, Timing
+from .lease_processor import End, LeaseProcessor
 from .lease_store import Change, LeaseLostError, LeaseStore
 from .partitions import read_partitions
 
-# The .NET processor sleeps 15 s before it looks at another host's bootstrap again; nothing depends on that.
+# The .NET processor waits 15 s for another host's bootstrap. A shorter delay is safe.
 BOOTSTRAP_POLL_S = 1.0
 STOP_TIMEOUT_S = 10.0
 
@@ -42,7 +42,7 @@ _log = logging.getLogger("Host.Triggers.CosmosDB")
 
 
 class CosmosListener:
-    """Watches one container for one function, together with other hosts that share the leases."""
+    """Watches a container for one function and shares its leases with other hosts."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class CosmosListener:
         clients: ClientCache,
         retry: RetryPolicy | None,
     ) -> None:
-        """Raises FunctionIndexError for a binding or a connection that cannot be used."""
+        """Parse the binding. Raises FunctionIndexError."""
         self.function_name = function.name
         self._function = function
         self._invoker = invoker
@@ -66,7 +66,7 @@ class CosmosListener:
         self._balancing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Find the containers, make the first leases, begin to take some. Raises ListenerStartError."""
+        """Create missing leases and start to acquire them. Raises ListenerStartError or AzureError."""
         binding = self._binding
         client = self._clients.get(self._connection, binding.preferred_locations)
         lease_client = self._clients.get(self._lease_connection, binding.preferred_locations)
@@ -79,7 +79,7 @@ class CosmosListener:
             await self._start_balancing(client, lease_client)
         except CosmosResourceNotFoundError as error:
             raise ListenerStartError(
-                f"either the monitored container '{binding.container}' in database '{binding.database}' or the lease "
+                f"the monitored container '{binding.container}' in database '{binding.database}' or the lease "
                 f"container '{binding.lease_container}' in database '{binding.lease_database}' does not exist"
             ) from error
 
@@ -96,16 +96,16 @@ class CosmosListener:
         keyed = await _is_keyed_by_partition_key(lease_container)
         store = LeaseStore(lease_container, prefix, keyed_by_partition_key=keyed)
         if binding.start == "now":
-            # Pinned, as the .NET SDK does since 3.62: a lease that changes hands before its first checkpoint
-            # then loses nothing that was written after this host began to listen.
+            # Like the .NET SDK since 3.62, pin "now": a lease that changes hands before its first checkpoint
+            # must not lose changes made after this host started to listen.
             self._binding = replace(binding, start=datetime.now(UTC) - timedelta(seconds=1))
         await _bootstrap(store, container)
-        # A new name per start, so that a restarted host never takes an old lease for its own.
+        # A new ID per start, so a restarted host never mistakes an old lease for its own.
         balancer = self._balance(store, container, owner=str(uuid.uuid4()))
         self._balancing = asyncio.create_task(balancer)
 
     async def stop(self, *, drain: bool) -> None:
-        """Take no more leases, let the calls under way end (10 s), release the leases."""
+        """Wait up to 10 s for running calls and release the leases."""
         self._halted.set()
         for processor, _ in self._processors.values():
             processor.halt(End.DRAINED if drain else End.STOPPED)
@@ -114,7 +114,7 @@ class CosmosListener:
                 while running := self._running():
                     await asyncio.wait(running)
         except TimeoutError:
-            _log.warning("function=%s is still running and is left behind", self.function_name)
+            _log.warning("function=%s is still running; its batch will be delivered again", self.function_name)
         left = self._running()
         for task in left:
             task.cancel()
@@ -131,33 +131,33 @@ class CosmosListener:
         while not await is_set_within(self._halted, delay_s):
             delay_s = self._binding.acquire_interval_s
             try:
-                await self._take_share(store, container, owner)
+                await self._acquire_share(store, container, owner)
             except AzureError as error:
-                _log.warning("function=%s could not look at the leases: %s", self.function_name, error)
-            except Exception:  # noqa: BLE001 - the edge of a background task, which must not end in silence
-                _log.exception("function=%s cannot balance its leases", self.function_name)
+                _log.warning("function=%s failed to read the leases: %s", self.function_name, error)
+            except Exception:  # noqa: BLE001 - a background task must not fail silently
+                _log.exception("function=%s failed to balance its leases", self.function_name)
 
-    async def _take_share(self, store: LeaseStore, container: ContainerProxy, owner: str) -> None:
+    async def _acquire_share(self, store: LeaseStore, container: ContainerProxy, owner: str) -> None:
         ranges = {partition.id: partition.feed_range for partition in await read_partitions(container)}
-        leases = [self._with_true_owner(lease, owner) for lease in await store.list(ranges)]
+        leases = [self._without_orphaned_owner(lease, owner) for lease in await store.list(ranges)]
         expiration = timedelta(seconds=self._binding.expiration_interval_s)
-        for lease in leases_to_take(leases, owner, datetime.now(UTC), expiration, random.choice):
+        for lease in leases_to_acquire(leases, owner, datetime.now(UTC), expiration, random.choice):
             if self._halted.is_set():
                 return
             if lease.id in self._processors:
                 continue
             try:
-                acquired = await store.update(lease, _taken_by(owner, from_owner=lease.owner))
+                acquired = await store.update(lease, _acquired_by(owner, from_owner=lease.owner))
             except LeaseLostError as error:
                 _log.debug("%s", error)
                 continue
-            _log.info("function=%s owner=%s acquired lease %s", self.function_name, owner, acquired.token)
+            _log.debug("function=%s owner=%s acquired lease %s", self.function_name, owner, acquired.token)
             self._process(acquired, owner, store, container)
 
-    def _with_true_owner(self, lease: Lease, owner: str) -> Lease:
-        """A lease in this host's name that nobody processes is free: its release failed, say in an outage.
+    def _without_orphaned_owner(self, lease: Lease, owner: str) -> Lease:
+        """Free a lease that this host owns but does not process, because releasing it failed.
 
-        The .NET processor waits until such a lease expires; taking it at once loses nothing.
+        The .NET processor waits until it expires.
         """
         is_orphan = lease.owner == owner and lease.id not in self._processors
         return replace(lease, owner=None) if is_orphan else lease
@@ -165,10 +165,9 @@ class CosmosListener:
     def _process(self, lease: Lease, owner: str, store: LeaseStore, container: ContainerProxy) -> None:
         binding = self._binding
         reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size)
-        timing = Timing(binding.poll_delay_s, binding.renew_interval_s)
-        processor = LeaseProcessor(lease, owner, store, reader, self._deliver, timing)
+        processor = LeaseProcessor(lease, owner, store, reader, self._deliver, binding)
         if self._halted.is_set():
-            # Acquired in the very moment of a stop: it is only released again.
+            # Acquired during a stop: only release it.
             processor.halt(End.STOPPED)
         task = asyncio.create_task(self._run(processor, store, container))
         self._processors[lease.id] = (processor, task)
@@ -178,9 +177,9 @@ class CosmosListener:
             if await processor.run() is End.SPLIT:
                 await _split(processor.lease, store, container)
         except AzureError as error:
-            _log.warning("lease=%s could not be split: %s", processor.lease.token, error)
-        except Exception:  # noqa: BLE001 - the edge of a background task, which must not end in silence
-            _log.exception("lease=%s its processing ended", processor.lease.token)
+            _log.warning("lease=%s failed to replace the lease after a split: %s", processor.lease.token, error)
+        except Exception:  # noqa: BLE001 - a background task must not fail silently
+            _log.exception("lease=%s processing failed", processor.lease.token)
         finally:
             del self._processors[processor.lease.id]
 
@@ -192,17 +191,17 @@ class CosmosListener:
         await run_with_retries(self._retry, call, halted=halted, random=random.random)
 
 
-def _taken_by(owner: str, *, from_owner: str | None) -> Change:
+def _acquired_by(owner: str, *, from_owner: str | None) -> Change:
     def change(lease: Lease) -> Lease:
         if lease.owner != from_owner:
-            raise LeaseLostError(f"lease '{lease.id}' was taken by {lease.owner} meanwhile")
+            raise LeaseLostError(f"lease '{lease.id}' was acquired by {lease.owner} first")
         return lease.touched(owner=owner)
 
     return change
 
 
 async def _create_lease_container(client: CosmosClient, binding: CosmosTriggerBinding) -> None:
-    # The SDK looks first and creates then: another host, or another trigger of this one, may come in between.
+    # The SDK reads before it creates, so another host or trigger can create the resource in between.
     with suppress(CosmosResourceExistsError):
         await client.create_database_if_not_exists(binding.lease_database)
     with suppress(CosmosResourceExistsError):
@@ -218,13 +217,13 @@ async def _is_keyed_by_partition_key(container: ContainerProxy) -> bool:
     paths = (await container.read())["partitionKey"]["paths"]
     if paths not in (["/id"], ["/partitionKey"]):
         raise ListenerStartError(
-            f"the lease container '{container.id}' must be partitioned by /id or /partitionKey, not by {paths}"
+            f"the lease container '{container.id}' must be partitioned by /id or /partitionKey, not {paths}"
         )
     return bool(paths == ["/partitionKey"])
 
 
 async def _bootstrap(store: LeaseStore, container: ContainerProxy) -> None:
-    """Make the first leases, once among all hosts."""
+    """Create the first leases on one host only."""
     while not await store.is_initialized():
         lock = await store.try_lock()
         if lock is None:
@@ -238,7 +237,7 @@ async def _bootstrap(store: LeaseStore, container: ContainerProxy) -> None:
 
 
 async def _split(parent: Lease, store: LeaseStore, container: ContainerProxy) -> None:
-    """Replace a lease by those of the partitions that its range has become; they go on where it was."""
+    """Replace a lease with one per child range, which continue where it stopped."""
     for partition in await read_partitions(container):
         if parent.feed_range.overlaps(partition.feed_range):
             await store.create(partition, continuation=parent.continuation)

@@ -1,4 +1,4 @@
-"""The physical partitions of a container, as the service lists them."""
+"""Physical partitions."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .lease import FeedRange
 
 @dataclass(frozen=True)
 class PhysicalPartition:
-    """A partition key range: its id and the keys it holds."""
+    """A partition key range."""
 
     id: str
     feed_range: FeedRange
 
 
 async def read_partitions(container: ContainerProxy) -> list[PhysicalPartition]:
-    """The present ranges, read from the service.
+    """Read the current partition key ranges.
 
-    The SDK's public `read_feed_ranges` hides the ids, which lease documents are named after; the method behind it
-    (azure-cosmos _cosmos_client_connection_async.py) gives them.
+    The public `read_feed_ranges` omits their IDs, so this calls the private method behind it (azure-cosmos
+    _cosmos_client_connection_async.py).
     """
     pager = container.client_connection._ReadPartitionKeyRanges(container.container_link)
     return [

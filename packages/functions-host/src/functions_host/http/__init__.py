@@ -1,1 +1,1 @@
-"""HTTP triggers: templates and routing, requests in, responses out."""
+"""HTTP triggers: routing, requests and responses."""

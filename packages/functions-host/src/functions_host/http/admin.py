@@ -1,4 +1,4 @@
-"""The host's own routes under `/admin`: status, function list, manual trigger, drain.
+"""The `/admin` routes: status, functions, manual trigger, drain.
 
 Rules: azure-functions-host Controllers/FunctionsController.cs and HostController.cs.
 """
@@ -6,61 +6,40 @@ Rules: azure-functions-host Controllers/FunctionsController.cs and HostControlle
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from ..functions import HTTP, LoadedFunction
 
-Handler = Callable[[str, bytes], Awaitable[web.Response]]
-
-
-class AdminBackend(Protocol):
-    """What the admin routes need of the host."""
-
-    @property
-    def functions(self) -> Mapping[str, LoadedFunction]:
-        """The functions by lower-case name."""
-
-    @property
-    def state(self) -> str:
-        """`Running`, `Stopping`…"""
-
-    def is_listening(self, function_name: str) -> bool:
-        """Whether a function's trigger listens (always, for HTTP)."""
-
-    def trigger(self, function: LoadedFunction, given: str) -> None:
-        """Invoke a function in the background with an input text; ValueError when the text does not fit."""
-
-    async def drain(self) -> None:
-        """Stop the listeners but let what runs finish and count."""
+if TYPE_CHECKING:
+    from ..host import FunctionsHost
 
 
 class AdminApi:
-    """Answers `/admin/...`; every caller is trusted, as with Core Tools."""
+    """Serves `/admin`, without authentication like Core Tools."""
 
-    def __init__(self, backend: AdminBackend) -> None:
-        self._backend = backend
+    def __init__(self, host: FunctionsHost) -> None:
+        self._host = host
 
-    async def answer(self, method: str, path: str, body: bytes) -> web.Response:
-        """The response for a path that begins with `admin/`."""
+    async def handle(self, method: str, path: str, body: bytes) -> web.Response:
+        """Return the response for a path below `admin/`."""
         match (method, *path.lower().strip("/").split("/")):
             case ("GET", "admin", "host", "status"):
-                return _json({"id": "functions-host", "state": self._backend.state, "version": "4"})
+                return _json({"id": "functions-host", "state": self._host.state, "version": "4"})
             case ("GET" | "POST", "admin", "host", "ping"):
                 return web.Response()
             case ("POST", "admin", "host", "drain"):
-                await self._backend.drain()
+                await self._host.drain()
                 return web.Response(status=202)
             case ("GET", "admin", "functions"):
-                return _json([self._described(function) for function in self._backend.functions.values()])
-            case ("GET", "admin", "functions", name) if function := self._backend.functions.get(name):
+                return _json([self._described(function) for function in self._host.functions.values()])
+            case ("GET", "admin", "functions", name) if function := self._host.functions.get(name):
                 return _json(self._described(function))
-            case ("GET", "admin", "functions", name, "status") if function := self._backend.functions.get(name):
-                listening = self._backend.is_listening(function.name)
+            case ("GET", "admin", "functions", name, "status") if function := self._host.functions.get(name):
+                listening = self._host.is_listening(function.name)
                 return _json({"isHttp": function.type == HTTP, "isListening": listening, "errors": None})
-            case ("POST", "admin", "functions", name) if function := self._backend.functions.get(name):
+            case ("POST", "admin", "functions", name) if function := self._host.functions.get(name):
                 return self._trigger(function, body)
         return web.Response(status=404)
 
@@ -68,9 +47,8 @@ class AdminApi:
         if not body:
             return web.Response(status=400)
         try:
-            given = json.loads(body).get("input")
-            text = given if isinstance(given, str) else json.dumps(given)
-            self._backend.trigger(function, text)
+            payload = json.loads(body).get("input")
+            self._host.trigger(function, payload if isinstance(payload, str) else json.dumps(payload))
         except (ValueError, AttributeError, RecursionError) as error:
             return web.Response(status=400, text=f'expected {{"input": "..."}}: {error}')
         return web.Response(status=202)

@@ -1,4 +1,4 @@
-"""Cross-origin requests, answered in front of everything as ASP.NET Core's middleware does."""
+"""Cross-origin requests, handled before routing."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from ..errors import HostStartError
 
 @dataclass(frozen=True)
 class CorsPolicy:
-    """Allowed origins (`*`: any); every header and every method is allowed."""
+    """Allowed origins (`*`: any), with every header and method."""
 
     origins: tuple[str, ...]
     credentials: bool = False
 
     def __post_init__(self) -> None:
         if self.credentials and "*" in self.origins:
-            raise HostStartError("CORS: credentials cannot be allowed for every origin ('*')")
+            raise HostStartError("CORS: list the allowed origins; '*' cannot be combined with credentials")
 
     def preflight(self, request: web.BaseRequest) -> web.Response | None:
-        """204 for a preflight, which never reaches a function; None for any other request."""
-        asked = request.headers.get("Access-Control-Request-Method")
-        if not self.origins or request.method != "OPTIONS" or not asked or "Origin" not in request.headers:
+        """Return 204 for a preflight, else None."""
+        method = request.headers.get("Access-Control-Request-Method")
+        if not self.origins or request.method != "OPTIONS" or not method or "Origin" not in request.headers:
             return None
         response = web.Response(status=204)
         if self._allows(request.headers["Origin"]):
-            self.mark(request, response)
-            response.headers["Access-Control-Allow-Methods"] = asked
+            self.add_headers(request, response)
+            response.headers["Access-Control-Allow-Methods"] = method
             if headers := request.headers.get("Access-Control-Request-Headers"):
                 response.headers["Access-Control-Allow-Headers"] = headers
         return response
 
-    def mark(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Let the browser show an allowed origin the response; a refused one gets no header but did run."""
+    def add_headers(self, request: web.BaseRequest, response: web.Response) -> None:
+        """Add CORS headers for an allowed origin. Other origins' requests still run."""
         origin = request.headers.get("Origin")
         if origin is None or not self._allows(origin):
             return

@@ -1,4 +1,4 @@
-"""An HTTP request as the function sees it.
+"""Conversion of requests.
 
 Rules: azure-functions-host GrpcMessageConversionExtensions.cs and the azure-functions library's http.py.
 """
@@ -13,10 +13,9 @@ from azure.functions.http import HttpRequest
 
 
 def split_target(target: str) -> tuple[str, str]:
-    """Path (decoded, no leading slash) and raw query of a request target such as `/a%20b?x=1`.
+    """Return the decoded path, without its leading slash, and the raw query.
 
-    Like Kestrel this leaves `%2F` as it is, so an encoded slash neither splits a segment nor shows up as a slash
-    in a route value (dotnet/aspnetcore issue 4718).
+    Like Kestrel, keep `%2F`: it does not separate segments (dotnet/aspnetcore issue 4718).
     """
     path, _, query = target.partition("?")
     if not path.startswith("/") and "://" in path:
@@ -27,7 +26,7 @@ def split_target(target: str) -> tuple[str, str]:
 
 
 def function_request(request: web.BaseRequest, query: str, route_values: Mapping[str, str], body: bytes) -> HttpRequest:
-    """The `azure.functions.HttpRequest` for a request whose body has been read."""
+    """Return the request that a function receives."""
     target = request.raw_path
     url = target if "://" in target.partition("?")[0] else f"{request.scheme}://{request.host}{target}"
     return HttpRequest(
@@ -42,14 +41,14 @@ def function_request(request: web.BaseRequest, query: str, route_values: Mapping
 
 
 def _query_pairs(query: str) -> Iterable[tuple[str, str]]:
-    """Pairs whose keys ignore case, in the spelling that came first."""
+    """Yield pairs whose names ignore case and keep their first spelling."""
     spelling: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True, errors="replace"):
         yield spelling.setdefault(name.lower(), name), value
 
 
 def _joined(pairs: Iterable[tuple[str, str]], *, keep_empty: bool) -> dict[str, str]:
-    """One string per name; repeated names are joined with `,` and, as .NET's StringValues do, skip empty ones."""
+    """Join repeated names with `,`. Like .NET's StringValues, skip empty values."""
     values: dict[str, str] = {}
     for name, value in pairs:
         before = values.get(name)

@@ -1,7 +1,7 @@
-"""What a function returns, as an HTTP response.
+"""Conversion of return values.
 
-Rules: the azure-functions library's http.py (the encoder), azure-functions-host Binding/Http/HttpBinding.cs and
-RawScriptResult.cs (a str that holds JSON).
+Rules: the azure-functions library's http.py, azure-functions-host Binding/Http/HttpBinding.cs and RawScriptResult.cs
+(JSON in a str).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 TEXT = "text/plain; charset=utf-8"
-# The server computes both from the body; a copy from the function would only contradict it.
+# The server computes these from the body.
 _COMPUTED = ("content-length", "transfer-encoding")
 
 
 class UnencodableResultError(TypeError):
-    """A value that no HTTP response can be made of: None, bytes, dict…"""
+    """The worker would reject the return value."""
 
 
 def web_response(value: object) -> web.Response:
-    """The response for a returned value; UnencodableResultError for one that the worker refuses."""
+    """Convert a return value. Raises UnencodableResultError."""
     if isinstance(value, func.HttpResponse):
         response = _from_http_response(value)
     elif isinstance(value, str):
@@ -32,7 +32,7 @@ def web_response(value: object) -> web.Response:
         kind = type(value).__name__
         raise UnencodableResultError(f"unable to encode outgoing TypedData: unsupported type {kind}")
     if any("\r" in header or "\n" in header for header in response.headers.values()):
-        raise UnencodableResultError("a header value holds a line break")
+        raise UnencodableResultError("a header value contains a line break")
     return response
 
 
@@ -40,7 +40,7 @@ def _from_http_response(response: func.HttpResponse) -> web.Response:
     headers: CIMultiDict[str] = CIMultiDict()
     for name, value in response.headers.items():
         if name.lower() == "set-cookie":
-            # Parsed and written again, as the worker does: attributes that http.cookies does not know are lost.
+            # The worker also parses cookies, which drops attributes unknown to http.cookies.
             for morsel in SimpleCookie(value).values():
                 headers.add(name, morsel.OutputString())
         elif name.lower() not in _COMPUTED:
@@ -64,15 +64,14 @@ def _from_text(text: str) -> web.Response:
         return _text(_indented(parsed))
     if parsed is None:
         return _text("")
-    # A JSON string loses its quotes; numbers and booleans stay as written.
+    # Strings lose their quotes; numbers and booleans are unchanged.
     return _text(parsed if isinstance(parsed, str) else text.strip())
 
 
 def _from_description(description: dict[str, object]) -> web.Response:
-    """A response from `{"body", "statusCode" or "status", "headers"}`."""
     status = description.get("statusCode", description.get("status", 200))
     if not isinstance(status, (int, str)):
-        raise UnencodableResultError(f"status {status!r} is not a number")
+        raise UnencodableResultError(f"status {status!r} must be a number")
     body = description["body"]
     headers = description.get("headers")
     response = _text(_body_text(body), int(status))

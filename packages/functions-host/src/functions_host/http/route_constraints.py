@@ -1,7 +1,7 @@
-"""Inline constraints of route templates: what `{id:int:min(1)}` lets through.
+"""Constraints of route templates, such as `{id:int:min(1)}`.
 
-Rules: aspnetcore Routing/Constraints. A value that fails a constraint does not match the route, so the answer
-is 404 and never 400. `datetime` accepts ISO 8601 and the invariant culture's month-day-year only.
+Rules: aspnetcore Routing/Constraints. A failed constraint is a 404, never a 400. `datetime` accepts only ISO 8601 and
+month-day-year.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-
-from ..errors import FunctionIndexError
 
 Check = Callable[[str], bool]
 
@@ -24,18 +22,18 @@ _INVARIANT_DATES = ("%m-%d-%Y", "%m-%d-%Y %H:%M:%S")
 
 @dataclass(frozen=True)
 class Constraint:
-    """One constraint; an absent value passes unless the constraint is `required`."""
+    """Checks a value. A missing value passes unless it is `required`."""
 
     check: Check
     needs_value: bool = False
 
     def accepts(self, value: str | None) -> bool:
-        """Whether a route with this value (None: not in the path) matches."""
+        """Return whether a value, or None for a missing one, passes."""
         return not self.needs_value if value is None else self.check(value)
 
 
-def constraint_of(name: str, argument: str | None, template: str) -> Constraint:
-    """The constraint called `name`; FunctionIndexError when there is none or its argument is wrong."""
+def parse_constraint(name: str, argument: str | None) -> Constraint:
+    """Return a constraint. Raises ValueError."""
     try:
         if name.lower() == "required":
             return Constraint(bool, needs_value=True)
@@ -43,9 +41,9 @@ def constraint_of(name: str, argument: str | None, template: str) -> Constraint:
             return Constraint(_PLAIN[name.lower()])
         return Constraint(_WITH_ARGUMENT[name.lower()](argument))
     except KeyError:
-        raise FunctionIndexError(f"route '{template}': unknown constraint '{name}'") from None
+        raise ValueError(f"unknown constraint '{name}'") from None
     except (ValueError, re.error) as error:
-        raise FunctionIndexError(f"route '{template}': constraint '{name}({argument})': {error}") from error
+        raise ValueError(f"constraint '{name}({argument})': {error}") from error
 
 
 def _integer_within(low: int, high: int) -> Check:
@@ -57,7 +55,7 @@ def _is_bool(value: str) -> bool:
 
 
 def _is_decimal(value: str) -> bool:
-    # .NET's decimal has 96 bits of mantissa; the exponent form is not among its number styles.
+    # A .NET decimal has a 96-bit mantissa and no exponent notation.
     if _NUMBER.fullmatch(value) is None or "e" in value.lower():
         return False
     try:
@@ -81,7 +79,7 @@ def _is_datetime(value: str) -> bool:
 
 
 def _strptime(form: str) -> Callable[[str], datetime]:
-    return lambda value: datetime.strptime(value, form)  # noqa: DTZ007 - only whether it parses matters
+    return lambda value: datetime.strptime(value, form)  # noqa: DTZ007 - checked, not used
 
 
 def _length(argument: str) -> Check:
@@ -113,7 +111,7 @@ def _at_most(argument: str) -> Check:
 
 
 def _is_file(value: str) -> bool:
-    """A last path segment with a dot that does not end it, as FileNameRouteConstraint sees it."""
+    """Like FileNameRouteConstraint, require a dot before the last character."""
     name = value.rpartition("/")[2]
     return "." in name and not name.endswith(".")
 

@@ -1,6 +1,6 @@
-"""Route templates of ASP.NET Core (`items/{id:int}`, `{a}-{b}`, `{id?}`, `{id=1}`, `{*path}`), compiled once.
+"""ASP.NET Core route templates (`items/{id:int}`, `{a}-{b}`, `{id?}`, `{id=1}`, `{*path}`) as regular expressions.
 
-Rules: aspnetcore Routing/Template/TemplateParser and TemplateMatcher. A parser, hence longer than its neighbours.
+Rules: aspnetcore Routing/Template/TemplateParser and TemplateMatcher.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..errors import FunctionIndexError
-from .route_constraints import Constraint, constraint_of
+from .route_constraints import Constraint, parse_constraint
 
+_TOKEN = re.compile(
+    r"(?P<literal>(?:\{\{|\}\}|[^{}/?])+)|\{(?P<parameter>(?:\{\{|\}\}|[^}])*+)\}|(?P<separator>/)|(?P<unexpected>.)",
+    re.DOTALL,
+)
 _PARAMETER = re.compile(r"(?P<catch_all>\*{0,2})(?P<name>[^:=?*/{}]+)(?P<rest>.*)", re.DOTALL)
 _CONSTRAINT_NAME = re.compile(r":([A-Za-z]+)")
 
@@ -30,23 +34,26 @@ _Segment = tuple[_Part, ...]
 
 
 class RouteTemplate:
-    """One compiled template. `match` gives the route values of a path, or None."""
+    """A compiled route template."""
 
     def __init__(self, text: str) -> None:
-        """Raises FunctionIndexError for a template that ASP.NET Core refuses."""
+        """Compile a template. Raises FunctionIndexError."""
         self.text = text
-        segments = _parse(text)
-        parameters = [part for segment in segments for part in segment if isinstance(part, _Parameter)]
-        _check(text, segments, parameters)
+        try:
+            segments = _parse(text)
+            parameters = [part for segment in segments for part in segment if isinstance(part, _Parameter)]
+            _check(segments, parameters)
+        except ValueError as error:
+            raise FunctionIndexError(f"route '{text}': {error}") from error
         self._group_names: list[str] = []
         self._regex = re.compile(self._pattern(segments), re.IGNORECASE | re.DOTALL)
         self._defaults = {p.name: p.default for p in parameters if p.default is not None}
         self._constraints = [(p.name, constraint) for p in parameters for constraint in p.constraints]
 
     def match(self, path: str) -> dict[str, str] | None:
-        """Route values of `path` (no leading slash, percent-decoded but for %2F), None when it does not match.
+        """Return the route values of `path`, or None.
 
-        A value that is absent (optional, empty catch-all) has no key.
+        `path` has no leading slash and keeps %2F encoded. A missing value has no key.
         """
         found = self._regex.fullmatch(path)
         if found is None:
@@ -59,7 +66,7 @@ class RouteTemplate:
         return values
 
     def _pattern(self, segments: list[_Segment]) -> str:
-        """Segments from the last to the first: the trailing run that may be missing nests in `(?:…)?`."""
+        """Nest trailing segments that can be missing: `a(?:/b(?:/c)?)?`."""
         required = len(segments)
         while required and _may_be_missing(segments[required - 1]):
             required -= 1
@@ -75,7 +82,7 @@ class RouteTemplate:
     def _segment(self, segment: _Segment) -> str:
         last = segment[-1]
         if len(segment) > 2 and isinstance(last, _Parameter) and last.optional:
-            # `{file}.{ext?}`: with the separator and the extension, or neither.
+            # `{file}.{ext?}` matches both the separator and the extension, or neither.
             return f"(?:{self._parts(segment)}|{self._parts(segment[:-2])})"
         return self._parts(segment)
 
@@ -99,21 +106,21 @@ def _may_be_missing(segment: _Segment) -> bool:
     )
 
 
-def _check(text: str, segments: list[_Segment], parameters: list[_Parameter]) -> None:
+def _check(segments: list[_Segment], parameters: list[_Parameter]) -> None:
     names = [parameter.name.lower() for parameter in parameters]
     if len(set(names)) < len(names):
-        raise FunctionIndexError(f"route '{text}': a parameter name appears twice")
+        raise ValueError("a parameter name appears twice")
     for position, segment in enumerate(segments):
         for before, after in pairwise(segment):
             if isinstance(before, _Parameter) and isinstance(after, _Parameter):
-                raise FunctionIndexError(f"route '{text}': two parameters need a literal between them")
+                raise ValueError("two parameters need a literal between them")  # noqa: TRY004 - not a Python type
             if isinstance(before, _Parameter) and before.optional:
-                raise FunctionIndexError(f"route '{text}': an optional parameter must end its segment")
+                raise ValueError("an optional parameter must end its segment")
             if isinstance(after, _Parameter) and after.optional and before != ".":
-                raise FunctionIndexError(f"route '{text}': only '.' may precede an optional parameter")
+                raise ValueError("only '.' may precede an optional parameter")
         catches = any(isinstance(part, _Parameter) and part.catch_all for part in segment)
         if catches and (len(segment) > 1 or position < len(segments) - 1):
-            raise FunctionIndexError(f"route '{text}': a catch-all must be the whole last segment")
+            raise ValueError("a catch-all must be the whole last segment")
 
 
 def _parse(text: str) -> list[_Segment]:
@@ -121,84 +128,57 @@ def _parse(text: str) -> list[_Segment]:
     if not body:
         return []
     segments: list[list[_Part]] = [[]]
-    literal = ""
-    position = 0
-    while position < len(body):
-        character = body[position]
-        if body.startswith(("{{", "}}"), position):
-            literal += character
-            position += 2
-        elif character == "{":
-            end = _closing_brace(text, body, position)
-            _flush(segments[-1], literal)
-            literal = ""
-            segments[-1].append(_parameter(text, body[position + 1 : end]))
-            position = end + 1
-        elif character in "}?":
-            raise FunctionIndexError(f"route '{text}': unexpected '{character}'")
-        elif character == "/":
-            _flush(segments[-1], literal)
-            literal = ""
-            segments.append([])
-            position += 1
-        else:
-            literal += character
-            position += 1
-    _flush(segments[-1], literal)
+    for token in _TOKEN.finditer(body):
+        match token.lastgroup:
+            case "literal":
+                segments[-1].append(_unescaped(token[0]))
+            case "parameter":
+                segments[-1].append(_parameter(_unescaped(token["parameter"])))
+            case "separator":
+                segments.append([])
+            case _:
+                raise ValueError(f"unexpected '{token[0]}'")
     if len(segments) > 1 and not segments[-1]:
         segments.pop()
     if not all(segments):
-        raise FunctionIndexError(f"route '{text}': two separators in a row")
+        raise ValueError("two separators in a row")
     return [tuple(segment) for segment in segments]
 
 
-def _flush(segment: list[_Part], literal: str) -> None:
-    if literal:
-        segment.append(literal)
+def _unescaped(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}")
 
 
-def _closing_brace(text: str, body: str, start: int) -> int:
-    position = start + 1
-    while position < len(body):
-        if body.startswith(("{{", "}}"), position):
-            position += 2
-        elif body[position] == "}":
-            return position
-        else:
-            position += 1
-    raise FunctionIndexError(f"route '{text}': a '{{' is not closed")
-
-
-def _parameter(text: str, inner: str) -> _Parameter:
-    found = _PARAMETER.fullmatch(inner.replace("{{", "{").replace("}}", "}"))
+def _parameter(inner: str) -> _Parameter:
+    found = _PARAMETER.fullmatch(inner)
     if found is None:
-        raise FunctionIndexError(f"route '{text}': '{inner}' is not a parameter")
-    constraints, rest = _constraints(text, found["rest"])
+        raise ValueError(f"'{inner}' is not a parameter")
+    constraints, rest = _constraints(found["rest"])
     optional = rest.endswith("?")
     rest = rest.removesuffix("?")
     if rest and not rest.startswith("="):
-        raise FunctionIndexError(f"route '{text}': '{inner}' is not a parameter")
+        raise ValueError(f"'{inner}' is not a parameter")
     default = rest[1:] if rest else None
     catch_all = bool(found["catch_all"])
     if optional and (default is not None or catch_all):
-        raise FunctionIndexError(f"route '{text}': '{found['name']}' has '?' beside a default or a catch-all")
+        raise ValueError(f"'{found['name']}' cannot combine '?' with a default or a catch-all")
     return _Parameter(found["name"], catch_all, optional, default, constraints)
 
 
-def _constraints(text: str, rest: str) -> tuple[tuple[Constraint, ...], str]:
+def _constraints(rest: str) -> tuple[tuple[Constraint, ...], str]:
     found = []
     while name := _CONSTRAINT_NAME.match(rest):
         rest = rest[name.end() :]
         argument = None
         if rest.startswith("("):
-            end = next((i for i in _closing_parentheses(rest)), None)
-            if end is None:
-                raise FunctionIndexError(f"route '{text}': a '(' is not closed")
-            argument, rest = rest[1:end], rest[end + 1 :]
-        found.append(constraint_of(name[1], argument, text))
+            ends = _closing_parentheses(rest)
+            if not ends:
+                raise ValueError("a '(' is not closed")
+            argument, rest = rest[1 : ends[0]], rest[ends[0] + 1 :]
+        found.append(parse_constraint(name[1], argument))
     return tuple(found), rest
 
 
 def _closing_parentheses(rest: str) -> list[int]:
-    """Where a constraint's argument may end: a regular expression may hold parentheses of its own."""
+    """Return where an argument can end: a regular expression can contain parentheses."""
     return [i for i, character in enumerate(rest) if character == ")" and (i + 1 == len(rest) or rest[i + 1] in ":=?")]

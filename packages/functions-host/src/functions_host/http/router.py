@@ -1,7 +1,7 @@
-"""Which function serves a request: routes in function-name order, the first match wins.
+"""Routing in function-name order. The first match wins; after a wrong method, the scan continues.
 
-Rules: azure-functions-host WebScriptHostHttpRoutesManager.cs and FunctionMetadataManager.cs (the order), aspnetcore
-RouteCollection (a linear scan without any ranking by specificity; a wrong method lets the scan go on).
+Rules: azure-functions-host WebScriptHostHttpRoutesManager.cs and FunctionMetadataManager.cs, aspnetcore
+RouteCollection.
 """
 
 from __future__ import annotations
@@ -20,36 +20,33 @@ _RESERVED = ("admin", "runtime")
 
 @dataclass(frozen=True)
 class Route:
-    """A compiled route; `methods` None means every method."""
+    """A compiled route. `methods` are uppercase; None means all."""
 
     function: LoadedFunction
     template: RouteTemplate
     methods: frozenset[str] | None
 
-    def allows(self, method: str) -> bool:
-        """Whether the method constraint lets an upper-case method through."""
-        return self.methods is None or method in self.methods
-
 
 class Router:
-    """The routes of an app, ready to be matched."""
+    """The routes of an app."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self.routes = routes
 
     def match(self, method: str, path: str) -> tuple[LoadedFunction, dict[str, str]] | None:
-        """The function for a request and its route values; `path` has no leading slash."""
+        """Return the function and route values for a path without leading slash, or None."""
         for route in self.routes:
-            if route.allows(method) and (values := route.template.match(path)) is not None:
+            allowed = route.methods is None or method in route.methods
+            if allowed and (values := route.template.match(path)) is not None:
                 return route.function, values
         return None
 
 
 def build_router(functions: Iterable[LoadedFunction], route_prefix: str) -> Router:
-    """Routes of the HTTP functions; one that cannot be served is logged and left out."""
+    """Compile the routes. Invalid ones are logged and skipped."""
     routes: list[Route] = []
     taken: dict[str, list[Route]] = {}
-    # Ordinal order ignoring case, which .NET computes on upper-case letters: '_' follows the letters.
+    # .NET compares uppercase letters when it ignores case, so '_' sorts after the letters.
     for function in sorted(functions, key=lambda function: function.name.upper()):
         try:
             route = _route(function, route_prefix)
@@ -66,7 +63,7 @@ def build_router(functions: Iterable[LoadedFunction], route_prefix: str) -> Rout
 def _route(function: LoadedFunction, route_prefix: str) -> Route:
     text = _route_text(function)
     if text.lower().startswith(_RESERVED):
-        raise FunctionIndexError(f"route '{text}' begins with a reserved word {_RESERVED}")
+        raise FunctionIndexError(f"route '{text}' must not start with {' or '.join(_RESERVED)}")
     written = str(function.trigger.get("route", function.name))
     template = RouteTemplate(f"{route_prefix}/{written}" if route_prefix else written)
     methods = function.trigger.get("methods")
@@ -82,5 +79,5 @@ def _refuse_conflict(route: Route, same_text: Iterable[Route]) -> None:
     for other in same_text:
         if route.methods is None or other.methods is None or route.methods & other.methods:
             raise FunctionIndexError(
-                f"route '{route.template.text}' and a method of it are in use by function '{other.function.name}'"
+                f"function '{other.function.name}' already handles a method of route '{route.template.text}'"
             )

@@ -1,13 +1,13 @@
-"""The HTTP side of the host: the listening socket and the way of one request.
+"""The HTTP server, on aiohttp's low-level server because the host has its own router.
 
-aiohttp's low-level server is used without its router and application: the host has a router of its own, and the
-path of a request stays short. Rules: azure-functions-host WebHost/Middleware.
+Rules: azure-functions-host WebHost/Middleware.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,14 +26,14 @@ from .throttle import QueueFullError, RequestThrottle
 
 HOME_PAGE = "<!DOCTYPE html><title>Functions host</title><h1>Your Functions host is up and running</h1>"
 STOP_TIMEOUT_S = 10.0
-# How long a body that nobody wants (too large, chunked) is read and thrown away before the connection closes.
+# How long an unread body (too large, chunked) is drained before the connection closes.
 LINGERING_S = 2.0
 
 _log = logging.getLogger("Host.Http")
 
 
 class HttpServer:
-    """Serves the HTTP functions, `/admin` and the home page on one address."""
+    """Serves the HTTP functions, `/admin` and the home page."""
 
     def __init__(
         self,
@@ -42,12 +42,12 @@ class HttpServer:
         admin: AdminApi,
         cors: CorsPolicy,
         *,
-        throttle: RequestThrottle | None,
+        throttle: RequestThrottle,
         custom_headers: Mapping[str, str],
         body_limit: int,
         home_page: bool,
     ) -> None:
-        """`body_limit` is in bytes; beyond it the answer is 413."""
+        """Create a server. Bodies over `body_limit` bytes return 413."""
         self._router = router
         self._invoker = invoker
         self._admin = admin
@@ -59,12 +59,12 @@ class HttpServer:
         self._runner: web.ServerRunner | None = None
 
     async def start(self, host: str, port: int) -> int:
-        """Listen; returns the port, which the system picks when `port` is 0. Raises OSError when it is taken."""
+        """Listen and return the port. Raises OSError if it is in use."""
         server = web.Server(
             self._handle,
             request_factory=self._make_request,
             access_log=None,
-            # The real host hands a compressed body on as it came.
+            # The real host forwards compressed bodies unchanged.
             auto_decompress=False,
             lingering_time=LINGERING_S,
         )
@@ -74,7 +74,7 @@ class HttpServer:
         return int(self._runner.addresses[0][1])
 
     async def stop(self) -> None:
-        """Stop listening and wait up to 10 s for the requests under way."""
+        """Stop listening and wait up to 10 s for running requests."""
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -83,29 +83,37 @@ class HttpServer:
         return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=self._body_limit)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        started = time.perf_counter()
+        response = await self._respond(request)
+        # A query can contain a function key. Tools poll /admin, which would bury the other lines.
+        path = request.raw_path.partition("?")[0]
+        if _log.isEnabledFor(logging.INFO) and path[:7].lower() != "/admin/":
+            milliseconds = (time.perf_counter() - started) * 1000
+            _log.info("%s %s %d %.1f ms", request.method, ascii(path)[1:-1], response.status, milliseconds)
+        return response
+
+    async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         response = self._cors.preflight(request)
         if response is not None:
             return response
         try:
-            response = await self._answer(request)
-        except (web.RequestPayloadError, ConnectionResetError):  # the body is no HTTP, or broke off
+            response = await self._route(request)
+        except (web.RequestPayloadError, ConnectionResetError):  # invalid or incomplete body
             response = web.Response(status=400)
         if self._cors.origins:
-            self._cors.mark(request, response)
+            self._cors.add_headers(request, response)
         for name, value in self._custom_headers.items():
             response.headers[name] = value
         return response
 
-    async def _answer(self, request: web.BaseRequest) -> web.Response:
+    async def _route(self, request: web.BaseRequest) -> web.Response:
         path, query = split_target(request.raw_path)
         if path[:6].lower() == "admin/":
-            return await self._admin.answer(request.method, path, await request.read())
+            return await self._admin.handle(request.method, path, await request.read())
         found = self._router.match(request.method, path)
         if found is None:
             return self._no_match(request, path)
         function, route_values = found
-        if self._throttle is None:
-            return await self._serve(request, function, query, route_values)
         try:
             async with self._throttle.slot():
                 return await self._serve(request, function, query, route_values)
@@ -138,11 +146,11 @@ class HttpServer:
         except InvocationError:
             return web.Response(status=500)
         except (UnencodableResultError, ValueError) as error:
-            _log.error("function=%s returned no response: %s", function.name, error)
+            _log.error("function=%s returned an invalid response: %s", function.name, error)
             return web.Response(status=500)
 
     async def _body(self, request: web.BaseRequest) -> bytes:
-        """The body, empty without a Content-Length: the real host does not copy a chunked one to the worker."""
+        """Return the body, or b'' without Content-Length, which the real host requires."""
         length = request.content_length
         if not length:
             return b""
@@ -152,8 +160,6 @@ class HttpServer:
 
 
 class _Output(func.Out[object]):
-    """An HTTP output parameter; holds what the function set."""
-
     def __init__(self) -> None:
         self.value: object = None
 

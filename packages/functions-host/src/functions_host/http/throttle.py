@@ -1,6 +1,6 @@
-"""The request queue of host.json's `maxConcurrentRequests` and `maxOutstandingRequests`.
+"""The request queue of host.json.
 
-Rules: azure-functions-host HttpThrottleMiddleware.cs. Without either limit there is no queue.
+Rules: azure-functions-host HttpThrottleMiddleware.cs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 
 
 class QueueFullError(Exception):
-    """More requests are waiting and running than are allowed."""
+    """Too many requests are waiting and running."""
 
 
 class RequestThrottle:
-    """`max_outstanding` bounds waiting and running requests together, `max_concurrent` running ones; -1 is no bound."""
+    """Limits waiting and running requests. -1 means no limit."""
 
     def __init__(self, max_outstanding: int, max_concurrent: int) -> None:
         self._max_outstanding = max_outstanding
@@ -24,7 +24,7 @@ class RequestThrottle:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Wait for a turn; QueueFullError when there is not even room to wait."""
+        """Wait for a free slot. Raises QueueFullError if the queue is full."""
         if 0 < self._max_outstanding <= self._outstanding:
             raise QueueFullError
         self._outstanding += 1
@@ -36,10 +36,3 @@ class RequestThrottle:
                     yield
         finally:
             self._outstanding -= 1
-
-
-def throttle_of(max_outstanding: int, max_concurrent: int) -> RequestThrottle | None:
-    """The queue that the limits ask for, None without any."""
-    if max_outstanding < 1 and max_concurrent < 1:
-        return None
-    return RequestThrottle(max_outstanding, max_concurrent)

@@ -1,1 +1,1 @@
-"""The timer trigger: schedules, their monitor, and the one listener that fires among several hosts."""
+"""The timer trigger: schedules, missed firings and a lock per timer."""

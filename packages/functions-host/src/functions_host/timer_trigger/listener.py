@@ -1,4 +1,4 @@
-"""The listener of one timer function: waits, fires, remembers.
+"""The listener of one timer function.
 
 Rules: azure-webjobs-sdk-extensions Timers/Listener/TimerListener.cs and Scheduling/ScheduleMonitor.cs.
 """
@@ -20,7 +20,7 @@ from ..retry import RetryPolicy, RetryState, is_set_within, run_with_retries
 from .monitor import TimerLock, TimerMonitor, TimerStatus
 from .schedule import parse_schedule
 
-# The real host asks for its blob lease again every 15 s; a file lock costs nothing.
+# The real host retries its blob lease every 15 s; a file lock costs nothing to retry.
 LOCK_POLL_S = 1.0
 STOP_TIMEOUT_S = 10.0
 _SHORTEST_MONITORED = timedelta(minutes=1)
@@ -29,7 +29,7 @@ _log = logging.getLogger("Host.Triggers.Timer")
 
 
 class TimerListener:
-    """Fires a function on its schedule, one call at a time, while this host holds the timer's lock."""
+    """Invokes a function on its schedule, one call at a time, while holding its lock."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class TimerListener:
         state_dir: Path,
         retry: RetryPolicy | None,
     ) -> None:
-        """Raises FunctionIndexError for a schedule that cannot be read."""
+        """Parse the schedule. Raises FunctionIndexError."""
         self.function_name = function.name
         self._function = function
         self._invoker = invoker
@@ -57,11 +57,11 @@ class TimerListener:
         return self._schedule.next_after(first) - first >= _SHORTEST_MONITORED
 
     async def start(self) -> None:
-        """Begin to wait for the lock and then for the schedule."""
+        """Wait for the lock, then for the schedule."""
         self._task = asyncio.create_task(self._run())
 
-    async def stop(self, *, drain: bool) -> None:  # noqa: ARG002 - a timer has nothing to check point
-        """Stop waiting; a call under way gets 10 s."""
+    async def stop(self, *, drain: bool) -> None:  # noqa: ARG002 - nothing to checkpoint
+        """Stop waiting. A running call gets 10 s."""
         self._halted.set()
         if self._task is not None:
             await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
@@ -75,18 +75,18 @@ class TimerListener:
                     return
             due = await self._first_due()
             while not await is_set_within(self._halted, max(0.0, (due - _now()).total_seconds())):
-                # Ticks missed during a long call have become one call, right after it.
+                # Ticks missed during a long call become one call right after it.
                 due = await self._fire(max(due, self._missed(due)), past_due=False)
-        except Exception:  # noqa: BLE001 - the edge of a background task, which must not end in silence
-            _log.exception("the timer of function '%s' stopped", self.function_name)
+        except Exception:  # noqa: BLE001 - a background task must not fail silently
+            _log.exception("function=%s its timer stopped", self.function_name)
 
     def _missed(self, due: datetime) -> datetime:
-        """The present when a later tick than `due` is over as well, else `due`."""
+        """Return now if a tick after `due` has passed too, else `due`."""
         now = _now()
         return now if self._schedule.next_after(due) <= now else due
 
     async def _first_due(self) -> datetime:
-        """Fire what is to be fired at the start; returns the first regular moment."""
+        """Make the startup call, if any, and return the next scheduled time."""
         now = _now()
         upcoming = self._schedule.next_after(now)
         if self._monitor is not None:
@@ -100,12 +100,12 @@ class TimerListener:
         return upcoming
 
     def _expected(self, status: TimerStatus) -> datetime:
-        """The firing that was due next; the schedule of today counts, should it have been changed meanwhile."""
+        """Return when the timer was due, or the next time if its schedule has changed."""
         expected = self._schedule.next_after(status.last or status.updated)
         return status.next if expected == status.next else self._schedule.next_after(_now())
 
     async def _fire(self, moment: datetime, *, past_due: bool) -> datetime:
-        """Call the function, with its retries; returns the next moment."""
+        """Call the function and return the next scheduled time."""
         status = self._monitor.read() if self._monitor else None
         shown = status.as_dict() if status else None
 
@@ -116,7 +116,7 @@ class TimerListener:
         try:
             await run_with_retries(self._retry, call, halted=self._halted, random=random.random)
         except (InvocationError, RetriesAbortedError) as error:
-            _log.warning("function=%s the schedule goes on after a failure: %s", self.function_name, error)
+            _log.warning("function=%s failed; waiting for the next scheduled time: %s", self.function_name, error)
         upcoming = self._schedule.next_after(moment)
         if self._monitor is not None:
             self._monitor.write(TimerStatus(moment, upcoming, _now()))

@@ -1,7 +1,6 @@
-"""What a timer remembers over restarts, and the lock that lets only one host fire it.
+"""Timer state and locks, as files.
 
-The real host keeps both in the storage account (`timers/<host>/<timer>/status` and a blob lease, rules in
-azure-webjobs-sdk-extensions Timers/Scheduling); here they are files in the host's state directory.
+The real host keeps them in the storage account (azure-webjobs-sdk-extensions Timers/Scheduling).
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ NEVER = "0001-01-01T00:00:00"
 
 @dataclass(frozen=True)
 class TimerStatus:
-    """`last`: the latest firing (None: not yet); `next`: the one expected; both with an offset."""
+    """The last call, or None before the first, and the next."""
 
     last: datetime | None
     next: datetime
     updated: datetime
 
     def as_dict(self) -> dict[str, str]:
-        """The `schedule_status` that a function sees."""
+        """Return the `schedule_status` of a call."""
         return {
             "Last": NEVER if self.last is None else self.last.isoformat(),
             "Next": self.next.isoformat(),
@@ -46,7 +45,7 @@ class TimerMonitor:
         self._path = state_dir / "timers" / f"{function_name}.json"
 
     def read(self) -> TimerStatus | None:
-        """The remembered status; None on the first start and for a file that a crash left unreadable."""
+        """Return the status, or None if it is missing or unreadable."""
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
             last = found["Last"]
@@ -59,7 +58,7 @@ class TimerMonitor:
             return None
 
     def write(self, status: TimerStatus) -> None:
-        """Remember a status; a crash leaves the old or the new one, never half of it."""
+        """Replace the status atomically."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         draft = self._path.with_suffix(".tmp")
         draft.write_text(json.dumps(status.as_dict()), encoding="utf-8")
@@ -67,14 +66,14 @@ class TimerMonitor:
 
 
 class TimerLock:
-    """One holder among all processes with the same state directory; a killed holder lets go by itself."""
+    """A lock per state directory. A killed process releases it."""
 
     def __init__(self, state_dir: Path, function_name: str) -> None:
         self._path = state_dir / "timers" / f"{function_name}.lock"
         self._file: IO[bytes] | None = None
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free; True if it is held now."""
+        """Return whether this object holds the lock now."""
         if self._file is not None:
             return True
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +87,7 @@ class TimerLock:
         return True
 
     def release(self) -> None:
-        """Let go; the operating system drops the lock with the file."""
+        """Release the lock."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,8 +1,7 @@
-"""NCRONTAB expressions: `{second} {minute} {hour} {day} {month} {day of week}`, or five fields without seconds.
+"""NCRONTAB expressions: `{second} {minute} {hour} {day} {month} {day of week}`; seconds are optional.
 
-Rules: azure-webjobs-sdk-extensions Timers/Scheduling/CronSchedule.cs and the NCrontab library it uses: lists,
-ranges, steps, `*`, English names; 0 is Sunday; a day must fit both the day and the day-of-week field. None of `L`,
-`W`, `#`, `?`, `@daily`.
+Rules: azure-webjobs-sdk-extensions Timers/Scheduling/CronSchedule.cs and the NCrontab library. `L`, `W`, `#`, `?` and
+`@daily` are invalid. A date must match both the day and the day of the week; 0 is Sunday.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from datetime import date, datetime, timedelta
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _PART = re.compile(r"(?P<low>\*|\w+)(?:-(?P<high>\w+))?(?:/(?P<step>\d+))?", re.ASCII)
-# Leap years and weekdays repeat after 28 years, except around 2100: what is not found by then never comes.
+# Leap years and weekdays repeat every 28 years, except around 2100.
 _HORIZON = timedelta(days=366 * 40)
 
 
@@ -39,7 +38,7 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class CronExpression:
-    """A parsed expression: the allowed values of each field, ascending."""
+    """The allowed values of each field, ascending."""
 
     seconds: tuple[int, ...]
     minutes: tuple[int, ...]
@@ -50,11 +49,11 @@ class CronExpression:
 
     @property
     def is_every_hour(self) -> bool:
-        """Whether no hour is left out: then a clock change must not make a gap or a repetition."""
+        """Whether clock changes have no effect."""
         return len(self.hours) == 24
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first occurrence later than `moment`, in the same wall-clock terms; ValueError if there is none."""
+        """Return the first match after a local time. Raises ValueError if there is none."""
         floor = moment.replace(microsecond=0) + timedelta(seconds=1)
         for day in self._days_from(floor.date()):
             start = (
@@ -85,12 +84,12 @@ class CronExpression:
 
 
 def parse_cron(text: str) -> CronExpression:
-    """Parse five or six fields; ValueError naming the field that is wrong."""
+    """Parse five or six fields. Raises ValueError."""
     parts = text.split()
     if len(parts) == 5:
         parts = ["0", *parts]
     if len(parts) != 6:
-        raise ValueError(f"{text!r} has {len(parts)} fields, a schedule has five or six")
+        raise ValueError(f"{text!r} must have five or six fields, not {len(parts)}")
     values = [_values(field, part) for field, part in zip(_FIELDS, parts, strict=True)]
     seconds, minutes, hours = (tuple(sorted(found)) for found in values[:3])
     days, months, weekdays = (frozenset(found) for found in values[3:])
@@ -104,14 +103,14 @@ def _values(field: _Field, text: str) -> set[int]:
 def _range(field: _Field, text: str) -> range:
     found = _PART.fullmatch(text)
     if found is None or (found["low"] == "*" and found["high"]):
-        raise ValueError(f"{field.name}: {text!r} is not a value, a range or a step")
+        raise ValueError(f"{field.name}: {text!r} must be a value, a range or a step")
     step = int(found["step"] or 1)
     if step < 1:
         raise ValueError(f"{field.name}: a step must be at least 1")
     if found["low"] == "*":
         return range(field.low, field.high + 1, step)
     low = _number(field, found["low"])
-    # `5/10` runs from 5 to the field's end.
+    # `5/10` starts at 5 and has no upper limit.
     default = field.high if found["step"] else low
     high = _number(field, found["high"]) if found["high"] else default
     return range(min(low, high), max(low, high) + 1, step)
@@ -122,7 +121,7 @@ def _number(field: _Field, text: str) -> int:
         number = int(text)
         if field.low <= number <= field.high:
             return number
-    # NCrontab takes any beginning of a name that has at least three letters, `Mon` and `Monday` alike.
+    # NCrontab compares the first three letters, so `Mon` and `Monday` are equal.
     elif len(text) >= 3 and text[:3].lower() in field.names:
         return field.names.index(text[:3].lower()) + field.low
-    raise ValueError(f"{field.name}: {text!r} is not between {field.low} and {field.high}")
+    raise ValueError(f"{field.name}: {text!r} must be between {field.low} and {field.high}")

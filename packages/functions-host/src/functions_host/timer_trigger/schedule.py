@@ -1,4 +1,4 @@
-"""When a timer fires next: a cron expression on the local clock, or a fixed interval.
+"""Timer schedules: an NCRONTAB expression or an interval.
 
 Rules: azure-webjobs-sdk-extensions Timers/Scheduling/TimerSchedule.cs, CronSchedule.cs, ConstantSchedule.cs.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -19,69 +19,66 @@ _TIME_SPAN = re.compile(r"(?:(?P<d>\d+)\.)?(?P<h>\d{1,2}):(?P<m>\d{1,2}):(?P<s>\
 
 
 class Schedule(Protocol):
-    """Moments at which a timer fires; all moments carry an offset."""
+    """When a timer runs. All times have an offset."""
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first firing later than `moment`."""
+        """Return the next scheduled time."""
 
 
 @dataclass(frozen=True)
 class IntervalSchedule:
-    """Fires once per interval."""
+    """Runs once per interval."""
 
     interval: timedelta
 
     def next_after(self, moment: datetime) -> datetime:
-        """`interval` after `moment`."""
+        """Return `moment` plus the interval."""
         return moment + self.interval
 
 
 @dataclass(frozen=True)
 class CronSchedule:
-    """A cron expression read on the clock of `zone`, None being the system's zone."""
+    """An NCRONTAB expression in `zone`, or in the system's time zone."""
 
     expression: CronExpression
     zone: tzinfo | None
 
     def next_after(self, moment: datetime) -> datetime:
-        """The next occurrence.
+        """Return the next match.
 
-        An expression for all hours goes on at the present offset, so that a clock change neither delays nor
-        repeats it; one that names hours follows the wall clock and fires once.
+        If every hour matches, keep the offset, so clock changes have no effect. Otherwise follow the wall clock and run
+        once.
         """
         local = moment.astimezone(self.zone)
         if self.expression.is_every_hour:
             offset = local.utcoffset()
             fixed = self.expression.next_after(local.replace(tzinfo=None))
-            return (fixed - (offset or timedelta())).replace(tzinfo=_UTC).astimezone(self.zone)
+            return (fixed - (offset or timedelta())).replace(tzinfo=UTC).astimezone(self.zone)
         wall = self.expression.next_after(local.replace(tzinfo=None))
         return wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
 
 
-_UTC = ZoneInfo("UTC")
-
-
 def parse_schedule(text: str, settings: AppSettings) -> Schedule:
-    """The schedule of a timer binding, `%NAME%` expanded. Raises FunctionIndexError."""
+    """Parse a schedule. Raises FunctionIndexError."""
     expanded = settings.expand(text).strip()
     if span := _TIME_SPAN.fullmatch(expanded):
         return IntervalSchedule(_time_span(expanded, span))
     try:
         expression = parse_cron(expanded)
-        expression.next_after(datetime.now(_UTC).replace(tzinfo=None))
+        expression.next_after(datetime.now(UTC).replace(tzinfo=None))
     except ValueError as error:
-        raise FunctionIndexError(f"the schedule expression {text!r} was not recognized: {error}") from error
+        raise FunctionIndexError(f"schedule {text!r} is invalid: {error}") from error
     return CronSchedule(expression, _zone(settings))
 
 
 def _time_span(text: str, span: re.Match[str]) -> timedelta:
     days, hours, minutes, seconds = (int(span[name] or 0) for name in "dhms")
     if hours > 23 or minutes > 59 or seconds > 59:
-        # .NET reads 24:00:00 as 24 days, which nobody means.
-        raise FunctionIndexError(f"the schedule {text!r} is beyond 23:59:59; write days as d.hh:mm:ss")
+        # .NET parses 24:00:00 as 24 days, which is rarely intended.
+        raise FunctionIndexError(f"schedule {text!r} exceeds 23:59:59; write days as d.hh:mm:ss")
     interval = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
     if not interval:
-        raise FunctionIndexError(f"the schedule {text!r} is an empty interval")
+        raise FunctionIndexError(f"schedule {text!r} must be longer than zero")
     return interval
 
 
@@ -92,4 +89,4 @@ def _zone(settings: AppSettings) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise FunctionIndexError(f"WEBSITE_TIME_ZONE: {name!r} is not a time zone known here") from error
+        raise FunctionIndexError(f"WEBSITE_TIME_ZONE: {name!r} is not a known time zone") from error

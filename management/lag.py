@@ -1,0 +1,162 @@
+"""Change-feed lag: how far each change-feed function is behind its container.
+
+Measured like the .NET SDK's change feed estimator (https://learn.microsoft.com/azure/cosmos-db/nosql/
+how-to-use-change-feed-estimator): for each lease, read a page of one change from the lease's continuation token. An
+empty page means the function is up to date. Otherwise the number of waiting changes is the LSN in the response's
+session token, minus the `_lsn` of the change, plus one.
+
+This counts transactions: an item that changed twice counts twice, a comment with its post's new count once, a deletion
+once. Changes in a batch that is being processed count as waiting, so a busy blog always has some lag.
+
+Costs, per function: a read of the container, a query of `leases`, and one change-feed page per physical partition. The
+right to read items is enough.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from azure.core import MatchConditions
+from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+
+from management.errors import EXPECTED, sentence
+from management.leases import EVERYTHING, KeyRange, Position, UnreadableLeasesError, positions
+from shared.containers import LEASES
+from shared.cosmos import Container, ItemMissing
+from shared.models.base import Item
+from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
+
+DEADLINE_S = 10.0
+
+_LEASE_PAGE = 100
+_LEASES = (
+    "SELECT c.id, c.FeedRange, c.ContinuationToken, c.Mode FROM c WHERE STARTSWITH(c.id, @prefix) AND"
+    " CONTAINS(c.id, @rids)"
+)
+
+
+@dataclass(frozen=True)
+class Lag:
+    """The lag of one function.
+
+    `seconds` is the age of the oldest waiting change, by the database's clock; `changes` is the number of waiting
+    transactions. `notStarted`: there are no leases, so all changes wait. `unknown`: `problem` says why.
+    """
+
+    function: str
+    state: Literal["known", "notStarted", "unknown"]
+    seconds: int | None = None
+    changes: int | None = None
+    problem: str = ""
+
+
+async def measure_lags(
+    database: DatabaseProxy, *, account_endpoint: str, deadline_s: float = DEADLINE_S
+) -> dict[str, Lag]:
+    """Measure all functions at once; return the lags by function. Never raises for a lag that cannot be measured."""
+    host = urlsplit(account_endpoint).hostname or ""
+    feeds = (USERS_FEED, POSTS_FEED)
+    lags = await asyncio.gather(*(_lag(database, feed, host, deadline_s) for feed in feeds))
+    return {lag.function: lag for lag in lags}
+
+
+async def _lag(database: DatabaseProxy, feed: ChangeFeed, host: str, deadline_s: float) -> Lag:
+    try:
+        async with asyncio.timeout(deadline_s):
+            return await _measured(database, feed, host)
+    except TimeoutError:
+        problem = f"The database did not answer within {deadline_s:g} s."
+    except ItemMissing:
+        problem = "A container is missing; run `manage.py provision`."
+    except EXPECTED as error:
+        problem = sentence(error, None)
+    return Lag(feed.function, "unknown", problem=problem)
+
+
+async def _measured(database: DatabaseProxy, feed: ChangeFeed, host: str) -> Lag:
+    watched, leases = (Container(database.get_container_client(name)) for name in (feed.container, LEASES))
+    rids = await _rids(watched.proxy)
+    parameters = {"prefix": feed.lease_prefix, "rids": rids}
+    documents = [lease async for lease in leases.query_across(_LEASES, parameters, page_size=_LEASE_PAGE)]
+    found = positions(documents, prefix=f"{feed.lease_prefix}{host}", rids=rids)
+    partitions = [KeyRange.of(feed_range) for feed_range in await watched.feed_ranges()]
+    places = _by_partition(found or [Position(EVERYTHING, None)], partitions)
+    waiting = [one for one in await asyncio.gather(*(_waiting(watched.proxy, place) for place in places)) if one]
+    return Lag(
+        feed.function,
+        "known" if found else "notStarted",
+        seconds=max((one.seconds for one in waiting), default=0),
+        changes=sum(one.changes for one in waiting),
+    )
+
+
+async def _rids(watched: ContainerProxy) -> str:
+    """Return `<database rid>_<container rid>`, which is part of the IDs of the container's leases."""
+    _, database_rid, _, container_rid, *_ = str((await watched.read())["_self"]).split("/")
+    return f"{database_rid}_{container_rid}"
+
+
+def _by_partition(found: Iterable[Position], partitions: Iterable[KeyRange]) -> list[Position]:
+    """Split positions at partition boundaries: after a split or merge, a lease can cover several partitions or part
+    of one until the host follows."""
+    parts = ((place, place.keys.within(partition)) for place in found for partition in partitions)
+    return [Position(keys, place.continuation) for place, keys in parts if keys is not None]
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    seconds: int
+    changes: int
+
+
+async def _waiting(watched: ContainerProxy, place: Position) -> _Waiting | None:
+    """Read one page of one change after `place`. Raises UnreadableLeasesError if the response cannot be interpreted."""
+    headers: dict[str, str] = {}
+
+    def keep_headers(response_headers: Mapping[str, str], _: object) -> None:
+        headers.update((name.lower(), value) for name, value in response_headers.items())
+
+    # "Beginning" sends no condition of its own, so the etag of the lease applies.
+    condition: dict[str, Any] = {}
+    if place.continuation is not None:
+        condition = {"etag": place.continuation, "match_condition": MatchConditions.IfModified}
+    bounds = {"min": place.keys.first, "max": place.keys.end, "isMinInclusive": True, "isMaxInclusive": False}
+    pages = watched.query_items_change_feed(
+        feed_range={"Range": bounds},
+        start_time="Beginning",
+        max_item_count=1,
+        response_hook=keep_headers,
+        **condition,
+    ).by_page()
+    page = await anext(pages, None)
+    changes: list[Item] = [] if page is None else [change async for change in page]
+    if not changes:
+        return None
+    number, second = changes[0].get("_lsn"), changes[0].get("_ts")
+    if not isinstance(number, int) or not isinstance(second, int):
+        raise UnreadableLeasesError("A change has no _lsn or no _ts.")
+    latest = _latest_lsn(headers.get("x-ms-session-token", ""))
+    return _Waiting(max(0, _server_time(headers.get("date", "")) - second), max(1, latest - number + 1))
+
+
+def _latest_lsn(session_token: str) -> int:
+    """Parse `<range>:<version>#<lsn>#…`, or the older `<range>:<lsn>`."""
+    parts = session_token.partition(":")[2].split("#")
+    number = parts[1] if len(parts) > 1 else parts[0]
+    if not number.isdecimal() or "," in session_token:
+        raise UnreadableLeasesError("The session token has an unknown format.")
+    return int(number)
+
+
+def _server_time(date: str) -> int:
+    """Parse the response's `Date` header; without one, use the local clock."""
+    try:
+        return int(parsedate_to_datetime(date).timestamp())
+    except ValueError:
+        return int(time.time())

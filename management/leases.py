@@ -1,0 +1,103 @@
+"""Lease documents of the change-feed functions: the continuation token of each feed range.
+
+The Functions host keeps a lease per physical partition in `leases`, in the format of the .NET SDK's change feed
+processor (https://github.com/Azure/azure-cosmos-dotnet-v3, ChangeFeedProcessor/LeaseManagement). A lease's ID is
+`<prefix><account host>_<database rid>_<container rid>..<token>`. `FeedRange` is the range of keys, and
+`ContinuationToken` is the quoted LSN of the last change handled, null before the first. Documents with the same prefix
+that end in `.info` or `.lock` are not leases. The format is not documented, so anything unexpected is rejected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from management.errors import ManagementError
+
+_CONTINUATION = re.compile(r'"?\d+"?')
+_INCREMENTAL = "Incremental Feed"
+# The bounds of all effective partition keys, in hexadecimal.
+_FIRST, _END = "", "FF"
+
+
+class UnreadableLeasesError(ManagementError):
+    """The leases do not show how far the function got; the message says why."""
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """Effective partition keys from `first` (inclusive) to `end` (exclusive)."""
+
+    first: str
+    end: str
+
+    @classmethod
+    def of(cls, feed_range: Mapping[str, Any]) -> KeyRange:
+        """Parse a feed range of a lease or of the SDK. Raises UnreadableLeasesError."""
+        bounds = feed_range.get("Range")
+        if not isinstance(bounds, Mapping):
+            raise UnreadableLeasesError("A feed range has no bounds.")
+        first, end = bounds.get("min"), bounds.get("max")
+        if not isinstance(first, str) or not isinstance(end, str) or first >= end:
+            raise UnreadableLeasesError("A feed range has invalid bounds.")
+        return cls(first, end)
+
+    def within(self, other: KeyRange) -> KeyRange | None:
+        """Return the keys that are in both ranges, if any."""
+        first, end = max(self.first, other.first), min(self.end, other.end)
+        return KeyRange(first, end) if first < end else None
+
+
+@dataclass(frozen=True)
+class Position:
+    """The changes of `keys` have been handled up to `continuation`; None means not at all."""
+
+    keys: KeyRange
+    continuation: str | None
+
+
+EVERYTHING = KeyRange(_FIRST, _END)
+
+
+def positions(documents: Iterable[Mapping[str, Any]], *, prefix: str, rids: str) -> list[Position]:
+    """Return how far a function got, range by range; empty if it has never run.
+
+    `documents` are items of `leases`, `prefix` ends with the account's host name, and `rids` is the container's
+    `<database rid>_<container rid>`. Leases of an earlier container with the same name are skipped.
+
+    Raises UnreadableLeasesError if a lease cannot be parsed, if the leases overlap or leave a gap, or if they all
+    belong to another host name of the account, so that it is unclear whether they are in use.
+    """
+    found: dict[str, list[Position]] = {}
+    for document in documents:
+        name, dots, token = str(document.get("id")).rpartition("..")
+        if dots and token and name.endswith(f"_{rids}"):
+            found.setdefault(name.removesuffix(f"_{rids}"), []).append(_position(document))
+    if not found:
+        return []
+    if prefix not in found:
+        raise UnreadableLeasesError("All leases belong to another address of the account.")
+    return _checked(found[prefix])
+
+
+def _position(lease: Mapping[str, Any]) -> Position:
+    feed_range, continuation = lease.get("FeedRange"), lease.get("ContinuationToken")
+    if not isinstance(feed_range, Mapping):
+        raise UnreadableLeasesError("A lease has no feed range.")
+    if lease.get("Mode", _INCREMENTAL) != _INCREMENTAL:
+        raise UnreadableLeasesError("A lease has another change feed mode.")
+    if continuation is None:
+        return Position(KeyRange.of(feed_range), None)
+    if not isinstance(continuation, str) or not _CONTINUATION.fullmatch(continuation):
+        raise UnreadableLeasesError("A lease has an unknown kind of continuation token.")
+    return Position(KeyRange.of(feed_range), continuation)
+
+
+def _checked(leases: list[Position]) -> list[Position]:
+    in_order = sorted(leases, key=lambda lease: lease.keys.first)
+    bounds = [_FIRST, *(lease.keys.end for lease in in_order)]
+    if [lease.keys.first for lease in in_order] != bounds[:-1] or bounds[-1] != _END:
+        raise UnreadableLeasesError("The leases overlap or leave a gap.")
+    return in_order

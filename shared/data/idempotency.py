@@ -1,0 +1,47 @@
+"""Idempotency records: one item per command with an idempotency key, written in the command's own transaction.
+
+A record is in the logical partition of the item that its command creates, and expires after 24 hours. It holds a
+fingerprint of the request, and the properties by which a retry finds or restores what the first request returned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from shared.cosmos import BatchRefused, Container
+from shared.errors import IdempotencyKeyReused
+from shared.models.base import Item, RequestModel
+
+TYPE = "idempotency"
+TTL_S = 24 * 3600
+
+
+def idempotency_record(command_id: str, request: RequestModel, result: Item, **partition: str) -> Item:
+    """Return the record of a command; `partition` is its partition key, by property name."""
+    return {
+        "id": f"idempotency:{command_id}",
+        "type": TYPE,
+        **partition,
+        "fingerprint": hashlib.sha256(request.model_dump_json().encode()).hexdigest()[:32],
+        "result": result,
+        "ttl": TTL_S,
+    }
+
+
+async def create_recorded(container: Container, item: Item, record: Item | None, partition_key: str) -> Item:
+    """Create the item, and its record if there is one: one write or one batch. Raises ItemExists."""
+    if record is None:
+        return await container.create(item)
+    try:
+        created, _ = await container.batch(partition_key, [("create", (item,)), ("create", (record,))])
+    except BatchRefused as refused:
+        raise refused.reason from refused
+    return created
+
+
+async def is_recorded(container: Container, record: Item, partition_key: str) -> bool:
+    """Return whether the command ran in the last 24 hours: one point read. Raises IdempotencyKeyReused."""
+    stored = await container.read(record["id"], partition_key)
+    if stored is not None and stored["fingerprint"] != record["fingerprint"]:
+        raise IdempotencyKeyReused
+    return stored is not None

@@ -1,0 +1,28 @@
+"""Deadlines for requests and for work that several requests share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from shared.charges import last_retry_after_s
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
+
+
+@asynccontextmanager
+async def deadline(seconds: float) -> AsyncIterator[None]:
+    """Cancel the block after `seconds`; use inside `metered`.
+
+    What the database has applied by then stays applied. The SDK waits as long as a 429 tells it to, so a block that is
+    throttled when time runs out raises DatabaseThrottled with that Retry-After. Any other raises DatabaseUnavailable.
+    """
+    try:
+        async with asyncio.timeout(seconds) as timeout:
+            yield
+    except TimeoutError as error:
+        if not timeout.expired():
+            raise
+        if (wait_s := last_retry_after_s()) is not None:
+            raise DatabaseThrottled(wait_s) from error
+        raise DatabaseUnavailable(f"no answer within {seconds:g} s") from error

@@ -1,0 +1,334 @@
+"""Transactions by transactional batches, without scripts in the database.
+
+A comment or like, its idempotency record and the post's count are one batch. Concurrent commands on one post share a
+batch (shared/batcher.py): fifty likes rewrite the post a few times instead of fifty, and never conflict.
+
+A refused batch writes nothing. The items of its commands are then read. Commands with nothing left to write get their
+outcome, and the others go into another batch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.batcher import Batcher
+from shared.charges import Charge, add_share, metered
+from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing, Operation
+from shared.errors import (
+    BlogError,
+    CommentNotFound,
+    DatabaseThrottled,
+    DatabaseUnavailable,
+    IdempotencyKeyReused,
+    PostNotFound,
+    VersionMismatch,
+)
+from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import Post
+from shared.models.user import name_version
+from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS, RENAMING_REFUSALS
+from shared.transactions.protocol import Added
+
+# A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
+GROUP_LIMIT = 30
+_MAX_RENAME_BATCHES = 10_000
+
+_COUNTS = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
+_BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
+
+# The items that do not have the user's current username yet.
+OUTDATED = (
+    "c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
+    " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
+    " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
+)
+_OUTDATED_IN_POST = f"SELECT c.id, c.type FROM c WHERE {OUTDATED} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
+
+
+class Batches:
+    """See `shared.transactions.protocol.Transactions`."""
+
+    feed_trigger = None
+
+    def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
+        self._batcher = Batcher(
+            _commit,
+            limit=GROUP_LIMIT,
+            identity=lambda change: change.item_id,
+            deadline_s=deadline_s,
+            overlap_after_s=overlap_after_s,
+        )
+
+    async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
+        """One batch. If the item or record exists: a refused batch and a point read for each of the two."""
+        added: Added = await self._submit(posts, item["postId"], _Addition(item, record))
+        return added
+
+    async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
+        """A point read and a batch. If there is no such item, another batch and point read confirm it."""
+        removed: bool = await self._submit(posts, post_id, _Removal(item_id, kind, etag))
+        return removed
+
+    async def _submit(self, posts: Container, post_id: str, change: _Change) -> Any:
+        try:
+            return await self._batcher.submit((posts, post_id), change)
+        except TimeoutError as error:
+            charge, _ = change.bill
+            if charge.retry_after_s is not None:
+                raise DatabaseThrottled(charge.retry_after_s) from error
+            raise DatabaseUnavailable("a batch reached its deadline") from error
+        finally:
+            add_share(*change.bill)
+
+    async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
+        """A query in one partition and a batch for each hundred items, until the query finds none."""
+        parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
+        refusals = 0
+        for _ in range(_MAX_RENAME_BATCHES):
+            items = await posts.query(_OUTDATED_IN_POST, parameters, partition_key=post_id, page_size=BATCH_LIMIT)
+            if not items:
+                return
+            try:
+                await posts.batch(post_id, [_rename(item, user) for item in items])
+            except BatchRefused as refused:  # an item was written or deleted after the query
+                refusals += 1
+                if refusals == RENAMING_REFUSALS:
+                    raise DatabaseUnavailable(f"renames in post {post_id} kept meeting other writes") from refused
+        raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {_MAX_RENAME_BATCHES} batches")
+
+    async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
+        """A batch for each hundred items; if one is refused, `rename_in_post`."""
+        try:
+            for start in range(0, len(items), BATCH_LIMIT):
+                await posts.batch(post_id, [_rename(item, user) for item in items[start : start + BATCH_LIMIT]])
+        except BatchRefused:
+            await self.rename_in_post(posts, post_id, user)
+
+
+def outdated_parameters(user: Item) -> dict[str, Any]:
+    """Return the parameters of `OUTDATED`."""
+    return {"userId": user["id"], "username": user["username"], "nameVersion": name_version(user)}
+
+
+def _rename(item: Item, user: Item) -> Operation:
+    version = name_version(user)
+    patch = [_set("userUsername", user["username"]), _set("nameVersion", version)]
+    if item["type"] == Post.TYPE:
+        patch.append(_incr("version", 1))
+    # A predicate takes no parameters. Nothing in it comes from a client: a known type and an integer.
+    older = f"(NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= {version:d})"
+    return ("patch", (item["id"], patch), {"filter_predicate": f"FROM c WHERE c.type = '{item['type']}' AND {older}"})
+
+
+@dataclass(frozen=True)
+class _Write:
+    """The operations of one command, its change of the count, and its outcome (None: the first item, as created)."""
+
+    operations: list[Operation]
+    difference: int = 0
+    outcome: Added | bool | None = None
+
+
+_Decision = _Write | Added | bool | BlogError
+
+
+@dataclass
+class _Change:
+    """One command. `decision` is what it writes, or its outcome, or None until its item is read."""
+
+    item_id: str
+    kind: str
+    record: Item | None = None
+    decision: _Decision | None = None
+    # The charge of the batch, and the number of commands that share it.
+    bill: tuple[Charge, int] = field(default_factory=lambda: (Charge(), 1))
+
+    def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
+        """Return the decision that follows from the item and the record in the database."""
+        raise NotImplementedError
+
+
+class _Addition(_Change):
+    def __init__(self, item: Item, record: Item | None) -> None:
+        super().__init__(item["id"], item["type"], record)
+        self._creation = _Write([("create", (new,)) for new in (item, record) if new is not None], difference=1)
+        self.decision = self._creation
+
+    def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
+        if self.record is not None and stored is not None:
+            return _replay(self.record, stored, existing, self.kind)
+        if existing is None:
+            return self._creation
+        outcome = Added(existing, created=False)
+        if self.record is None or self.kind == Comment.TYPE:
+            return outcome
+        # A retry after an unlike must not like again, so a command that finds a like is recorded, too.
+        result = {name: existing[name] for name in self.record["result"] if name in existing}
+        return _Write([("create", (self.record | {"result": result},))], outcome=outcome)
+
+
+def _replay(record: Item, stored: Item, existing: Item | None, kind: str) -> Added | BlogError:
+    """Return what the first command with this key returned."""
+    first = stored["result"]
+    if stored["fingerprint"] != record["fingerprint"]:
+        return IdempotencyKeyReused()
+    if kind == Comment.TYPE:
+        return CommentNotFound(first["id"]) if existing is None else Added(existing, created=False)
+    if existing is None or existing["creationDate"] != first["creationDate"]:
+        existing = {**first, "type": Like.TYPE, "postId": stored["postId"], "_etag": stored["_etag"]}
+    return Added(existing, created=False)
+
+
+class _Removal(_Change):
+    def __init__(self, item_id: str, kind: str, etag: str | None) -> None:
+        super().__init__(item_id, kind)
+        self._etag = etag
+
+    def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
+        del stored
+        if existing is None or existing.get("type") != self.kind:
+            return VersionMismatch() if self._etag is not None and self.kind == Like.TYPE else False
+        if self._etag is not None and existing["_etag"] != self._etag:
+            return VersionMismatch()
+        deletion: Operation = ("delete", (self.item_id,), {"if_match_etag": existing["_etag"]})
+        return _Write([deletion], difference=-1, outcome=True)
+
+
+async def _commit(key: tuple[Container, str], changes: Sequence[_Change]) -> list[Any]:
+    """Write changes to one post; return their outcomes. The charge is shared evenly."""
+    with metered() as charge:
+        for change in changes:
+            change.bill = (charge, len(changes))
+        try:
+            await _Commit(*key, changes).run()
+        except BlogError as error:
+            for change in changes:
+                if change.decision is None or isinstance(change.decision, _Write):
+                    change.decision = error
+    return [change.decision for change in changes]
+
+
+@dataclass
+class _Commit:
+    posts: Container
+    post_id: str
+    changes: Sequence[_Change]
+    # Whether a batch has found the post. Batches go to the primary, and later reads are at least as fresh.
+    post_found: bool = False
+    # The post, if its counts cannot be incremented without reading it.
+    post: Item | None = None
+
+    async def run(self) -> None:
+        """Bring each change to its outcome. Raises PostNotFound, DatabaseThrottled, DatabaseUnavailable."""
+        for _ in range(COMMIT_ROUNDS):
+            while undecided := [change for change in self.changes if change.decision is None]:
+                await self._decide(undecided)
+            if await self._write():
+                return
+        raise DatabaseUnavailable(f"other writes refused a batch {COMMIT_ROUNDS} times")
+
+    async def _write(self) -> bool:
+        """Write one batch; return False if it was refused."""
+        writes = [(change, change.decision) for change in self.changes if isinstance(change.decision, _Write)]
+        differences: Counter[str] = Counter()
+        for change, write in writes:
+            if write.difference:
+                differences[_COUNTS[change.kind]] += write.difference
+        counting = [self._counting(differences)] if differences else []
+        operations = [operation for _, write in writes for operation in write.operations]
+        try:
+            written = await self.posts.batch(self.post_id, [*counting, *operations]) if operations else []
+        except BatchRefused as refused:
+            if counting and refused.index == 0:
+                await self._read_post(refused.reason)
+                return False
+            self.post_found = self.post_found or bool(counting)
+            for change, _ in writes:
+                change.decision = None
+            return False
+        results = iter(written[len(counting) :])
+        for change, write in writes:
+            first, *_ = [next(results) for _ in write.operations]
+            change.decision = Added(first, created=True) if write.outcome is None else write.outcome
+        return True
+
+    def _counting(self, differences: Mapping[str, int]) -> Operation:
+        """Return the patch of the post's counts.
+
+        It increments them unread if a predicate finds numbers that are large enough. Otherwise it sets them from the
+        post as read, under its etag.
+        """
+        if self.post is not None:
+            patch = [_set(name, max(0, _integer(self.post, name) + n)) for name, n in differences.items()]
+            patch.append(_set("version", _integer(self.post, "version") + 1))
+            return ("patch", (self.post_id, patch), {"if_match_etag": self.post["_etag"]})
+        patch = [_incr(name, n) for name, n in [*differences.items(), ("version", 1)]]
+        # A predicate takes no parameters. Nothing in it comes from a client.
+        large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
+        countable = f"(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version)) AND {large_enough}"
+        predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {countable}"
+        return ("patch", (self.post_id, patch), {"filter_predicate": predicate})
+
+    async def _read_post(self, refusal: Exception) -> None:
+        """Read the post that refused its patch. Raises PostNotFound."""
+        if isinstance(refusal, ItemMissing):
+            raise PostNotFound(self.post_id)
+        if not isinstance(refusal, ConditionFailed):
+            raise refusal
+        self.post = self._checked(await self.posts.read(self.post_id, self.post_id))
+
+    async def _decide(self, undecided: Sequence[_Change]) -> None:
+        """Read the items and records of these changes and decide. Raises PostNotFound.
+
+        A removal starts here, and its item may be missing only on a lagging replica. So the first time that there is
+        nothing to write, a batch reads the post on the primary, and a second call decides (shared/sessions.py).
+        """
+        # A record is written with its item. Read in this order, an item that is missing was deleted.
+        records = await self._find([change.record["id"] for change in undecided if change.record is not None])
+        items = await self._find([change.item_id for change in undecided])
+        decisions = [
+            change.decide(items.get(change.item_id), change.record and records.get(change.record["id"]))
+            for change in undecided
+        ]
+        if self.post_found or all(isinstance(decision, _Write) for decision in decisions):
+            for change, decision in zip(undecided, decisions, strict=True):
+                change.decision = decision
+            return
+        try:
+            [post] = await self.posts.batch(self.post_id, [("read", (self.post_id,))])
+        except BatchRefused as refused:
+            raise PostNotFound(self.post_id) from refused
+        self._checked(post)
+        self.post_found = True
+
+    async def _find(self, ids: Sequence[str]) -> dict[str, Item]:
+        """One point read or one query: return the existing items by id."""
+        if len(ids) > 1:
+            rows = await self.posts.query(_BY_ID, {"ids": ids}, partition_key=self.post_id, page_size=len(ids))
+        else:
+            rows = [item for item_id in ids if (item := await self.posts.read(item_id, self.post_id)) is not None]
+        return {row["id"]: row for row in rows}
+
+    def _checked(self, post: Item | None) -> Item:
+        if post is None or post.get("type") != Post.TYPE:
+            raise PostNotFound(self.post_id)
+        return post
+
+
+def _integer(post: Item, name: str) -> int:
+    """Return a number of the post, or 0, because a V1 post has no counts."""
+    value = post.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _set(name: str, value: object) -> dict[str, Any]:
+    return {"op": "set", "path": f"/{name}", "value": value}
+
+
+def _incr(name: str, value: int) -> dict[str, Any]:
+    return {"op": "incr", "path": f"/{name}", "value": value}

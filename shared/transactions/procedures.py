@@ -1,0 +1,66 @@
+"""Transactions by stored procedures: one execution for each; see stored_procedures/README.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.cosmos import Container, ScriptFailed
+from shared.data.posts import get_post
+from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, PostNotFound, VersionMismatch
+from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.user import name_version
+from shared.transactions.protocol import Added
+
+_NOT_FOUND, _DELETED, _CONDITION_FAILED, _KEY_REUSED = 404, 410, 412, 422
+_MAX_CALLS = 10_000
+
+
+class Procedures:
+    """See `shared.transactions.protocol.Transactions`."""
+
+    feed_trigger = "truncateFeed"
+
+    async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
+        """One stored procedure."""
+        procedure = "createComment" if item["type"] == Comment.TYPE else "createLike"
+        try:
+            answer = await posts.execute(procedure, item["postId"], item, record)
+        except ScriptFailed as failure:
+            if failure.number == _NOT_FOUND:
+                raise PostNotFound(item["postId"]) from failure
+            if failure.number == _DELETED:
+                raise CommentNotFound(item["id"]) from failure
+            if failure.number == _KEY_REUSED:
+                raise IdempotencyKeyReused from failure
+            raise
+        return Added(answer["item"], answer["created"])
+
+    async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
+        """One stored procedure, and a point read of the post if it finds no comment."""
+        procedure = "deleteComment" if kind == Comment.TYPE else "deleteLike"
+        try:
+            answer = await posts.execute(procedure, post_id, post_id, item_id, etag)
+        except ScriptFailed as failure:
+            if failure.number == _NOT_FOUND:
+                await get_post(posts, post_id)
+                return False
+            if failure.number == _CONDITION_FAILED:
+                raise VersionMismatch from failure
+            raise
+        return bool(answer["deleted"])
+
+    async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
+        """One stored procedure, called again while it runs out of time."""
+        for _ in range(_MAX_CALLS):
+            answer = await posts.execute("updateUsernames", post_id, user["id"], user["username"], name_version(user))
+            if not answer["more"]:
+                return
+            if not answer["updated"]:
+                raise DatabaseUnavailable("updateUsernames ran out of time before it renamed an item")
+        raise DatabaseUnavailable(f"updateUsernames did not finish in {_MAX_CALLS} calls")
+
+    async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
+        """Same as `rename_in_post`: the procedure finds the items itself."""
+        del items
+        await self.rename_in_post(posts, post_id, user)
