@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,7 +74,9 @@ def _addresses(settings: StackSettings) -> str:
         ("Explorer", f"{settings.cosmos_url}/_explorer/"),
         ("Data", str(settings.data_dir or "in memory")),
     ]
-    return "\n".join(["", *(f"  {name:<10} {address}" for name, address in rows), "", "  Press Ctrl-C to stop.", ""])
+    bold, plain = ("\033[1;36m", "\033[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "")
+    table = [f"  {bold}{name:<10}{plain} {address}" for name, address in rows]
+    return "\n".join(["", *table, "", "  Press Ctrl-C to stop.", ""])
 
 
 def _say(text: str) -> None:
