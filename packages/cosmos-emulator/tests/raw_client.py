@@ -1,4 +1,4 @@
-"""Requests without an SDK, signed by the SDK's own rule."""
+"""A client without an SDK, for requests that the SDKs never send."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from yarl import URL
 
 
 @dataclass(frozen=True)
-class RawAnswer:
+class RawResponse:
     status: int
     headers: dict[str, str]
     text: str
@@ -27,7 +27,7 @@ class RawAnswer:
 
 
 class RawClient:
-    """`send` signs for the type and link that it is told; `headers` are added, or override what it would send."""
+    """Signs each request for the given resource type (`kind`) and link. `headers` override the defaults."""
 
     def __init__(self, session: ClientSession, emulator: CosmosEmulator) -> None:
         self._session = session
@@ -45,7 +45,7 @@ class RawClient:
         headers: dict[str, str] | None = None,
         by_rid: bool = False,
         key: str | None = None,
-    ) -> RawAnswer:
+    ) -> RawResponse:
         sent = {"x-ms-date": datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT"), **(headers or {})}
         account = SimpleNamespace(master_key=key or self._emulator.key)
         signed = auth._get_authorization_header(account, verb, path, link, not by_rid, kind, sent)
@@ -54,4 +54,4 @@ class RawClient:
         url = URL(self._emulator.endpoint.rstrip("/") + path, encoded=True)
         async with self._session.request(verb, url, data=content, headers=sent) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
-            return RawAnswer(response.status, found, await response.text())
+            return RawResponse(response.status, found, await response.text())

@@ -1,4 +1,4 @@
-"""Transactional batches, and the bulk form of the JavaScript SDK."""
+"""Transactional batches, and the JavaScript SDK's bulk requests."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
+from tests.errors import fails_with
 from tests.raw_client import RawClient
-from tests.refusals import refused
 
 PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
 
 
-async def test_six_kinds_of_operations_see_one_another_and_answer_in_order(container: ContainerProxy) -> None:
+async def test_operations_see_earlier_writes_and_return_results_in_order(container: ContainerProxy) -> None:
     await container.create_item({"id": "there", "pk": "p"})
 
     results = await container.execute_item_batch(
@@ -29,10 +29,10 @@ async def test_six_kinds_of_operations_see_one_another_and_answer_in_order(conta
         "p",
     )
 
-    assert [one["statusCode"] for one in results] == [201, 200, 200, 200, 200, 204]
-    assert [one["resourceBody"]["n"] for one in results[:5]] == [1, 2, 3, 4, 4]
-    assert all(one["eTag"] == one["resourceBody"]["_etag"] for one in results[:5])
-    assert all(one["requestCharge"] > 0 for one in results)
+    assert [result["statusCode"] for result in results] == [201, 200, 200, 200, 200, 204]
+    assert [result["resourceBody"]["n"] for result in results[:5]] == [1, 2, 3, 4, 4]
+    assert all(result["eTag"] == result["resourceBody"]["_etag"] for result in results[:5])
+    assert all(result["requestCharge"] > 0 for result in results)
     assert [item["id"] async for item in container.read_all_items()] == ["a"]
 
 
@@ -54,7 +54,7 @@ async def test_six_kinds_of_operations_see_one_another_and_answer_in_order(conta
         ),
     ],
 )
-async def test_one_failure_undoes_everything_and_the_others_depend_on_it(
+async def test_one_failure_rolls_back_the_batch_and_fails_the_others_with_424(
     container: ContainerProxy, operation: Any, status: int
 ) -> None:
     await container.create_item({"id": "there", "pk": "p"})
@@ -65,11 +65,11 @@ async def test_one_failure_undoes_everything_and_the_others_depend_on_it(
         )
 
     assert caught.value.error_index == 1
-    assert [one["statusCode"] for one in caught.value.operation_responses] == [424, status, 424]
+    assert [result["statusCode"] for result in caught.value.operation_responses] == [424, status, 424]
     assert [item["id"] async for item in container.read_all_items()] == ["there"]
 
 
-async def test_a_failed_batch_answers_207_and_leaves_no_change_feed_entry(
+async def test_a_failed_batch_returns_207_and_adds_nothing_to_the_change_feed(
     raw: RawClient, container: ContainerProxy
 ) -> None:
     operations = [
@@ -78,30 +78,30 @@ async def test_a_failed_batch_answers_207_and_leaves_no_change_feed_entry(
     ]
     headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-documentdb-partitionkey": '["p"]'}
 
-    answer = await raw.send("POST", PATH, kind="docs", link=LINK, body=operations, headers=headers)
+    response = await raw.send("POST", PATH, kind="docs", link=LINK, body=operations, headers=headers)
 
-    assert (answer.status, [one["statusCode"] for one in answer.json]) == (207, [424, 404])
-    assert [one async for one in container.query_items_change_feed(start_time="Beginning")] == []
+    assert (response.status, [result["statusCode"] for result in response.json]) == (207, [424, 404])
+    assert [item async for item in container.query_items_change_feed(start_time="Beginning")] == []
 
 
-async def test_none_and_too_many_operations_are_refused(container: ContainerProxy) -> None:
+async def test_a_batch_needs_1_to_100_operations(container: ContainerProxy) -> None:
     create = ("create", ({"id": "a", "pk": "p"},))
 
-    with refused(400, match="Batch request has no operations"):
+    with fails_with(400, match="Batch request has no operations"):
         await container.execute_item_batch([], "p")
-    with refused(400, match="Batch request has more operations than what is supported"):
+    with fails_with(400, match="Batch request has more operations than what is supported"):
         await container.execute_item_batch([create] * 101, "p")
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body")
-async def test_a_batch_over_2_mb_is_refused(container: ContainerProxy) -> None:
+async def test_a_batch_over_2_mb_is_rejected(container: ContainerProxy) -> None:
     operations = [("create", ({"id": str(n), "pk": "p", "text": "x" * 1_100_000},)) for n in range(2)]
 
-    with refused(413, match="RequestEntityTooLarge"):
+    with fails_with(413, match="RequestEntityTooLarge"):
         await container.execute_item_batch(operations, "p")
 
 
-async def test_bulk_operations_stand_for_themselves(raw: RawClient, container: ContainerProxy) -> None:
+async def test_bulk_operations_succeed_or_fail_independently(raw: RawClient, container: ContainerProxy) -> None:
     await container.create_item({"id": "there", "pk": "p"})
     operations = [
         {"operationType": "Create", "resourceBody": {"id": "there", "pk": "p"}, "partitionKey": '["p"]'},
@@ -115,18 +115,18 @@ async def test_bulk_operations_stand_for_themselves(raw: RawClient, container: C
         "x-ms-documentdb-partitionkeyrangeid": "0",
     }
 
-    answer = await raw.send("POST", PATH, kind="docs", link=LINK, body=operations, headers=headers)
+    response = await raw.send("POST", PATH, kind="docs", link=LINK, body=operations, headers=headers)
 
-    assert [one["statusCode"] for one in answer.json] == [409, 201, 200]
+    assert [result["statusCode"] for result in response.json] == [409, 201, 200]
     assert (await container.read_item("new", "q"))["id"] == "new"
 
 
 @pytest.mark.parametrize(
     "entry", [5, {"operationType": "Create"}, {"operationType": "Read"}, {"operationType": "Query", "id": "a"}]
 )
-async def test_an_entry_that_is_no_operation_is_refused(raw: RawClient, container: ContainerProxy, entry: Any) -> None:
+async def test_an_invalid_operation_is_rejected(raw: RawClient, container: ContainerProxy, entry: Any) -> None:
     headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-documentdb-partitionkey": '["p"]'}
 
-    answer = await raw.send("POST", PATH, kind="docs", link=LINK, body=[entry], headers=headers)
+    response = await raw.send("POST", PATH, kind="docs", link=LINK, body=[entry], headers=headers)
 
-    assert answer.status == 400, json.dumps(entry)
+    assert response.status == 400, json.dumps(entry)

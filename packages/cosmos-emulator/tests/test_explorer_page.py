@@ -12,6 +12,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from playwright.async_api import Browser, Page, expect
+
 from tests.browser import PageLog, running_chromium
 
 # All tests share one browser, so they share its event loop.
@@ -213,13 +214,13 @@ async def test_settings_say_so_if_the_key_may_not_read_the_throughput(
 async def test_every_field_has_a_label_and_every_action_a_name(explorer: Explorer, orders: ContainerProxy) -> None:
     await orders.scripts.create_stored_procedure({"id": "greet", "body": PROCEDURE})
     nameless = """() => [
-      ...[...document.querySelectorAll("input, textarea, select")].filter((one) => !one.labels.length),
-      ...[...document.querySelectorAll("button")].filter((one) => !one.textContent.trim()),
+      ...[...document.querySelectorAll("input, textarea, select")].filter((field) => !field.labels.length),
+      ...[...document.querySelectorAll("button")].filter((button) => !button.textContent.trim()),
       ...[...document.querySelectorAll("nav, section, dialog, pre")].filter(
-        (one) => !one.ariaLabel && !one.hasAttribute("aria-labelledby")
+        (region) => !region.ariaLabel && !region.hasAttribute("aria-labelledby")
       ),
       ...[...document.querySelectorAll("[onclick], a:not([href])")],
-    ].map((one) => one.outerHTML.slice(0, 80))"""
+    ].map((element) => element.outerHTML.slice(0, 80))"""
 
     for view, shown in {"Items": "main table", "Query": "#query", "Scripts": ".source", "Settings": "#facts"}.items():
         await explorer.choose(view)

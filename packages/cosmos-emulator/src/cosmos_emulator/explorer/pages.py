@@ -54,7 +54,9 @@ def explorer_page(method: str, raw_path: str) -> web.Response:
     Other methods than GET and HEAD get 405, unknown names 404.
     """
     if method not in ("GET", "HEAD"):
-        return web.Response(status=405, text="The data explorer supports only GET and HEAD.", headers={"Allow": "GET, HEAD"})
+        return web.Response(
+            status=405, text="The data explorer supports only GET and HEAD.", headers={"Allow": "GET, HEAD"}
+        )
     path = raw_path.partition("?")[0]
     if path == _ROOT:
         return web.Response(status=308, headers={"Location": f"{_ROOT}/"})
