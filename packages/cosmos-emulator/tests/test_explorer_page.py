@@ -151,7 +151,7 @@ async def test_a_query_shows_its_rows_page_by_page_with_their_charge(explorer: E
     await explorer.submit()
 
     assert await explorer.json("#rows") == list(range(29, 19, -1))
-    assert "RU (modelled)" in await explorer.status("Page 1: 10 rows")
+    assert "RU (modeled)" in await explorer.status("Page 1: 10 rows")
     await explorer.press("Next page")
     assert "RU for all 2 pages" in await explorer.status("Page 2: 10 rows")
     assert await explorer.json("#rows") == list(range(19, 9, -1))

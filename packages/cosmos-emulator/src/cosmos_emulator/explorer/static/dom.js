@@ -82,4 +82,4 @@ export class Status {
   }
 }
 
-export const cost = ({chargeRu, ms}) => `${chargeRu.toFixed(2)} RU (modelled), ${ms.toFixed(0)} ms`;
+export const cost = ({chargeRu, ms}) => `${chargeRu.toFixed(2)} RU (modeled), ${ms.toFixed(0)} ms`;
