@@ -14,6 +14,9 @@ from azure.cosmos import auth
 from cosmos_emulator import CosmosEmulator
 from yarl import URL
 
+CONTAINER = "dbs/db/colls/items"
+PARTITION_KEY = {"x-ms-documentdb-partitionkey": '["p"]'}
+
 
 @dataclass(frozen=True)
 class RawResponse:
@@ -55,3 +58,17 @@ class RawClient:
         async with self._session.request(verb, url, data=content, headers=sent) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
             return RawResponse(response.status, found, await response.text())
+
+    async def create_item(
+        self, body: Any = None, *, data: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> RawResponse:
+        """Create an item with the partition key `p` in the container `items`."""
+        sent = {**PARTITION_KEY, **(headers or {})}
+        return await self.send(
+            "POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, data=data, headers=sent
+        )
+
+    async def read_item(self, item_id: str, headers: dict[str, str] | None = None) -> RawResponse:
+        """Read an item with the partition key `p` from the container `items`."""
+        link = f"{CONTAINER}/docs/{item_id}"
+        return await self.send("GET", f"/{link}", kind="docs", link=link, headers={**PARTITION_KEY, **(headers or {})})

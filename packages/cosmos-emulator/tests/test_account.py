@@ -7,9 +7,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
 from tests.errors import fails_with
-from tests.raw_client import RawClient
-
-DOCS = "dbs/db/colls/items"
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 
 
 async def test_the_account_lists_the_requested_host_as_its_endpoint(raw: RawClient) -> None:
@@ -74,23 +72,23 @@ async def test_encoded_names_are_found_with_and_without_a_trailing_slash(raw: Ra
 async def test_rid_links_are_signed_by_their_last_rid(raw: RawClient, container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p"})
     properties = await container.read()
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
 
-    item_response = await raw.send("GET", f"/{item['_self']}", kind="docs", link=item["_rid"], by_rid=True, headers=key)
+    read = await raw.send(
+        "GET", f"/{item['_self']}", kind="docs", link=item["_rid"], by_rid=True, headers=PARTITION_KEY
+    )
     feed = await raw.send(
-        "GET", f"/{properties['_self']}docs/", kind="docs", link=properties["_rid"], by_rid=True, headers=key
+        "GET", f"/{properties['_self']}docs/", kind="docs", link=properties["_rid"], by_rid=True, headers=PARTITION_KEY
     )
 
-    assert item_response.json["id"] == "a"
+    assert read.json["id"] == "a"
     assert [found["id"] for found in feed.json["Documents"]] == ["a"]
 
 
 async def test_boolean_headers_are_case_insensitive(raw: RawClient, container: ContainerProxy) -> None:
-    headers = {"x-ms-documentdb-partitionkey": '["p"]', "x-ms-documentdb-is-upsert": "tRuE"}
-    document = {"id": "a", "pk": "p"}
+    headers = {"x-ms-documentdb-is-upsert": "tRuE"}
 
-    first = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document, headers=headers)
-    second = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document, headers=headers)
+    first = await raw.create_item({"id": "a", "pk": "p"}, headers=headers)
+    second = await raw.create_item({"id": "a", "pk": "p"}, headers=headers)
 
     assert (first.status, second.status) == (201, 200)
 
@@ -118,13 +116,12 @@ async def test_an_error_has_a_code_a_message_and_an_optional_sub_status(
 
 async def test_item_responses_carry_session_and_routing_headers(raw: RawClient, container: ContainerProxy) -> None:
     properties = await container.read()
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
 
-    written = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body={"id": "a", "pk": "p"}, headers=key)
-    read = await raw.send("GET", f"/{DOCS}/docs/a", kind="docs", link=f"{DOCS}/docs/a", headers=key)
+    written = await raw.create_item({"id": "a", "pk": "p"})
+    read = await raw.read_item("a")
 
     for response in (written, read):
-        assert response.headers["x-ms-alt-content-path"] == DOCS
+        assert response.headers["x-ms-alt-content-path"] == CONTAINER
         assert response.headers["x-ms-content-path"] == properties["_rid"]
         assert response.headers["etag"] == response.json["_etag"]
         range_id, lsn = response.headers["x-ms-documentdb-partitionkeyrangeid"], response.headers["lsn"]
@@ -163,9 +160,7 @@ async def test_a_request_without_a_route_is_rejected_by_name(
 async def test_a_body_other_than_a_json_object_is_rejected(
     raw: RawClient, container: ContainerProxy, data: bytes
 ) -> None:
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
-
-    response = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, data=data, headers=key)
+    response = await raw.create_item(data=data)
 
     assert (response.status, response.json["code"]) == (400, "BadRequest")
 
@@ -184,12 +179,6 @@ async def test_a_recreated_container_has_a_new_rid_and_the_client_recovers(datab
 
 
 async def test_a_wrong_intended_container_rid_is_rejected(raw: RawClient, container: ContainerProxy) -> None:
-    response = await raw.send(
-        "GET",
-        f"/{DOCS}/docs/a",
-        kind="docs",
-        link=f"{DOCS}/docs/a",
-        headers={"x-ms-documentdb-partitionkey": '["p"]', "x-ms-cosmos-intended-collection-rid": "AAAAAAAAAAA="},
-    )
+    response = await raw.read_item("a", {"x-ms-cosmos-intended-collection-rid": "AAAAAAAAAAA="})
 
     assert (response.status, response.headers["x-ms-substatus"]) == (400, "1024")

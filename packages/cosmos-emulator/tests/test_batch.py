@@ -9,22 +9,22 @@ import pytest
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
 from tests.errors import fails_with
-from tests.raw_client import RawClient
+from tests.raw_client import CONTAINER, RawClient
 
-PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
+PATH = f"/{CONTAINER}/docs"
 
 
 async def test_operations_see_earlier_writes_and_return_results_in_order(container: ContainerProxy) -> None:
-    await container.create_item({"id": "there", "pk": "p"})
+    await container.create_item({"id": "existing", "pk": "p"})
 
     results = await container.execute_item_batch(
         [
             ("create", ({"id": "a", "pk": "p", "n": 1},)),
-            ("upsert", ({"id": "there", "pk": "p", "n": 2},)),
+            ("upsert", ({"id": "existing", "pk": "p", "n": 2},)),
             ("replace", ("a", {"id": "a", "pk": "p", "n": 3})),
             ("patch", ("a", [{"op": "incr", "path": "/n", "value": 1}]), {"filter_predicate": "from c where c.n = 3"}),
             ("read", ("a",)),
-            ("delete", ("there",)),
+            ("delete", ("existing",)),
         ],
         "p",
     )
@@ -39,15 +39,15 @@ async def test_operations_see_earlier_writes_and_return_results_in_order(contain
 @pytest.mark.parametrize(
     ("operation", "status"),
     [
-        (("create", ({"id": "there", "pk": "p"},)), 409),
+        (("create", ({"id": "existing", "pk": "p"},)), 409),
         (("create", ({"id": "b", "pk": "other"},)), 400),
         (("read", ("none",)), 404),
-        (("replace", ("there", {"id": "there", "pk": "p"}), {"if_match_etag": '"stale"'}), 412),
-        (("patch", ("there", [{"op": "remove", "path": "/none"}])), 400),
+        (("replace", ("existing", {"id": "existing", "pk": "p"}), {"if_match_etag": '"stale"'}), 412),
+        (("patch", ("existing", [{"op": "remove", "path": "/none"}])), 400),
         (
             (
                 "patch",
-                ("there", [{"op": "set", "path": "/n", "value": 1}]),
+                ("existing", [{"op": "set", "path": "/n", "value": 1}]),
                 {"filter_predicate": "from c where c.n = 1"},
             ),
             412,
@@ -57,16 +57,16 @@ async def test_operations_see_earlier_writes_and_return_results_in_order(contain
 async def test_one_failure_rolls_back_the_batch_and_fails_the_others_with_424(
     container: ContainerProxy, operation: Any, status: int
 ) -> None:
-    await container.create_item({"id": "there", "pk": "p"})
+    await container.create_item({"id": "existing", "pk": "p"})
 
     with pytest.raises(CosmosBatchOperationError) as caught:
         await container.execute_item_batch(
-            [("create", ({"id": "a", "pk": "p"},)), operation, ("delete", ("there",))], "p"
+            [("create", ({"id": "a", "pk": "p"},)), operation, ("delete", ("existing",))], "p"
         )
 
     assert caught.value.error_index == 1
     assert [result["statusCode"] for result in caught.value.operation_responses] == [424, status, 424]
-    assert [item["id"] async for item in container.read_all_items()] == ["there"]
+    assert [item["id"] async for item in container.read_all_items()] == ["existing"]
 
 
 async def test_a_failed_batch_returns_207_and_adds_nothing_to_the_change_feed(
@@ -78,7 +78,7 @@ async def test_a_failed_batch_returns_207_and_adds_nothing_to_the_change_feed(
     ]
     headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-documentdb-partitionkey": '["p"]'}
 
-    response = await raw.send("POST", PATH, kind="docs", link=LINK, body=operations, headers=headers)
+    response = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=operations, headers=headers)
 
     assert (response.status, [result["statusCode"] for result in response.json]) == (207, [424, 404])
     assert [item async for item in container.query_items_change_feed(start_time="Beginning")] == []
@@ -102,11 +102,11 @@ async def test_a_batch_over_2_mb_is_rejected(container: ContainerProxy) -> None:
 
 
 async def test_bulk_operations_succeed_or_fail_independently(raw: RawClient, container: ContainerProxy) -> None:
-    await container.create_item({"id": "there", "pk": "p"})
+    await container.create_item({"id": "existing", "pk": "p"})
     operations = [
-        {"operationType": "Create", "resourceBody": {"id": "there", "pk": "p"}, "partitionKey": '["p"]'},
+        {"operationType": "Create", "resourceBody": {"id": "existing", "pk": "p"}, "partitionKey": '["p"]'},
         {"operationType": "Create", "resourceBody": {"id": "new", "pk": "q"}, "partitionKey": '["q"]'},
-        {"operationType": "Read", "id": "there", "partitionKey": '["p"]'},
+        {"operationType": "Read", "id": "existing", "partitionKey": '["p"]'},
     ]
     headers = {
         "x-ms-cosmos-is-batch-request": "true",
@@ -115,7 +115,7 @@ async def test_bulk_operations_succeed_or_fail_independently(raw: RawClient, con
         "x-ms-documentdb-partitionkeyrangeid": "0",
     }
 
-    response = await raw.send("POST", PATH, kind="docs", link=LINK, body=operations, headers=headers)
+    response = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=operations, headers=headers)
 
     assert [result["statusCode"] for result in response.json] == [409, 201, 200]
     assert (await container.read_item("new", "q"))["id"] == "new"
@@ -127,6 +127,6 @@ async def test_bulk_operations_succeed_or_fail_independently(raw: RawClient, con
 async def test_an_invalid_operation_is_rejected(raw: RawClient, container: ContainerProxy, entry: Any) -> None:
     headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-documentdb-partitionkey": '["p"]'}
 
-    response = await raw.send("POST", PATH, kind="docs", link=LINK, body=[entry], headers=headers)
+    response = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=[entry], headers=headers)
 
     assert response.status == 400, json.dumps(entry)

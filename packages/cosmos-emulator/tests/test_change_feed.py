@@ -13,9 +13,9 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
 from tests.errors import fails_with
-from tests.raw_client import RawClient, RawResponse
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
-PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
+PATH = f"/{CONTAINER}/docs"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ async def feed(raw: RawClient, container: ContainerProxy) -> Any:
     async def read(**headers: str) -> RawResponse:
         sent = {"A-IM": "Incremental feed", "x-ms-documentdb-partitionkeyrangeid": "0"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return await raw.send("GET", PATH, kind="docs", link=LINK, headers=sent)
+        return await raw.send("GET", PATH, kind="docs", link=CONTAINER, headers=sent)
 
     return read
 
@@ -178,7 +178,7 @@ async def test_the_feed_of_a_whole_container_resumes_from_one_number(raw: RawCli
 
     while True:
         headers = {"A-IM": "Incremental Feed", "If-None-Match": etag, "x-ms-max-item-count": "3"}
-        response = await raw.send("GET", PATH, kind="docs", link=LINK, headers=headers)
+        response = await raw.send("GET", PATH, kind="docs", link=CONTAINER, headers=headers)
         etag = response.headers["etag"]
         if response.status == 304:
             break
@@ -241,8 +241,8 @@ async def test_the_sdk_reads_the_prefix_of_a_hierarchical_key(database: Database
 
 async def test_a_continuation_token_survives_a_restart(settings: EmulatorSettings, tmp_path: Path) -> None:
     """The token contains the container's rid and the etag of each of four ranges."""
-    kept = replace(settings, data_dir=tmp_path)
-    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    durable = replace(settings, data_dir=tmp_path)
+    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
         container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
         for number in range(12):
             await container.create_item({"id": str(number), "pk": f"key {number}"})
@@ -250,7 +250,7 @@ async def test_a_continuation_token_survives_a_restart(settings: EmulatorSetting
         before = [item["id"] async for page in pages async for item in page]
         token = pages.continuation_token
 
-    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
         container = client.get_database_client("db").get_container_client("items")
         await container.upsert_item({"id": "7", "pk": "key 7"})
         await container.create_item({"id": "new", "pk": "key 3"})

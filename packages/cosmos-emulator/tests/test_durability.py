@@ -43,11 +43,11 @@ async def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
     async with emulator_process("--data-dir", str(tmp_path)) as (_, endpoint):  # noqa: SIM117 - a second process
         async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
             container = client.get_database_client("db").get_container_client("items")
-            kept = {item["id"] async for item in container.read_all_items()}
+            stored = {item["id"] async for item in container.read_all_items()}
 
     # The write in flight during the kill may be stored without having been acknowledged.
-    assert kept - set(acknowledged) <= {str(len(acknowledged))}
-    assert set(acknowledged) <= kept
+    assert stored - set(acknowledged) <= {str(len(acknowledged))}
+    assert set(acknowledged) <= stored
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -41,10 +41,10 @@ def test_only_equal_values_share_an_exact_encoding(left: Any, right: Any) -> Non
 @given(values, st.booleans())
 def test_an_encoding_ends_where_the_next_one_starts(value: Any, descending: bool) -> None:
     data, exact = encoded(value)
-    kept = inverted(data) if descending else data
+    stored = inverted(data) if descending else data
 
     if exact:
-        assert end_of_value(b"start" + kept + kept, 5, descending=descending) == 5 + len(kept)
+        assert end_of_value(b"start" + stored + stored, 5, descending=descending) == 5 + len(stored)
 
 
 @given(values)

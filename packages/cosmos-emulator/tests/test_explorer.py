@@ -12,7 +12,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
-from tests.raw_client import RawClient, RawResponse
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 from yarl import URL
 
 OTHER_KEY = "YW5vdGhlciBrZXk="
@@ -133,10 +133,10 @@ async def test_the_emulator_merges_partitions_only_on_request(
     for number in range(10):
         await container.create_item({"id": str(number), "pk": f"p{number}", "n": number, "even": number % 2 == 0})
 
-    refused = await ask(raw, query)
+    refused = await query_raw(raw, query)
     assert (refused.status, refused.headers["x-ms-substatus"]) == (400, "1004")
 
-    merged = await ask(raw, query, {"x-ms-cosmos-emulator-merge-partitions": "true"})
+    merged = await query_raw(raw, query, {"x-ms-cosmos-emulator-merge-partitions": "true"})
     assert (merged.status, merged.json["Documents"]) == (200, rows)
 
 
@@ -147,15 +147,17 @@ async def test_a_merged_query_resumes_from_its_continuation_token(container: Con
     seen, continuation = [], ""
     while continuation is not None:
         headers = {"x-ms-cosmos-emulator-merge-partitions": "true", "x-ms-max-item-count": "3"}
-        page = await ask(raw, "SELECT VALUE c.n FROM c ORDER BY c.n", headers | {"x-ms-continuation": continuation})
+        page = await query_raw(
+            raw, "SELECT VALUE c.n FROM c ORDER BY c.n", headers | {"x-ms-continuation": continuation}
+        )
         seen.append(page.json["Documents"])
         continuation = page.headers.get("x-ms-continuation")
 
     assert seen == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
 
 
-async def ask(raw: RawClient, query: str, headers: dict[str, str] | None = None) -> RawResponse:
-    asked = {"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "true"}
-    link = "dbs/db/colls/items"
+async def query_raw(raw: RawClient, query: str, headers: dict[str, str] | None = None) -> RawResponse:
+    sent = {"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "true"}
+    sent |= headers or {}
     body = {"query": query, "parameters": []}
-    return await raw.send("POST", f"/{link}/docs", kind="docs", link=link, body=body, headers=asked | (headers or {}))
+    return await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, headers=sent)

@@ -307,7 +307,7 @@ async def test_rules_can_be_added_counted_and_removed_over_http(
 async def test_an_invalid_rule_request_changes_nothing(
     emulator: CosmosEmulator, method: str, path: str, body: Any, headers: dict[str, str], status: int
 ) -> None:
-    kept = emulator.faults.add("500 operation=create")
+    existing = emulator.faults.add("500 operation=create")
 
     async with (
         ClientSession() as session,
@@ -315,7 +315,7 @@ async def test_an_invalid_rule_request_changes_nothing(
     ):
         assert response.status == status
 
-    assert list(emulator.faults) == [kept]
+    assert list(emulator.faults) == [existing]
 
 
 @pytest.mark.parametrize(

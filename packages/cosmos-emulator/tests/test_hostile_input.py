@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
-from tests.raw_client import RawClient
+from tests.raw_client import PARTITION_KEY, RawClient
 from yarl import URL
 
 VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
@@ -101,14 +101,7 @@ async def test_malformed_http_does_not_stop_the_server(
 
 
 async def test_a_body_with_the_wrong_content_encoding_is_rejected(raw: RawClient, container: ContainerProxy) -> None:
-    response = await raw.send(
-        "POST",
-        "/dbs/db/colls/items/docs",
-        kind="docs",
-        link="dbs/db/colls/items",
-        data=b'{"id": "a"}',
-        headers={"x-ms-documentdb-partitionkey": '["p"]', "Content-Encoding": "gzip"},
-    )
+    response = await raw.create_item(data=b'{"id": "a"}', headers={"Content-Encoding": "gzip"})
 
     assert response.status == 400
     assert "The request payload is invalid" in response.json["message"]
@@ -141,7 +134,7 @@ async def test_a_rid_under_the_wrong_parent_returns_404(
     emulator.settings.check_signatures = False
 
     async def status(path: str) -> int:
-        response = await raw.send("GET", path, kind="docs", headers={"x-ms-documentdb-partitionkey": '["p"]'})
+        response = await raw.send("GET", path, kind="docs", headers=PARTITION_KEY)
         return response.status
 
     assert await status(f"/dbs/{own}/colls/{owned}/docs/{item['_rid']}") == 200

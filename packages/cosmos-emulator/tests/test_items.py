@@ -12,9 +12,7 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
 from tests.clock import Clock
 from tests.errors import fails_with
-from tests.raw_client import RawClient
-
-DOCS = "dbs/db/colls/items"
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 
 
 async def test_an_id_is_unique_in_its_logical_partition_only(container: ContainerProxy) -> None:
@@ -45,9 +43,7 @@ async def test_the_server_sets_system_properties(container: ContainerProxy, cloc
 async def test_a_missing_or_invalid_id_is_rejected(
     raw: RawClient, container: ContainerProxy, document: dict[str, Any]
 ) -> None:
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
-
-    response = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document, headers=key)
+    response = await raw.create_item(document)
 
     assert response.status == 400
 
@@ -62,15 +58,8 @@ async def test_an_id_can_have_at_most_1023_bytes(container: ContainerProxy) -> N
 async def test_the_partition_key_header_must_match_the_item(raw: RawClient, container: ContainerProxy) -> None:
     document = {"id": "a", "pk": "p"}
 
-    other = await raw.send(
-        "POST",
-        f"/{DOCS}/docs",
-        kind="docs",
-        link=DOCS,
-        body=document,
-        headers={"x-ms-documentdb-partitionkey": '["q"]'},
-    )
-    none = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document)
+    other = await raw.create_item(document, headers={"x-ms-documentdb-partitionkey": '["q"]'})
+    none = await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=document)
 
     assert (other.status, other.headers["x-ms-substatus"]) == (400, "1001")
     assert (none.status, "x-ms-substatus" in none.headers) == (400, False)
@@ -153,11 +142,11 @@ async def test_a_replace_can_change_the_id_but_not_the_partition_key(raw: RawCli
         await container.replace_item("c", {"id": "b", "pk": "p"})
     moved = await raw.send(
         "PUT",
-        f"/{DOCS}/docs/b",
+        f"/{CONTAINER}/docs/b",
         kind="docs",
-        link=f"{DOCS}/docs/b",
+        link=f"{CONTAINER}/docs/b",
         body={"id": "b", "pk": "q"},
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
+        headers=PARTITION_KEY,
     )
 
     assert moved.status == 400
@@ -178,9 +167,8 @@ async def test_missing_items_return_404(container: ContainerProxy) -> None:
 
 async def test_a_read_of_an_unchanged_item_returns_304(raw: RawClient, container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p"})
-    headers = {"x-ms-documentdb-partitionkey": '["p"]', "If-None-Match": item["_etag"]}
 
-    response = await raw.send("GET", f"/{DOCS}/docs/a", kind="docs", link=f"{DOCS}/docs/a", headers=headers)
+    response = await raw.read_item("a", {"If-None-Match": item["_etag"]})
 
     assert (response.status, response.text) == (304, "")
 
@@ -206,14 +194,7 @@ async def test_nesting_beyond_128_levels_is_rejected(
 ) -> None:
     text = '{"id":"a","pk":"p","deep":' + "[" * levels + "]" * levels + "}"
 
-    response = await raw.send(
-        "POST",
-        f"/{DOCS}/docs",
-        kind="docs",
-        link=DOCS,
-        data=text.encode(),
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    response = await raw.create_item(data=text.encode())
 
     assert response.status == status
 
@@ -221,14 +202,7 @@ async def test_nesting_beyond_128_levels_is_rejected(
 async def test_numbers_are_doubles_and_integers_have_no_fraction(raw: RawClient, container: ContainerProxy) -> None:
     text = '{"id":"a","pk":"p","n":[1.0,-0.0,1.5,1e3,123456789012345678901234567890]}'
 
-    response = await raw.send(
-        "POST",
-        f"/{DOCS}/docs",
-        kind="docs",
-        link=DOCS,
-        data=text.encode(),
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    response = await raw.create_item(data=text.encode())
 
     assert '"n":[1,0,1.5,1000,1.2345678901234568e+29]' in response.text
     assert json.loads(response.text)["n"][4] == 1.2345678901234568e29
@@ -264,23 +238,25 @@ async def test_the_read_feed_pages_through_all_partitions(container: ContainerPr
     assert sorted(int(item_id) for page in pages for item_id in page) == list(range(30))
 
 
-@pytest.mark.parametrize(("asked", "count"), [(None, 100), ("-1", 150), ("120", 120)])
+@pytest.mark.parametrize(("requested", "count"), [(None, 100), ("-1", 150), ("120", 120)])
 async def test_the_default_page_size_is_100(
-    raw: RawClient, container: ContainerProxy, asked: str | None, count: int
+    raw: RawClient, container: ContainerProxy, requested: str | None, count: int
 ) -> None:
     for start in (0, 100):
         operations = [("create", ({"id": str(number), "pk": "p"},)) for number in range(start, min(start + 100, 150))]
         await container.execute_item_batch(operations, "p")
 
-    headers = {} if asked is None else {"x-ms-max-item-count": asked}
-    response = await raw.send("GET", f"/{DOCS}/docs", kind="docs", link=DOCS, headers=headers)
+    headers = {} if requested is None else {"x-ms-max-item-count": requested}
+    response = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
 
     assert response.json["_count"] == int(response.headers["x-ms-item-count"]) == count
 
 
 async def test_an_invalid_continuation_token_is_rejected(raw: RawClient, container: ContainerProxy) -> None:
     for token in ("nonsense", "e30x", "eyJyYW5nZSI6OX0="):
-        response = await raw.send("GET", f"/{DOCS}/docs", kind="docs", link=DOCS, headers={"x-ms-continuation": token})
+        response = await raw.send(
+            "GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers={"x-ms-continuation": token}
+        )
         assert (response.status, token) == (400, token)
 
 

@@ -12,10 +12,7 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.errors import fails_with
-from tests.raw_client import RawClient
-
-LINK = "dbs/db/colls/items"
-KEY = {"x-ms-documentdb-partitionkey": '["p"]'}
+from tests.raw_client import CONTAINER, RawClient
 
 
 async def rows(container: ContainerProxy, query: str) -> list[Any]:
@@ -29,7 +26,7 @@ async def test_a_container_has_a_limited_number_of_scripts(
     script = {"body": "function () {}", "triggerType": "Pre", "triggerOperation": "All"}
 
     responses = [
-        await raw.send("POST", f"/{LINK}/{kind}", kind=kind, link=LINK, body={**script, "id": f"s{number}"})
+        await raw.send("POST", f"/{CONTAINER}/{kind}", kind=kind, link=CONTAINER, body={**script, "id": f"s{number}"})
         for number in range(most + 1)
     ]
 
@@ -109,8 +106,7 @@ async def test_a_name_has_at_most_255_allowed_characters(raw: RawClient, databas
 
 async def test_an_id_is_limited_in_bytes(raw: RawClient, container: ContainerProxy) -> None:
     async def status(item_id: str) -> int:
-        body = {"id": item_id, "pk": "p"}
-        return (await raw.send("POST", f"/{LINK}/docs", kind="docs", link=LINK, body=body, headers=KEY)).status
+        return (await raw.create_item({"id": item_id, "pk": "p"})).status
 
     assert await status("ü" * 511) == 201
     assert await status("ü" * 512) == 400

@@ -8,7 +8,9 @@ import pytest
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 from tests.errors import fails_with
-from tests.raw_client import RawClient
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
+
+LINK = f"{CONTAINER}/docs/a"
 
 
 @pytest.fixture
@@ -112,14 +114,9 @@ async def test_a_patch_has_at_most_ten_operations(container: ContainerProxy, ite
 async def test_the_javascript_sdks_bare_array_is_accepted(
     raw: RawClient, container: ContainerProxy, item: dict[str, Any]
 ) -> None:
-    response = await raw.send(
-        "PATCH",
-        "/dbs/db/colls/items/docs/a",
-        kind="docs",
-        link="dbs/db/colls/items/docs/a",
-        body=[{"op": "incr", "path": "/n", "value": 1}],
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    body = [{"op": "incr", "path": "/n", "value": 1}]
+
+    response = await raw.send("PATCH", f"/{LINK}", kind="docs", link=LINK, body=body, headers=PARTITION_KEY)
 
     assert (response.status, response.json["n"]) == (200, 5)
 
@@ -128,14 +125,9 @@ async def test_the_javascript_sdks_bare_array_is_accepted(
 async def test_an_operation_name_must_be_a_string(
     raw: RawClient, container: ContainerProxy, item: dict[str, Any], op: Any
 ) -> None:
-    response = await raw.send(
-        "PATCH",
-        "/dbs/db/colls/items/docs/a",
-        kind="docs",
-        link="dbs/db/colls/items/docs/a",
-        body={"operations": [{"op": op, "path": "/n", "value": 1}]},
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    body = {"operations": [{"op": op, "path": "/n", "value": 1}]}
+
+    response = await raw.send("PATCH", f"/{LINK}", kind="docs", link=LINK, body=body, headers=PARTITION_KEY)
 
     assert response.status == 400
 

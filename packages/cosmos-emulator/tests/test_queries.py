@@ -13,9 +13,9 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.errors import fails_with
-from tests.raw_client import RawClient, RawResponse
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
-PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
+PATH = f"/{CONTAINER}/docs"
 NAMES = [f"key {number}" for number in range(12)]
 
 
@@ -35,7 +35,7 @@ async def rows(container: ContainerProxy, query: str, **options: Any) -> list[An
 async def post(raw: RawClient, query: str, **headers: str) -> RawResponse:
     sent = {"x-ms-documentdb-isquery": "True", "Content-Type": "application/query+json"}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-    return await raw.send("POST", PATH, kind="docs", link=LINK, body={"query": query}, headers=sent)
+    return await raw.send("POST", PATH, kind="docs", link=CONTAINER, body={"query": query}, headers=sent)
 
 
 @pytest.mark.parametrize("value", ["a", 'quote " and \\', "ü€😀", 1, 1.5, True, None, [1, "b"], {"x": [None]}])
@@ -70,7 +70,7 @@ async def test_a_body_without_a_query_is_rejected(raw: RawClient, container: Con
     headers = {"x-ms-documentdb-isquery": "True", "x-ms-documentdb-partitionkey": '["p"]'}
 
     for body in ({}, {"query": 5}, {"query": "SELECT 1", "parameters": [{"name": "n", "value": 1}]}):
-        response = await raw.send("POST", PATH, kind="docs", link=LINK, body=body, headers=headers)
+        response = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=body, headers=headers)
         assert response.status == 400
 
 
@@ -140,7 +140,7 @@ async def test_a_query_plan_request_does_not_run_the_query(
     }
     body = {"query": "SELECT TOP 3 * FROM c ORDER BY c.n", "id": "not an item", "pk": "p"}
 
-    plan = await raw.send("POST", PATH, kind="docs", link=LINK, body=body, headers=headers)
+    plan = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=body, headers=headers)
 
     assert (plan.status, plan.json["queryInfo"]["top"], plan.json["queryInfo"]["orderBy"]) == (200, 3, ["Ascending"])
     assert "formattableorderbyquery" in plan.json["queryInfo"]["rewrittenQuery"]
@@ -151,7 +151,7 @@ async def test_the_plan_for_one_key_targets_its_hash(raw: RawClient, container: 
     headers = {"x-ms-cosmos-is-query-plan-request": "True"}
     body = {"query": "SELECT * FROM c WHERE c.pk = 'p1'"}
 
-    plan = await raw.send("POST", PATH, kind="docs", link=LINK, body=body, headers=headers)
+    plan = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=body, headers=headers)
 
     epk = "062B23DEC15212F01B9A85F4E93A940C"
     assert plan.json["queryRanges"] == [{"min": epk, "max": epk, "isMinInclusive": True, "isMaxInclusive": True}]
@@ -161,7 +161,7 @@ async def test_a_feature_the_client_does_not_support_is_rejected(raw: RawClient,
     headers = {"x-ms-cosmos-is-query-plan-request": "True", "x-ms-cosmos-supported-query-features": "Top"}
     body = {"query": "SELECT * FROM c ORDER BY c.n"}
 
-    assert (await raw.send("POST", PATH, kind="docs", link=LINK, body=body, headers=headers)).status == 400
+    assert (await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=body, headers=headers)).status == 400
 
 
 async def test_feed_ranges_partition_the_rows(spread: ContainerProxy) -> None:
@@ -340,11 +340,11 @@ async def test_an_empty_page_has_a_continuation_token(
 
 
 async def test_a_continuation_token_survives_a_restart(settings: EmulatorSettings, tmp_path: Path) -> None:
-    kept = replace(settings, data_dir=tmp_path)
+    durable = replace(settings, data_dir=tmp_path)
     queries = ("SELECT VALUE c.n FROM c", "SELECT VALUE c.n FROM c ORDER BY c.n DESC")
     found: dict[str, list[int]] = {}
     tokens: dict[str, str] = {}
-    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
         container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
         for number in range(5):
             await container.create_item({"id": str(number), "pk": "p", "n": number})
@@ -353,7 +353,7 @@ async def test_a_continuation_token_survives_a_restart(settings: EmulatorSetting
             found[query] = [row async for row in await anext(pages)]
             tokens[query] = pages.continuation_token
 
-    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
         container = client.get_database_client("db").get_container_client("items")
         for query in queries:
             rest = container.query_items(query, partition_key="p", max_item_count=2).by_page(tokens[query])

@@ -8,12 +8,10 @@ from tests.errors import fails_with
 from tests.raw_client import RawClient, RawResponse
 
 ITEM = {"id": "a", "pk": "p"}
-LINK = "dbs/db/colls/items"
 
 
 async def read(raw: RawClient, token: str) -> RawResponse:
-    headers = {"x-ms-documentdb-partitionkey": '["p"]', "x-ms-session-token": token}
-    return await raw.send("GET", f"/{LINK}/docs/a", kind="docs", link=f"{LINK}/docs/a", headers=headers)
+    return await raw.read_item("a", {"x-ms-session-token": token})
 
 
 async def written(container: ContainerProxy) -> tuple[str, int]:

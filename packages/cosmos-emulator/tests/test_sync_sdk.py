@@ -38,11 +38,11 @@ def items(container: ContainerProxy) -> None:
 def queries(container: ContainerProxy) -> None:
     for number in range(20):
         container.create_item({"id": str(number), "pk": f"key {number}", "n": number})
-    everywhere = {"enable_cross_partition_query": True}
+    cross_partition = {"enable_cross_partition_query": True}
 
-    top = container.query_items("SELECT TOP 3 VALUE c.n FROM c ORDER BY c.n DESC", **everywhere)
-    count = container.query_items("SELECT VALUE COUNT(1) FROM c WHERE c.n >= 5", **everywhere)
-    distinct = container.query_items("SELECT DISTINCT VALUE c.n % 3 FROM c", **everywhere)
+    top = container.query_items("SELECT TOP 3 VALUE c.n FROM c ORDER BY c.n DESC", **cross_partition)
+    count = container.query_items("SELECT VALUE COUNT(1) FROM c WHERE c.n >= 5", **cross_partition)
+    distinct = container.query_items("SELECT DISTINCT VALUE c.n % 3 FROM c", **cross_partition)
 
     assert list(top) == [19, 18, 17]
     assert list(count) == [15]
@@ -98,16 +98,15 @@ def containers(container: ContainerProxy) -> None:
         database = client.create_database("other", offer_throughput=500)
         with fails_with(409):
             client.create_database("other")
-        made = database.create_container("c", PartitionKey("/pk"), default_ttl=60)
-        database.replace_container(made, PartitionKey("/pk"), default_ttl=30)
-        assert made.read()["defaultTtl"] == 30
+        created = database.create_container("c", PartitionKey("/pk"), default_ttl=60)
+        database.replace_container(created, PartitionKey("/pk"), default_ttl=30)
+        assert created.read()["defaultTtl"] == 30
         assert [container["id"] for container in database.list_containers()] == ["c"]
-        assert [database["id"] for database in client.query_databases("SELECT * FROM r WHERE r.id = 'other'")] == [
-            "other"
-        ]
+        found = client.query_databases("SELECT * FROM r WHERE r.id = 'other'")
+        assert [database["id"] for database in found] == ["other"]
         client.delete_database("other")
         with fails_with(404, 1003):
-            made.read_item("a", "p")
+            created.read_item("a", "p")
 
 
 def pages(container: ContainerProxy) -> None:
@@ -121,10 +120,10 @@ def pages(container: ContainerProxy) -> None:
     }
 
     first = container.query_items(**query).by_page()
-    begun = list(next(first))
+    first_page = list(next(first))
     rest = container.query_items(**query).by_page(first.continuation_token)
 
-    assert begun + [row for page in rest for row in page] == [8, 7, 6, 5, 4, 3, 2]
+    assert first_page + [row for page in rest for row in page] == [8, 7, 6, 5, 4, 3, 2]
     assert len(list(container.read_all_items(max_item_count=2))) == 9
     assert len(container.read_items([(str(number), "p") for number in range(5)])) == 5
 

@@ -12,7 +12,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import CosmosEmulator
 from tests.clock import Clock
 from tests.errors import fails_with
-from tests.raw_client import RawClient, RawResponse
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
 from tests.polling import eventually
 
@@ -28,7 +28,7 @@ def partitions(emulator: CosmosEmulator) -> int:
 
 
 @pytest.fixture
-async def impatient(emulator: CosmosEmulator) -> AsyncIterator[CosmosClient]:
+async def no_retry_client(emulator: CosmosEmulator) -> AsyncIterator[CosmosClient]:
     """Enable throttling, and connect a client that does not retry."""
     emulator.settings.throttle = True
     async with CosmosClient(emulator.endpoint, emulator.key, retry_throttle_backoff_max=NO_RETRY_S) as client:
@@ -61,20 +61,12 @@ async def spend(container: ContainerProxy, key: str = "p") -> float:
     raise AssertionError("no request was throttled")
 
 
-async def raw_create(raw: RawClient, name: str) -> RawResponse:
-    link = "dbs/db/colls/items"
-    headers = {"x-ms-documentdb-partitionkey": '["p"]'}
-    return await raw.send(
-        "POST", f"/{link}/docs", kind="docs", link=link, body={"id": name, "pk": "p"}, headers=headers
-    )
-
-
 async def test_a_partition_over_its_budget_returns_429(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient, raw: RawClient
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient
 ) -> None:
-    spent_ru = await spend(database_of(impatient).get_container_client("items"))
+    spent_ru = await spend(database_of(no_retry_client).get_container_client("items"))
 
-    refusal = await raw_create(raw, "late")
+    refusal = await raw.create_item({"id": "late", "pk": "p"})
 
     assert 400 <= spent_ru < 500
     assert (refusal.status, refusal.headers["x-ms-substatus"]) == (429, "3200")
@@ -83,22 +75,22 @@ async def test_a_partition_over_its_budget_returns_429(
 
 
 async def test_a_throttled_write_is_not_stored_and_succeeds_in_the_next_second(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient, raw: RawClient, clock: Clock
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient, clock: Clock
 ) -> None:
-    await spend(database_of(impatient).get_container_client("items"))
-    await raw_create(raw, "late")
+    await spend(database_of(no_retry_client).get_container_client("items"))
+    await raw.create_item({"id": "late", "pk": "p"})
 
     clock.advance(1)
 
     with fails_with(404):
         await container.read_item("late", "p")
-    assert (await raw_create(raw, "late")).status == 201
+    assert (await raw.create_item({"id": "late", "pk": "p"})).status == 201
 
 
 async def test_reads_and_queries_are_throttled_but_metadata_is_not(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
-    throttled = database_of(impatient).get_container_client("items")
+    throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
 
     with fails_with(429, 3200):
@@ -110,11 +102,11 @@ async def test_reads_and_queries_are_throttled_but_metadata_is_not(
 
 
 async def test_throughput_is_divided_among_physical_partitions(
-    emulator: CosmosEmulator, database: DatabaseProxy, impatient: CosmosClient
+    emulator: CosmosEmulator, database: DatabaseProxy, no_retry_client: CosmosClient
 ) -> None:
     emulator.settings.partitions = 2
     await database.create_container("two", PartitionKey("/pk"), offer_throughput=600)
-    container = database_of(impatient).get_container_client("two")
+    container = database_of(no_retry_client).get_container_client("two")
 
     spent_ru = await spend(container, "a")
     others = [await charge_of(container, {"id": "one", "pk": key}) for key in "bcdefgh"]
@@ -131,8 +123,8 @@ async def query(raw: RawClient, text: str) -> RawResponse:
         "x-ms-documentdb-query-enablecrosspartition": "True",
         "x-ms-max-item-count": "1000",
     }
-    link = "dbs/db/colls/items"
-    return await raw.send("POST", f"/{link}/docs", kind="docs", link=link, body={"query": text}, headers=headers)
+    body = {"query": text}
+    return await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, headers=headers)
 
 
 async def test_a_query_is_charged_to_each_partition_that_it_visits(
@@ -157,18 +149,18 @@ async def test_a_query_is_charged_to_each_partition_that_it_visits(
 
 
 async def test_autoscale_provides_its_maximum(
-    partitions: int, database: DatabaseProxy, impatient: CosmosClient
+    partitions: int, database: DatabaseProxy, no_retry_client: CosmosClient
 ) -> None:
     throughput = ThroughputProperties(auto_scale_max_throughput=1000)
     await database.create_container("scaled", PartitionKey("/pk"), offer_throughput=throughput)
 
-    assert 1000 <= await spend(database_of(impatient).get_container_client("scaled")) < 1100
+    assert 1000 <= await spend(database_of(no_retry_client).get_container_client("scaled")) < 1100
 
 
 async def test_a_throughput_increase_applies_at_once(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
-    throttled = database_of(impatient).get_container_client("items")
+    throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
 
     await container.replace_throughput(800)
@@ -177,12 +169,12 @@ async def test_a_throughput_increase_applies_at_once(
 
 
 async def test_containers_share_their_databases_throughput(
-    partitions: int, client: CosmosClient, impatient: CosmosClient
+    partitions: int, client: CosmosClient, no_retry_client: CosmosClient
 ) -> None:
     shared = await client.create_database("shared", offer_throughput=500)
     for name in ("one", "two"):
         await shared.create_container(name, PartitionKey("/pk"))
-    throttled = impatient.get_database_client("shared")
+    throttled = no_retry_client.get_database_client("shared")
 
     spent_ru = await spend(throttled.get_container_client("one"))
 
@@ -191,9 +183,9 @@ async def test_containers_share_their_databases_throughput(
 
 
 async def test_throttling_can_be_turned_off_at_run_time(
-    partitions: int, emulator: CosmosEmulator, container: ContainerProxy, impatient: CosmosClient
+    partitions: int, emulator: CosmosEmulator, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
-    throttled = database_of(impatient).get_container_client("items")
+    throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
 
     emulator.settings.throttle = False
@@ -202,9 +194,9 @@ async def test_throttling_can_be_turned_off_at_run_time(
 
 
 async def test_the_sdk_retries_a_throttled_write_once_in_the_next_second(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient, emulator: CosmosEmulator, clock: Clock
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, emulator: CosmosEmulator, clock: Clock
 ) -> None:
-    await spend(database_of(impatient).get_container_client("items"))
+    await spend(database_of(no_retry_client).get_container_client("items"))
     clock.advance(0.9)
     seen = emulator.faults.add("500 operation=create probability=0")
     writing = asyncio.create_task(container.create_item({"id": "late", "pk": "p"}))

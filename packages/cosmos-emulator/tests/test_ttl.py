@@ -74,13 +74,6 @@ async def test_a_new_default_ttl_applies_to_existing_items(database: DatabasePro
 
 @pytest.mark.parametrize("ttl", [0, None, -2, "5", 1.5, True, 2147483648])
 async def test_an_invalid_ttl_is_rejected(container: ContainerProxy, raw: RawClient, ttl: Any) -> None:
-    response = await raw.send(
-        "POST",
-        "/dbs/db/colls/items/docs",
-        kind="docs",
-        link="dbs/db/colls/items",
-        body={"id": "a", "pk": "p", "ttl": ttl},
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    response = await raw.create_item({"id": "a", "pk": "p", "ttl": ttl})
 
     assert response.status == 400
