@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
+from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, RawClient, RawResponse
 
@@ -242,7 +243,7 @@ async def test_the_sdk_reads_the_prefix_of_a_hierarchical_key(database: Database
 async def test_a_continuation_token_survives_a_restart(settings: EmulatorSettings, tmp_path: Path) -> None:
     """The token contains the container's rid and the etag of each of four ranges."""
     durable = replace(settings, data_dir=tmp_path)
-    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(durable) as client:
         container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
         for number in range(12):
             await container.create_item({"id": str(number), "pk": f"key {number}"})
@@ -250,7 +251,7 @@ async def test_a_continuation_token_survives_a_restart(settings: EmulatorSetting
         before = [item["id"] async for page in pages async for item in page]
         token = pages.continuation_token
 
-    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(durable) as client:
         container = client.get_database_client("db").get_container_client("items")
         await container.upsert_item({"id": "7", "pk": "key 7"})
         await container.create_item({"id": "new", "pk": "key 3"})

@@ -15,6 +15,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import AzureError
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
+from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 from tests.processes import emulator_process
 
@@ -62,7 +63,7 @@ async def test_a_signal_shuts_the_process_down_cleanly(tmp_path: Path, number: s
 
 async def test_rids_etags_lsns_and_scripts_survive_a_restart(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, partitions=1)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"), default_ttl=-1)
         before = await container.read()
@@ -75,7 +76,7 @@ async def test_rids_etags_lsns_and_scripts_survive_a_restart(tmp_path: Path) -> 
             assert [change["id"] async for change in page] in (["a"], [])
         token = pages.continuation_token
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = client.get_database_client("db")
         container = database.get_container_client("items")
         assert await container.read() == before
@@ -92,7 +93,7 @@ async def test_rids_etags_lsns_and_scripts_survive_a_restart(tmp_path: Path) -> 
 
 async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"))
         await container.create_item({"id": "a", "pk": "p"})
@@ -104,10 +105,10 @@ async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
 
 async def test_an_emulator_without_a_data_directory_keeps_nothing() -> None:
     settings = EmulatorSettings()
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         await client.create_database("db")
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         with fails_with(404):
             await client.get_database_client("db").read()
 
@@ -128,7 +129,7 @@ async def test_expired_items_are_purged_from_the_file(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, partitions=1, purge_interval_s=0.05)
     now = settings.clock()
     settings.clock = lambda: now
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"), default_ttl=5)
         for number in range(20):
@@ -171,7 +172,7 @@ async def _blocked_write(container: ContainerProxy) -> asyncio.Task[Any]:
 
 async def test_deleting_a_container_during_writes_leaves_no_files(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=2)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"))
         await container.scripts.create_stored_procedure({"id": "endless", "body": "function () { while (true) {} }"})

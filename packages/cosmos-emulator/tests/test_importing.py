@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
+from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 
 DEFINITION = {
@@ -49,7 +50,7 @@ async def test_imported_items_behave_like_created_items(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path / "data")
     now = settings.clock()
     settings.clock = lambda: now + 60
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         container = _container(client)
         read = await container.read_item("3", "p3")
         assert {name: read[name] for name in items[3]} == items[3]

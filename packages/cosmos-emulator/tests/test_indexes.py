@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
+from tests.emulator_client import emulator_client
 
 COUNT = 3000
 NAMED = {
@@ -70,7 +71,7 @@ async def test_an_indexed_query_reads_few_more_items_than_it_returns(
 ) -> None:
     settings = await asyncio.to_thread(_import, data, tmp_path, NAMED)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         rows, count = await _rows_and_reads(_container(client), query)
         assert rows == found
         assert count <= len(found) + 3
@@ -79,7 +80,7 @@ async def test_an_indexed_query_reads_few_more_items_than_it_returns(
 async def test_a_new_policy_builds_and_drops_indexes_in_the_background(data: Path, tmp_path: Path) -> None:
     settings = await asyncio.to_thread(_import, data, tmp_path, NO_PATHS)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         container = _container(client)
         assert await _rows_and_reads(container, NEWEST) == ([9, 8, 7], COUNT)
 
@@ -96,11 +97,11 @@ async def test_a_new_policy_builds_and_drops_indexes_in_the_background(data: Pat
 async def test_a_wildcard_path_is_indexed_after_a_slow_query(data: Path, tmp_path: Path) -> None:
     settings = await asyncio.to_thread(_import, data, tmp_path, ALL_PATHS)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         container = _container(client)
         assert await _rows_and_reads(container, FEW) == ([0, 1, 2], COUNT)
         await _eventually_reads_few(container, FEW, [0, 1, 2])
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         assert await _rows_and_reads(_container(client), FEW) == ([0, 1, 2], 3)
 
 
@@ -108,7 +109,7 @@ async def test_a_data_directory_without_indexes_gets_them(data: Path, tmp_path: 
     settings = await asyncio.to_thread(_import, data, tmp_path, NAMED)
     await asyncio.to_thread(_forget_indexes, tmp_path)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         await _eventually_reads_few(_container(client), NEWEST, [9, 8, 7])
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from cosmos_emulator import EmulatorSettings
+from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, RawClient, RawResponse
 
@@ -344,7 +345,7 @@ async def test_a_continuation_token_survives_a_restart(settings: EmulatorSetting
     queries = ("SELECT VALUE c.n FROM c", "SELECT VALUE c.n FROM c ORDER BY c.n DESC")
     found: dict[str, list[int]] = {}
     tokens: dict[str, str] = {}
-    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(durable) as client:
         container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
         for number in range(5):
             await container.create_item({"id": str(number), "pk": "p", "n": number})
@@ -353,7 +354,7 @@ async def test_a_continuation_token_survives_a_restart(settings: EmulatorSetting
             found[query] = [row async for row in await anext(pages)]
             tokens[query] = pages.continuation_token
 
-    async with CosmosEmulator(durable) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(durable) as client:
         container = client.get_database_client("db").get_container_client("items")
         for query in queries:
             rest = container.query_items(query, partition_key="p", max_item_count=2).by_page(tokens[query])
