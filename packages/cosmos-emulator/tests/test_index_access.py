@@ -1,4 +1,4 @@
-"""An index never changes an answer: whatever the policy, the items and the query, pages are those of a scan."""
+"""Indexes never change results: for any policy, items, and query, pages equal a full scan."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def _condition(path: str, operator: str, operands: list[str]) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small_pieces() -> Iterator[None]:
-    """Lets a dozen items be read as thousands are: in pieces, and sometimes in the order of an index."""
+def _small_chunks() -> Iterator[None]:
+    """Lower the limits so that a few items exercise chunked and ordered reads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_selection, "_FEW", 3)
         patch.setattr(index_selection, "_PROBES", (3, 6))
@@ -136,7 +136,7 @@ def runner() -> Iterator[asyncio.Runner]:
     texts=st.lists(queries(), min_size=1, max_size=6),
     page_size=st.sampled_from([1, 2, 5, 100]),
 )
-def test_pages_are_those_of_a_scan(
+def test_paged_results_equal_a_full_scan(
     tmp_path_factory: pytest.TempPathFactory,
     runner: asyncio.Runner,
     policy: dict[str, Any],
@@ -181,14 +181,14 @@ async def _write(container: Container, stored: list[dict[str, Any]], first: int)
 async def _change(
     container: Container, changed: list[tuple[int, dict[str, Any] | None]], stored: list[dict[str, Any]]
 ) -> None:
-    gone: set[int] = set()
+    deleted: set[int] = set()
     for number, document in changed:
-        if number >= len(stored) or number in gone:
+        if number >= len(stored) or number in deleted:
             continue
         async with container.partitions[0].transaction() as items:
             partition, reference = _logical(container, items, stored[number]["pk"]), ItemReference(str(number))
             if document is None:
-                gone.add(number)
+                deleted.add(number)
                 delete(partition, reference)
             else:
                 replace(partition, reference, {**document, "pk": stored[number]["pk"], "id": str(number)})
@@ -220,6 +220,6 @@ def _paged(container: Container, text: QueryText, slices: list[Slice], page_size
 
 
 def _scanned(text: QueryText, slices: list[Slice]) -> list[str]:
-    (one,) = slices
-    found = [item.document() for item in one.items.scan(one.scope, SCAN_START, 1000)]
+    (whole,) = slices
+    found = [item.document() for item in whole.items.scan(whole.scope, SCAN_START, 1000)]
     return [json_text.dump(row).decode() for row in text.compile().run(found)]

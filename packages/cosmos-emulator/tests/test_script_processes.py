@@ -19,7 +19,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY
 from tests.processes import emulator_process
 
-from tests.polling import until
+from tests.polling import eventually as until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 

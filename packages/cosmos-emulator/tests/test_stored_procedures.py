@@ -12,8 +12,8 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from azure.cosmos.partition_key import NonePartitionKeyValue
 from cosmos_emulator import CosmosEmulator
+from tests.errors import fails_with as refused
 from tests.raw_client import RawClient
-from tests.refusals import refused
 
 LINK = "dbs/db/colls/items"
 
