@@ -99,7 +99,6 @@ async def test_failures_are_informational_findings(blog: Blog, seeded: ManagedBl
     findings = await verify(seeded)
 
     assert findings == [Finding(Kind.FAILURE, "on_x", "2 stored for replay")]
-    assert findings == [Finding(Kind.FAILURE, "on_x", "2 stored for replay")]
 
 
 async def test_only_an_old_unconfirmed_reservation_is_reported(blog: Blog, seeded: ManagedBlog) -> None:
