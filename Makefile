@@ -66,7 +66,7 @@ chaos: setup
 
 schemathesis: export REQUESTS ?= 10000
 schemathesis: setup .venv-audit/.installed
-	$(BIN)/python -m tests.fuzz.described --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
+	$(BIN)/python -m tests.fuzz.schemathesis_run --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
 
 audit: setup .venv-audit/.installed
 	$(BIN)/python .ci/bandit_findings.py $(AUDIT)/bandit
