@@ -1,5 +1,7 @@
-"""`python -m bench.capacity`: measures, computes, and prints the tables as Markdown; `--write` puts them into
-docs/scale.md. Takes some minutes, most of them for the hot post."""
+"""Measure, compute and print the tables of docs/scale.md: `python -m bench.capacity`.
+
+`--write` updates docs/scale.md. Takes several minutes, mostly for the hot post.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ _ATTEMPTS: Final = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; the exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.capacity", description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"keep the tables in {_PAGE.relative_to(REPOSITORY)}")
+    parser.add_argument("--write", action="store_true", help=f"write the tables to {_PAGE.relative_to(REPOSITORY)}")
     given = parser.parse_args(arguments)
     command = "python -m bench.capacity" + (" --write" if given.write else "")
     tables = asyncio.run(_tables(command))
@@ -53,13 +55,13 @@ async def _tables(command: str) -> str:
 
 
 async def _take(number: int) -> Taken:
-    """A machine that is busy with other things may let a batch pass its deadline: then it is run once more."""
-    _say(f"a hot post: {WAYS[number].name}")
+    """Measure one case; retry because a batch may exceed its deadline on a busy machine."""
+    _say(f"hot post: {WAYS[number].name}")
     for _ in range(_ATTEMPTS - 1):
         try:
             return await take(WAYS[number])
         except DatabaseUnavailable as error:
-            _say(f"once more: {error.reason}")
+            _say(f"retrying: {error.reason}")
     return await take(WAYS[number])
 
 

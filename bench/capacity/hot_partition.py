@@ -1,10 +1,9 @@
-"""How many likes of one post its partition takes within a second before it refuses one: run against the emulator with
-`throttle`, whose clock stands still, so that it is always the same second however long the run takes.
+"""Measure how many likes of one post its partition accepts in a second.
 
-The likes go through the app's own transactions. A "process" is a group commit of its own (`PostCommits`): that is all
-that the database sees of one. For the remedy, sharding, each like goes to one of several logical partitions, which has
-a counter of its own: an item with the type of a post, so that the same group commit serves it unchanged. The app itself
-has no shards.
+Runs against the emulator with `throttle` and a stopped clock, so that a run always takes one second of its time. The
+likes use the app's own transactions. A "process" is a separate group commit (`PostCommits`), which is all that the
+database sees of one. For the remedy of sharding, which the app does not have, likes go to several logical partitions,
+each with a counter item of type post, so that the same group commit works unchanged.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _FEW_AT_ONCE: Final = 4
 
 @dataclass(frozen=True)
 class Way:
-    """How likes are written: by how many processes, with or without group commit, over how many logical partitions."""
+    """A way to write likes: number of processes, group commit or not, number of shards."""
 
     name: str
     processes: int
@@ -57,8 +56,8 @@ class Way:
 
     @property
     def clients(self) -> int:
-        """As many as a partition can be kept busy with, for each; few where each like is a request of its own, for
-        those under way go beyond the second's throughput."""
+        """Enough clients to keep the partitions busy; few without group commit, because concurrent requests exceed the
+        second's throughput."""
         return _AT_ONCE * self.partitions if self.grouped else _FEW_AT_ONCE
 
 
@@ -72,9 +71,11 @@ WAYS: Final = (
 
 @dataclass(frozen=True)
 class Taken:
-    """`before_refusal` likes were written until the first was refused, `in_all` until every logical partition refused.
-    They were charged `charged_ru`, refusals among it; `budget_ru` is what all physical partitions have in a second. The
-    charge may go beyond it: requests that are under way when it is spent are carried out."""
+    """Likes written before the first refusal and until every logical partition refused, and their charges.
+
+    `budget_ru` is what all physical partitions have in a second. Charges may exceed it, because requests that are in
+    progress when it is used up still complete.
+    """
 
     way: Way
     before_refusal: int
@@ -84,22 +85,22 @@ class Taken:
 
     @property
     def ru_per_like(self) -> float:
-        """Of the likes that were written in all."""
+        """Mean charge of all likes written."""
         return self.charged_ru / max(1, self.in_all)
 
 
 async def take(way: Way, *, partition_ru: int = int(PARTITION_RU.value)) -> Taken:
-    """One second of `way`: as many likes at a time as there is place for, until nothing more is taken."""
+    """Write as many likes as one second accepts."""
     async with _one_second(way, partition_ru) as (posts, targets, meter):
         run = _Run(posts, _writers(way), cycle(targets))
-        with meter.reading() as reading, patience(0):  # the first 429 is told, not waited for
+        with meter.reading() as reading, patience(0):  # fail on the first 429 instead of retrying
             await asyncio.gather(*(run.work() for _ in range(way.clients)))
         return Taken(way, run.before_refusal, run.written, reading.charges.posts, partition_ru * way.partitions)
 
 
 @dataclass
 class _Run:
-    """Workers that like until the partition that they are at refuses. Its shard is left out from then on."""
+    """Workers that like until their partition refuses, which excludes its shard."""
 
     posts: Container
     writers: Callable[[], Contributions]
@@ -123,7 +124,7 @@ class _Run:
                 self.before_refusal += 1
 
     def _next(self) -> str | None:
-        """In turn; None when each has refused."""
+        """Return the next shard, or None if all have refused."""
         first = None
         for target in self.targets:
             if target not in self.refusing:
@@ -145,7 +146,7 @@ def _writers(way: Way) -> Callable[[], Contributions]:
 
 @asynccontextmanager
 async def _one_second(way: Way, partition_ru: int) -> AsyncIterator[tuple[Container, list[str], ContainerMeter]]:
-    """A post, or its shards, and a database in which all that follows happens in one second."""
+    """Create a post or its shards in a database whose clock is stopped."""
     second = time.time()
     settings = EmulatorSettings(partitions=way.partitions, clock=lambda: second)
     async with CosmosEmulator(settings) as emulator:
@@ -172,5 +173,5 @@ def _post(post_id: str) -> Item:
 
 
 def _counter(post_id: str) -> Item:
-    """What a shard keeps of its post."""
+    """Return the counter item of a shard."""
     return {"id": post_id, "postId": post_id, "type": Post.TYPE, "likeCount": 0, "commentCount": 0, "version": 1}

@@ -1,4 +1,4 @@
-"""Q2, a post over HTTP from the app on the Functions host, against the SDK's point read that it is made of."""
+"""Compare Q2 over HTTP through the Functions host with the SDK's point read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WARM_UP: Final = 50
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """The app listens to its change feeds meanwhile, as it does in earnest."""
+    """Measure both while the app listens to its change feeds."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "http"))
         settings = server.settings(_DATABASE)
@@ -45,7 +45,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
         times = await in_turn({"http": over_http, "sdk": by_sdk}, sizes.repetitions, warm_up=_WARM_UP)
     return [
         Finding.at_most(
-            "Q2 over HTTP through the Functions host, p50, against the bare point read of the SDK",
+            "Q2 over HTTP through the Functions host, p50, against the SDK's point read",
             _TARGET,
             times["http"].p50_ms / times["sdk"].p50_ms,
             "×",

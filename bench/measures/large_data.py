@@ -1,7 +1,6 @@
-"""A million items in a container: how fast they come in, what a request costs among them, how soon the emulator starts
-on them, and its memory.
+"""Measure import, requests, startup and memory with a million items per container.
 
-One data directory with the blog's containers and policies twice, few items in the one database and many in the other.
+One data directory holds the blog's containers twice, in a small and a large database.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ _PER_SECOND: Final = 10_000
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """All of it, on one data directory, which is filled first."""
+    """Fill one data directory and run all measures on it."""
     data_dir = directory / "data"
     async with emulator(data_dir) as server:
         for database in (growth.SMALL, growth.LARGE):
             await provision(server.settings(database))
     rate = await _fill(sizes, directory, data_dir)
     loaded = Finding(
-        f"import of {sizes.large:,} items into a container with the blog's policy",
-        f"at least {_PER_SECOND:,} a second",
-        f"{rate:,.0f} a second",
+        f"import of {sizes.large:,} items into a container with the blog's indexing policy",
+        f"at least {_PER_SECOND:,}/s",
+        f"{rate:,.0f}/s",
         rate >= _PER_SECOND,
-        "the whole process, its start included",
+        "the whole process, including its start",
     )
     return [
         loaded,
@@ -46,7 +45,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
 
 
 async def _fill(sizes: Sizes, directory: Path, data_dir: Path) -> float:
-    """Fills both databases. Returns the items a second of the last import, that of the large `posts`."""
+    """Fill both databases; return the items per second of the last import, the large `posts`."""
     rate = 0.0
     for database, container, items in _contents(sizes):
         file = directory / "items.jsonl"

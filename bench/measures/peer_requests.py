@@ -1,4 +1,4 @@
-"""Create, point read and a query of one logical partition, through the Python SDK, against the peer from npm."""
+"""Compare create, point read and single-partition query through the Python SDK with the peer from npm."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bench.sizes import Sizes
 from bench.timing import Action, Times, exhaust, in_turn
 
 _ITEMS: Final = 1000
-_KEYS: Final = 50  # twenty items in each, of which the query finds half
+_KEYS: Final = 50  # 20 items each, of which the query returns half
 _WARM_UP: Final = 30
 _QUERY: Final = "SELECT * FROM c WHERE c.pk = @pk AND c.place >= 10"
-# As its command line serves; and over plain HTTP on connections that stay open, an option for those who embed it.
+# "Shipped" is what its command line starts; "fastest" uses an option for embedding it.
 _SHIPPED: Final = "the peer as shipped (HTTPS, a connection each)"
 _FASTEST: Final = "the peer at its fastest (HTTP, connections kept)"
 _PEERS: Final = (_SHIPPED, _FASTEST)
@@ -27,7 +27,7 @@ _OURS: Final = ("durable", "in memory")
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """A finding for each request and each way of keeping the data."""
+    """Measure each request for each storage mode and peer mode."""
     async with AsyncExitStack() as stack:
         servers: dict[str, Server] = {
             "durable": await stack.enter_async_context(emulator(directory / "durable")),
@@ -41,7 +41,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
             "point read": {name: _read(container) for name, container in containers.items()},
             "query of one partition": {name: _query(container) for name, container in containers.items()},
         }
-        # The query comes before the creates: it must meet the same thousand items everywhere.
+        # The query runs before the creates, so that it finds the same items everywhere.
         return [
             _finding(request, where, peer_mode, times)
             for request in ("query of one partition", "point read", "create")

@@ -1,4 +1,4 @@
-"""The ten requests on an account that is there: any emulator, or the service, whose charges are its own."""
+"""Measure the ten requests on an existing account: an emulator, or the service with its own charges."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from shared.settings import Settings
 
 @dataclass(frozen=True)
 class Measured:
-    """The costs, and the physical partitions of `posts`."""
+    """Costs of the requests and the number of physical partitions of `posts`."""
 
     costs: Costs
     partitions: int
 
 
 async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Measured:
-    """All requests on models that hold the plan; first the reads, which the writes would change."""
+    """Measure all requests, reads first, because writes change the data."""
     costs = await measure_reads(models, plan, repetitions)
     both_ways = [ThisByProcedures(model.database) for model in models if isinstance(model, This)]
     costs |= await measure_writes([*models, *both_ways], plan, repetitions)
@@ -40,9 +40,9 @@ async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: 
 async def measure_account(
     kinds: Sequence[type[Model]], configuration: Settings, plan: ArticlePlan, repetitions: int, throughput: int | None
 ) -> Measured:
-    """Make a database for each model, with `throughput` RU/s each, load it through the SDK, measure, and delete it.
+    """Create and load a database per model, measure, and delete the databases.
 
-    Raises BenchmarkError where one of them is there already: it is not this benchmark's to delete.
+    `throughput` is in RU/s per database. Raises BenchmarkError if one of the databases already exists.
     """
     async with observed_client(configuration) as client:
         await _refuse_present(client, kinds)
@@ -60,7 +60,7 @@ async def measure_account(
 async def _refuse_present(client: CosmosClient, kinds: Sequence[type[Model]]) -> None:
     present = {str(database["id"]) async for database in client.list_databases()}
     if taken := sorted(present & set(map(database_of, kinds))):
-        raise BenchmarkError(f"the account has {', '.join(taken)} already; delete what an earlier run left first")
+        raise BenchmarkError(f"the account already has {', '.join(taken)}; delete leftovers of an earlier run first")
 
 
 async def _delete(client: CosmosClient, kinds: Sequence[type[Model]]) -> None:

@@ -1,8 +1,8 @@
-"""What one like and one comment cost under a burst, with everything that the change feeds do about them afterwards.
+"""Measure one like and one comment in a burst, including the work of the change feeds.
 
-Fifty clients like, then comment on, five posts, each as fast as it gets its answers, which the emulator holds back like
-a network. The change feeds are followed meanwhile (bench/models/following.py) and to their end. All clients are tasks
-of this process, as the requests of one Functions instance are.
+Fifty clients like, then comment on, five posts as fast as they get responses, which the emulator delays like a network.
+The change feeds are followed during the burst and to their end. All clients are tasks of this process, like the
+requests of one Functions instance.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ CLIENTS: Final = 50
 POSTS: Final = 5
 PARTITIONS: Final = 4
 LATENCY: Final = "10ms"
-# Seconds between looks at an idle feed: as the project's triggers are set (functions/change_feed.py), and the trigger's
-# default, which is the article's.
+# Seconds between polls of an idle change feed: this project's (functions/change_feed.py) and the trigger's default.
 POLLS: Final = (0.3, 5.0)
 _CONTENT: Final = ("word " * TEXT_LENGTH)[:TEXT_LENGTH].strip()
 
@@ -35,7 +34,7 @@ Command = Callable[[int], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Burst:
-    """Request units for one like or comment: of the command, of what reacts to it, of that the reads of the feed."""
+    """Request units per like or comment: of the command, of the reactions, and the reactions' feed reads."""
 
     model: str
     command: str
@@ -52,7 +51,7 @@ class Burst:
 
 
 async def measure_bursts(kinds: Sequence[type[Model]], count: int) -> list[Burst]:
-    """Likes and comments, `count` of each, on each model and with each pause between polls."""
+    """Measure `count` likes and comments on each model, for each polling delay."""
     found = []
     for poll_s in POLLS:
         options = ("--partitions", str(PARTITIONS), "--latency", LATENCY)
@@ -124,7 +123,7 @@ def _result(
 
 
 async def _check(model: Model, posts: Sequence[Post], count: int) -> None:
-    """A cheap burst that lost something has no price. Raises BenchmarkError."""
+    """Check the counts after a burst. Raises BenchmarkError."""
     feed = {post.id: post for post in await model.feed()}
     for post in posts:
         stored = await model.get_post(post.id)

@@ -1,4 +1,4 @@
-"""The charts of what was measured."""
+"""Charts of the results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH: Final = 960
 
 
 def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing:
-    """The charge of each request, one bar per model, on a logarithmic axis."""
+    """Draw the charge of each request as one bar per model, on a logarithmic axis."""
     drawing = Drawing(_WIDTH, 430, "Request charge of the article's ten requests, by data model")
     drawing.text(24, 30, "Request units per request, by data model", size=17, bold=True)
     drawing.text(24, 50, subtitle, faint=True)
@@ -41,7 +41,7 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
 
 
 def growth(stages: Sequence[Stage], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
-    """Charge above, median time below, for each request: against the users or the partitions (`along`)."""
+    """Draw charge and median time of each request against users or partitions (`along`)."""
     drawing = Drawing(_WIDTH, 520, title)
     drawing.text(24, 30, title, size=17, bold=True)
     drawing.text(24, 50, subtitle, faint=True)
@@ -52,14 +52,14 @@ def growth(stages: Sequence[Stage], requests: Sequence[str], along: str, title: 
 
 
 def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
-    """How many a second reach their copies."""
+    """Draw the rate of each fan-out."""
     drawing = Drawing(_WIDTH, 96 + 34 * len(found), title)
     drawing.text(24, 30, title, size=17, bold=True)
     drawing.text(24, 50, subtitle, faint=True)
     most = max(one.per_second for one in found)
     for number, one in enumerate(found):
         y = 74.0 + number * 34
-        words = f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'one after another'}"
+        words = f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'sequential'}"
         drawing.text(290, y + 16, words, anchor="end")
         length = 560 * one.per_second / most
         told = f"{one.count:,} in {one.seconds:.1f} s"
@@ -69,7 +69,7 @@ def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
 
 
 def bursts(found: Sequence[Burst], title: str, subtitle: str) -> Drawing:
-    """The charge of one command: its own, and that of the reactions to it."""
+    """Draw the charge of one command and of the reactions to it."""
     drawing = Drawing(_WIDTH, 96 + 34 * len(found), title)
     drawing.text(24, 30, title, size=17, bold=True)
     drawing.text(24, 50, subtitle, faint=True)

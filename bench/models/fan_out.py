@@ -1,7 +1,7 @@
-"""How fast changes reach the copies: posts through the posts feed, and a new name on 20,000 items of 5,000 posts.
+"""Measure how fast changes reach the copies: new posts, and a rename of 20,000 items on 5,000 posts.
 
-The emulator holds back every answer, so that waiting counts as it does in a network; the feeds are followed in this
-process, one reader for each physical partition.
+The emulator delays every response like a network. The change feeds are followed in this process, with one reader per
+physical partition.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shared.models.base import Item
 
 LATENCY: Final = "10ms"
 AUTHORS: Final = 50
-COMMENTS_OF_USER: Final = 3  # on each post, beside one like
+COMMENTS_OF_USER: Final = 3  # on each post, plus one like
 _CREATORS: Final = 32
 _CONTENT: Final = "A post of no more than a sentence."
 _DATE: Final = "2025-06-01T00:00:00.000Z"
@@ -31,7 +31,7 @@ _DATE: Final = "2025-06-01T00:00:00.000Z"
 
 @dataclass(frozen=True)
 class FanOut:
-    """`count` posts copied, or items renamed, in so many seconds, for so many request units in all."""
+    """Duration and total request units of copying `count` posts or renaming `count` items."""
 
     model: str
     what: str
@@ -46,7 +46,7 @@ class FanOut:
 
 
 async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: int) -> list[FanOut]:
-    """New posts, all there before the feed is followed."""
+    """Measure new posts, all created before the change feed is followed."""
     found = []
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
@@ -63,7 +63,7 @@ async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: in
 
 
 async def measure_rename(kinds: Sequence[type[Model]], posts: int, partitions: int) -> list[FanOut]:
-    """A user with three comments and a like on each of so many posts of somebody else gets another name."""
+    """Measure the rename of a user with three comments and a like on each of `posts` posts."""
     found = []
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
@@ -90,7 +90,7 @@ async def _create_posts(model: Model, authors: Sequence[User], count: int) -> No
 
 
 async def _settled(following: Following) -> tuple[float, float]:
-    """The seconds and request units until nothing changes any more."""
+    """Follow the change feeds to their end; return seconds and request units."""
     started = time.perf_counter()
     with observed() as observation:
         await following.settle()
@@ -98,7 +98,7 @@ async def _settled(following: Following) -> tuple[float, float]:
 
 
 def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
-    """Posts of `author` with the comments and the like of `user`, as every model can have them."""
+    """Yield posts of `author` with comments and a like by `user`, in a form that suits every model."""
     for number in range(count):
         post = f"post-{number:06}"
         of_user = {"postId": post, "userId": user.id, "userUsername": user.username}
@@ -122,13 +122,13 @@ def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
 
 
 async def _check_names(model: Model, name: str) -> None:
-    """Raises BenchmarkError where an item kept its name."""
+    """Raise BenchmarkError if an item kept its username."""
     query = "SELECT VALUE COUNT(1) FROM c WHERE c.type != 'post' AND c.userUsername != @name"
     rows = model.database.get_container_client("posts").query_items(
         query, parameters=[{"name": "@name", "value": name}]
     )
     if left := sum(_numbers([row async for row in rows])):
-        raise BenchmarkError(f"{model.NAME} left {left} items with the former name")
+        raise BenchmarkError(f"{model.NAME} left {left} items with the old username")
 
 
 def _numbers(rows: Iterable[object]) -> Iterator[int]:

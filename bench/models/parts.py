@@ -1,4 +1,4 @@
-"""The parts of the benchmark, by name: each measures something and says it under the conditions that it is given."""
+"""The parts of the benchmark, by name."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from bench.models.v3 import V3
 from shared.settings import Settings
 
 KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, This)
-# Whose change feeds write copies of posts: the two that are compared.
+# The models whose change feeds write copies of posts.
 _COPYING: Final[tuple[type[Model], ...]] = (V3, This)
-# One reader for each physical partition helps the article's way, too.
+# V3 benefits from several partitions, too: each has its own reader.
 _FAN_OUT_PARTITIONS: Final = (1, 4)
 _RENAME_PARTITIONS: Final = 4
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for. `sizes` are users, `burst` the commands of each kind, `posts` those that are
-    copied, `renamed_posts` those with four items of the renamed user each."""
+    """Parsed command line. `sizes` are users, `burst` the commands of each kind, `posts` those copied.
+
+    `renamed_posts` each have four items of the renamed user.
+    """
 
     parts: Sequence[str]
     users: int
@@ -100,7 +102,7 @@ async def _renames(options: Options, _: Path) -> Told:
 
 
 async def measure_account_part(options: Options, _: Path) -> Told:
-    """The ten requests at `options.endpoint`."""
+    """Measure the ten requests at `options.endpoint`."""
     plan = plan_of(options.users, options.seed)
     configuration = Settings(options.endpoint or "", options.key, "none")
     measured = await measure_account(options.kinds, configuration, plan, options.repetitions, options.throughput)

@@ -1,4 +1,4 @@
-"""What runs found, kept as JSON, so that one part can be measured again and the report made from all of them."""
+"""Results stored as JSON, so that single parts can be measured again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Profile = Literal["service-2026", "article-2019", "charged by the service"]
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a reader must know to judge a part. `circumstances` are lines about machine, versions and commit."""
+    """Command, time and machine of a part."""
 
     command: str
     started: datetime
@@ -30,7 +30,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Requests:
-    """Every request on every model; `partitions` are the physical ones of `posts`."""
+    """Costs of every request on every model; `partitions` are the physical ones of `posts`."""
 
     profile: Profile
     data: str
@@ -59,7 +59,7 @@ class FanOuts:
 
 @dataclass
 class Results:
-    """The parts, those that were never measured None."""
+    """All parts; None if never measured."""
 
     requests: Requests | None = None
     article: Requests | None = None
@@ -76,17 +76,17 @@ _RESULTS: Final = TypeAdapter(Results)
 
 
 def read_results(file: Path) -> Results:
-    """What the file keeps; nothing where there is none."""
+    """Read the stored results; empty if there is no file."""
     return _RESULTS.validate_json(file.read_bytes()) if file.is_file() else Results()
 
 
 def write_results(file: Path, results: Results) -> None:
-    """Keep them in the file."""
+    """Write the results."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(_RESULTS.dump_json(results, indent=1) + b"\n")
 
 
 def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> Conditions:
-    """Those of a part that has just ended."""
+    """Return the conditions of a part that has just ended."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
     return Conditions(command, started, round(minutes, 1), [*circumstances])

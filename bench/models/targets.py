@@ -1,4 +1,4 @@
-"""What the project set itself, against what was found. A figure that misses its target is told like any other."""
+"""Compare the results with the project's targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.models.results import Results
 from bench.report import Finding
 
 _LOWER: Final = {"C2": 15, "C3": 20, "C4": 20}
-_REASONS: Final = {"C1": "; it reserves the name, which V3 gives to two users"}
+_REASONS: Final = {"C1": "; it reserves the username, which V3 would give to two users"}
 _COPIES_LOWER: Final = 25
 _FLAT: Final = 1.2
 _FASTER: Final = 5
@@ -23,7 +23,7 @@ _HALF: Final = 0.5
 
 
 def findings(results: Results) -> list[Finding]:
-    """The targets of the parts that were measured."""
+    """Return the targets of the measured parts."""
     return [
         *(_charges(results.requests.costs) if results.requests else ()),
         *(_copies(results.posts.fan_outs) if results.posts else ()),
@@ -39,13 +39,13 @@ def _charges(costs: Costs) -> Iterator[Finding]:
         ours, theirs = costs[name]["this"].charge_ru, costs[name]["V3"].charge_ru
         lower = _LOWER.get(name, 0)
         target = f"at least {lower} % below V3" if lower else "V3's or lower"
-        # Two decimals are what a charge is told in.
+        # Charges are reported with two decimals.
         met = round(ours, 2) <= round(theirs * (1 - lower / 100), 2)
         change = (ours / theirs - 1) * 100
         detail = f"{ours:.2f} RU, V3 {theirs:.2f}" + ("" if met else _REASONS.get(name, ""))
         known = costs.get(f"{name} again")
         if known is not None:
-            detail += f"; {known['this'].charge_ru:.2f} where it need not read the user, whose name V3 is given"
+            detail += f"; {known['this'].charge_ru:.2f} if it need not read the user, whose name V3 is given"
         yield Finding(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, detail)
 
 
@@ -54,7 +54,7 @@ def _copies(found: Sequence[FanOut]) -> Iterator[Finding]:
         ours, theirs = (one.request_units / one.count for one in _pair(found, partitions))
         change = (ours / theirs - 1) * 100
         yield Finding(
-            f"charge of all that the change feeds do about a new post, P = {partitions}",
+            f"charge of the change feeds' work for a new post, P = {partitions}",
             f"at least {_COPIES_LOWER} % below V3",
             f"{change:+.1f} %",
             change <= -_COPIES_LOWER,
@@ -69,8 +69,8 @@ def _bursts(found: Sequence[Burst]) -> Iterator[Finding]:
             by_model = {one.model: one.total_ru for one in of_command if one.poll_s == poll_s}
             ours, theirs = by_model["this"], by_model["V3"]
             yield Finding(
-                f"charge of one {command} in a burst, its reactions included, feeds polled every {poll_s:g} s",
-                "at most 0.5 of V3's",
+                f"charge of one {command} in a burst, including reactions, feeds polled every {poll_s:g} s",
+                "at most 0.5 of V3",
                 f"{ours / theirs:.2f}",
                 ours / theirs <= _HALF,
                 f"{ours:.2f} RU, V3 {theirs:.2f}",
@@ -91,7 +91,7 @@ def _flat(stages: Sequence[Stage]) -> Iterator[Finding]:
                 "flat within 20 %",
                 f"{(spreads[worst] - 1) * 100:.0f} %",
                 spreads[worst] <= _FLAT,
-                f"the highest over the lowest; the worst is {worst}",
+                f"highest over lowest; the worst is {worst}",
             )
 
 
@@ -104,8 +104,8 @@ def _fan_outs(found: Sequence[FanOut]) -> Iterator[Finding]:
         ours, theirs = _pair(found, partitions)
         ratio = ours.per_second / theirs.per_second
         yield Finding(
-            f"{ours.what} a second, answers delayed by 10 ms, P = {partitions}",
-            f"at least {_FASTER}× one after another",
+            f"{ours.what} per second, responses delayed by 10 ms, P = {partitions}",
+            f"at least {_FASTER}× sequential (V3)",
             f"{ratio:.2f}×",
             ratio >= _FASTER,
             f"{ours.per_second:,.0f}/s against {theirs.per_second:,.0f}/s",

@@ -1,4 +1,4 @@
-"""The project's own model as deployed: the commands and queries of shared/data, the reactions of shared/propagation."""
+"""This project's model as deployed: the code of shared/data and shared/propagation."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from shared.propagation.users import UsersReaction
 from shared.settings import Settings
 from shared.transactions.choice import BATCHES, PROCEDURES
 
-# The longest list that the API gives on one page; no list of the article's data is longer.
+# The API's largest page; no list in the article's data is longer.
 _WHOLE: Final = 100
 
 
 class This(Model):
-    """Every request is the one that the API's function makes."""
+    """Sends the same requests as the API's functions."""
 
     NAME: ClassVar[str] = "this"
     _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": BATCHES}
@@ -60,8 +60,8 @@ class This(Model):
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
-        """As `manage.py provision` does."""
-        del client  # it takes one of its own
+        """Provision like `manage.py provision`."""
+        del client  # provision opens its own
         await provision(configuration, throughput=throughput)
 
     @staticmethod
@@ -131,7 +131,7 @@ class This(Model):
 
 
 class ThisByProcedures(This):
-    """The same, with comments and likes written by stored procedures: the other of the two ways that it can take."""
+    """The same model with comments and likes written by stored procedures."""
 
     NAME: ClassVar[str] = "this, procedures"
     _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": PROCEDURES}

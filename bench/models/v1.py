@@ -1,9 +1,8 @@
-"""The article's V1: `users` by id, `posts` with comments and likes by post; nothing is copied and nothing counted.
+"""The article's V1: `users` by ID, `posts` with comments and likes by post, without copies and counts.
 
-So every answer is put together when it is asked for. What is looked up for several rows is looked up row by row, one
-after another: the article's latencies (50 names of likes in 55 ms) leave no other reading. A name is a point read but
-in Q2, where the article lists a query: in Q4 and Q5 each name costs it 1.00 request units, and no query costs less
-than 2.2.
+Every answer is assembled when requested, one lookup after another, which the article's latencies imply (50 usernames in
+55 ms). Usernames are point reads, except in Q2, where the article lists a query: in Q4 and Q5 each costs 1.00 RU, less
+than any query (2.2 RU).
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from shared.data.identity import now
 from shared.models.base import Item
 from shared.models.post import summary
 
-# Rows of a page that each physical partition gives of an ORDER BY over all of them: what the article's Q6 was fitted
-# with (specification of the charges, section 3, k).
+# Rows per page and physical partition of an ORDER BY over all partitions, fitted to the article's Q6 (specification of
+# the charges, section 3, k).
 ORDERED_PAGE: Final = 18
 MOST_RECENT: Final = "SELECT TOP 100 * FROM p WHERE p.type = 'post' ORDER BY p.creationDate DESC"
 USERS: Final = ContainerPlan({"id": "users", "partitionKey": {"paths": ["/id"], "kind": "Hash", "version": 2}})
@@ -41,7 +40,7 @@ POSTS: Final = ContainerPlan({"id": "posts", "partitionKey": {"paths": ["/postId
 
 
 class V1(Model):
-    """Reads and writes as the article lists them."""
+    """Reads and writes as listed in the article."""
 
     NAME: ClassVar[str] = "V1"
     CONTAINERS = (USERS, POSTS)
@@ -87,14 +86,14 @@ class V1(Model):
         return edited
 
     async def get_post(self, post_id: str) -> Post:
-        """Q2. A point read and three queries, each inside one partition."""
+        """Q2. A point read and three single-partition queries."""
         item = await self.posts.read_item(post_id, post_id)
         author = item["userId"]
         names = await rows_in(self.users, "SELECT u.username FROM u WHERE u.id = @id", author, id=author)
         return await self._counted(_post_of(item, names[0]["username"]))
 
     async def list_user_posts(self, user_id: str) -> list[Post]:
-        """Q3. A query over all partitions, then the author's name and, for each post, two counts."""
+        """Q3. A cross-partition query, then the author's name and two counts per post."""
         query = "SELECT * FROM p WHERE p.type = 'post' AND p.userId = @userId"
         items = await rows_across(self.posts, query, userId=user_id)
         name = (await self.get_user(user_id)).username
@@ -106,7 +105,7 @@ class V1(Model):
         return comment_of(item | {"userUsername": author.username})
 
     async def list_comments(self, post_id: str) -> list[Comment]:
-        """Q4. A query inside one partition, then a point read for the name of each comment."""
+        """Q4. A single-partition query, then a point read per comment for the username."""
         return [comment_of(item) for item in await self._named(await responses_of(self.posts, post_id, "comment"))]
 
     async def like(self, post_id: str, liker: User) -> Like:
@@ -119,7 +118,7 @@ class V1(Model):
         return [like_of(item) for item in await self._named(await responses_of(self.posts, post_id, "like"))]
 
     async def feed(self) -> list[Post]:
-        """Q6. An ordered query over all partitions, then a name and two counts for each post."""
+        """Q6. An ordered cross-partition query, then a username and two counts per post."""
         items = await most_recent(self.posts)
         return [await self._short(item, (await self.get_user(item["userId"])).username) for item in items]
 
@@ -144,7 +143,7 @@ def new_id() -> str:
 
 
 def new_post(author: User, title: str, content: str) -> Item:
-    """A new post as V1 keeps it."""
+    """Return a new post as V1 stores it."""
     post_id = new_id()
     return {
         "id": post_id,
@@ -158,7 +157,7 @@ def new_post(author: User, title: str, content: str) -> Item:
 
 
 def new_comment(post_id: str, author: User, content: str) -> Item:
-    """A new comment as V2 and V3 keep it."""
+    """Return a new comment as V2 and V3 store it."""
     return {
         "id": new_id(),
         "type": "comment",
@@ -171,7 +170,7 @@ def new_comment(post_id: str, author: User, content: str) -> Item:
 
 
 def new_like(post_id: str, liker: User) -> Item:
-    """A new like as V2 and V3 keep it."""
+    """Return a new like as V2 and V3 store it."""
     return {
         "id": new_id(),
         "type": "like",
@@ -183,7 +182,7 @@ def new_like(post_id: str, liker: User) -> Item:
 
 
 async def rows_in(container: ContainerProxy, query: str, partition_key: str, **parameters: Any) -> list[Any]:
-    """All rows of a query inside one partition."""
+    """Return all rows of a single-partition query."""
     rows = container.query_items(query, parameters=_named(parameters), partition_key=partition_key)
     return [row async for row in rows]
 
@@ -191,20 +190,20 @@ async def rows_in(container: ContainerProxy, query: str, partition_key: str, **p
 async def rows_across(
     container: ContainerProxy, query: str, *, page_size: int | None = None, **parameters: Any
 ) -> list[Any]:
-    """All rows of a query over all partitions, which the SDK goes through."""
+    """Return all rows of a cross-partition query."""
     options: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
     return [row async for row in container.query_items(query, parameters=_named(parameters), **options)]
 
 
 async def responses_of(posts: ContainerProxy, post_id: str, kind: str) -> list[Item]:
-    """The comments or likes of a post as stored, newest first: one query inside its partition."""
+    """Return a post's stored comments or likes, newest first, with one single-partition query."""
     query = "SELECT * FROM c WHERE c.postId = @postId AND c.type = @type"
     items = await rows_in(posts, query, post_id, postId=post_id, type=kind)
     return sorted(items, key=lambda item: (item["creationDate"], item["id"]), reverse=True)
 
 
 async def most_recent(posts: ContainerProxy) -> list[Item]:
-    """The most recent posts as stored: one query over all partitions."""
+    """Return the stored newest posts with one cross-partition query."""
     return await rows_across(posts, MOST_RECENT, page_size=ORDERED_PAGE)
 
 
