@@ -55,7 +55,7 @@ _BUILT_IN: Final = "~"
 
 
 @dataclass(frozen=True)
-class Load:
+class LoadResult:
     """Results of one request under load."""
 
     name: str
@@ -80,7 +80,7 @@ class Load:
         )
 
 
-async def load(url: str, name: str, path: str, seconds: float) -> Load:
+async def load(url: str, name: str, path: str, seconds: float) -> LoadResult:
     """Send `path` from 50 clients, one request at a time each. Raises BenchmarkError unless the status is 200."""
     times: list[float] = []
     charges: list[float] = []
@@ -102,7 +102,7 @@ async def load(url: str, name: str, path: str, seconds: float) -> Load:
             begun = time.perf_counter()
             await asyncio.gather(*(client(session, begun + lasting) for _ in range(_CLIENTS)))
             lasted_s = time.perf_counter() - begun
-    return Load(name, tuple(times), lasted_s, sum(charges))
+    return LoadResult(name, tuple(times), lasted_s, sum(charges))
 
 
 @asynccontextmanager
@@ -121,7 +121,7 @@ async def _some_post(url: str) -> str:
         return str((await answer.json())["items"][0]["id"])
 
 
-async def loads(seconds: float) -> list[Load]:
+async def loads(seconds: float) -> list[LoadResult]:
     """Measure Q2 and Q6."""
     with tempfile.TemporaryDirectory() as directory:
         async with _blog(Path(directory)) as (host, post_id):

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final
 
 from bench.measures import comment_script, http_read, large_data, peer_requests, unindexed_filter
-from bench.report import Conditions, Finding, markdown
+from bench.report import Conditions, TargetResult, markdown
 from bench.servers import REPOSITORY
 from bench.sizes import FULL, QUICK, Sizes
 
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "local-stack.md"
-Measure = Callable[[Sizes, Path], Awaitable[list[Finding]]]
+Measure = Callable[[Sizes, Path], Awaitable[list[TargetResult]]]
 _MEASURES: Final[dict[str, Measure]] = {
     "peer": peer_requests.measure,
     "filter": unindexed_filter.measure,
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(finding.met is False for finding in findings))
 
 
-async def _run(options: Options) -> list[Finding]:
+async def _run(options: Options) -> list[TargetResult]:
     findings = []
     for name in options.names:
         sys.stderr.write(f"measuring: {name}\n")

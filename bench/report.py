@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Finding:
+class TargetResult:
     """A figure and its target. `met` is None without a target; `detail` gives the underlying figures."""
 
     measure: str
@@ -25,7 +25,7 @@ class Finding:
     detail: str
 
     @classmethod
-    def at_most(cls, measure: str, limit: float, value: float, unit: str, detail: str) -> Finding:
+    def at_most(cls, measure: str, limit: float, value: float, unit: str, detail: str) -> TargetResult:
         """Return a finding whose value must not exceed `limit`."""
         return cls(measure, f"at most {limit:g}{unit}", f"{value:.2f}{unit}", value <= limit, detail)
 
@@ -45,7 +45,7 @@ class Conditions:
     load_after: float
 
 
-def markdown(findings: Sequence[Finding], conditions: Conditions) -> str:
+def markdown(findings: Sequence[TargetResult], conditions: Conditions) -> str:
     """Return the page for docs/benchmarks."""
     missed = sum(finding.met is False for finding in findings)
     lines = [

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from bench.capacity.charge_measurement import measure
 from bench.capacity.demand import Basis
-from bench.capacity.hot_partition import WAYS, Taken, take
-from bench.capacity.hot_report import hot_tables
-from bench.capacity.measuring import measure
-from bench.capacity.pace import measure_pace
-from bench.capacity.page import with_tables
+from bench.capacity.hot_post_measurement import LIKE_METHODS, LikesTaken, take
 from bench.capacity.report import basis_tables, size_tables
+from bench.capacity.scale_page import with_tables
+from bench.capacity.skew_report import hot_tables
+from bench.capacity.timings import measure_timings
 from bench.report import machine
 from bench.servers import REPOSITORY
 from shared.errors import DatabaseUnavailable
@@ -46,23 +46,23 @@ async def _tables(command: str) -> str:
     _say("charges")
     measured = await measure()
     _say("times")
-    pace = await measure_pace()
-    taken = [await _take(number) for number in range(len(WAYS))]
-    basis = Basis(measured, pace)
+    timings = await measure_timings()
+    taken = [await _take(number) for number in range(len(LIKE_METHODS))]
+    basis = Basis(measured, timings)
     circumstances = [f"    {command}", "", *(f"- {line}" for line in (f"{started:%Y-%m-%d %H:%M} UTC", *machine()))]
     sections = [circumstances, *size_tables(basis), *hot_tables(basis, taken), *basis_tables(basis)]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
 
-async def _take(number: int) -> Taken:
+async def _take(number: int) -> LikesTaken:
     """Measure one case; retry because a batch may exceed its deadline on a busy machine."""
-    _say(f"hot post: {WAYS[number].name}")
+    _say(f"hot post: {LIKE_METHODS[number].name}")
     for _ in range(_ATTEMPTS - 1):
         try:
-            return await take(WAYS[number])
+            return await take(LIKE_METHODS[number])
         except DatabaseUnavailable as error:
             _say(f"retrying: {error.reason}")
-    return await take(WAYS[number])
+    return await take(LIKE_METHODS[number])
 
 
 def _say(what: str) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from cosmos_emulator.charges import PROFILES
 
+from bench.capacity.charge_measurement import LIKE_IN_FEED, MeasuredCharges
 from bench.capacity.charges import Charges
 from bench.capacity.load import (
     COMMENT,
@@ -23,16 +24,15 @@ from bench.capacity.load import (
     RENAME,
     Load,
 )
-from bench.capacity.measuring import LIKE_IN_FEED, Measured
-from bench.capacity.pace import Pace
-from bench.capacity.published import INSTANCE_GB, LEAST_RU, LEAST_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
+from bench.capacity.prices_and_limits import INSTANCE_GB, MIN_RU, MIN_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
+from bench.capacity.timings import Timings
 from shared.data.feed import FEED_LENGTH
 
 # functions/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval, max_items_per_invocation.
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
-BATCH_MOST: Final = 100
+BATCH_MAX: Final = 100
 _ROUNDS: Final = 40
 _MODEL: Final = PROFILES["service-2026"]
 
@@ -61,8 +61,8 @@ class Assumed:
 class Basis:
     """All inputs of the computation."""
 
-    measured: Measured
-    pace: Pace
+    measured: MeasuredCharges
+    timings: Timings
     load: Load = field(default_factory=Load)
     assumed: Assumed = field(default_factory=Assumed)
 
@@ -83,7 +83,7 @@ class ContainerDemand:
 
     @property
     def provisioned_ru(self) -> float:
-        return max(self.ru / self.used_share, self.gb * LEAST_RU_PER_GB.value, LEAST_RU.value)
+        return max(self.ru / self.used_share, self.gb * MIN_RU_PER_GB.value, MIN_RU.value)
 
     @property
     def partitions(self) -> int:
@@ -146,10 +146,10 @@ def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[floa
     changes.
     """
     if commands * batch_s > 1:
-        return max(1 / batch_s, changes / BATCH_MOST), 0.0
+        return max(1 / batch_s, changes / BATCH_MAX), 0.0
     in_a_row = (1 - exp(-commands * POLL_S)) * exp(commands * batch_s)
     cycle_s = POLL_S + in_a_row * batch_s
-    return max(in_a_row / cycle_s, changes / BATCH_MOST), 1 / cycle_s
+    return max(in_a_row / cycle_s, changes / BATCH_MAX), 1 / cycle_s
 
 
 def demand(users: int, basis: Basis) -> Demand:
@@ -176,7 +176,7 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
     users_feed = _users_feed(commands, basis, partitions["users"])
     reactions = _reactions(commands, in_feed, posts_feed, basis, partitions["posts"])
     http = sum(commands.values()) + sum(queries.values())
-    per_instance = assumed.used_share / (basis.pace.request_cpu_s * assumed.platform)
+    per_instance = assumed.used_share / (basis.timings.request_cpu_s * assumed.platform)
     http_instances = ceil(http / per_instance)
     trigger_instances = _trigger_instances(posts_feed, users_feed, basis, partitions)
 
@@ -217,13 +217,13 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
 def _posts_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
     rate = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
     changes = rate + commands[COMMENT] + commands[LIKE]  # the comment or like and its post
-    return _feed(rate, changes, basis.pace.spread_s / BATCH_MOST, partitions)
+    return _feed(rate, changes, basis.timings.spread_s / BATCH_MAX, partitions)
 
 
 def _users_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
     copies = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
     people = 2 * commands[CREATE_USER] + 2 * commands[RENAME]
-    return _feed(copies + people, copies + people, basis.pace.spread_s / BATCH_MOST, partitions)
+    return _feed(copies + people, copies + people, basis.timings.spread_s / BATCH_MAX, partitions)
 
 
 def _feed(commands: float, changes: float, change_s: float, partitions: int) -> FeedDemand:
@@ -261,7 +261,7 @@ def _trigger_instances(
 ) -> int:
     """Return the instances needed for the CPU time of the changes and for the leases."""
     assumed = basis.assumed
-    cpu_s = (posts_feed.changes + users_feed.changes) * basis.pace.change_cpu_s * assumed.platform
+    cpu_s = (posts_feed.changes + users_feed.changes) * basis.timings.change_cpu_s * assumed.platform
     leases = partitions["posts"] + partitions["users"]
     return max(2, ceil(cpu_s / assumed.used_share), ceil(leases / assumed.leases_an_instance))
 
@@ -302,6 +302,6 @@ def _weighted(rates: Mapping[str, float], charges: Mapping[str, Charges]) -> Cha
 
 def functions_gb_seconds(need: Demand, basis: Basis, seconds: float) -> float:
     """Return memory times time of the active instances at the mean load."""
-    per_instance = basis.assumed.used_share / (basis.pace.request_cpu_s * basis.assumed.platform)
+    per_instance = basis.assumed.used_share / (basis.timings.request_cpu_s * basis.assumed.platform)
     active = need.mean_http_requests / per_instance + need.trigger_instances
     return active * INSTANCE_GB * seconds

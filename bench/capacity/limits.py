@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench.capacity.demand import BATCH_MOST, Basis, Demand, demand
-from bench.capacity.pace import LATENCY_MS
-from bench.capacity.published import APP_INSTANCES, CONTAINER_RU, PARTITION_RU, REGION_CORES
+from bench.capacity.demand import BATCH_MAX, Basis, Demand, demand
+from bench.capacity.prices_and_limits import APP_INSTANCES, CONTAINER_RU, PARTITION_RU, REGION_CORES
+from bench.capacity.timings import LATENCY_MS
 
 FUNCTION_TIMEOUT_S: Final = 300.0  # host.json
 _LEAST: Final = 1_000
@@ -36,7 +36,7 @@ def _rename_time(need: Demand, _: Basis) -> float:
 
 def _change_feed(need: Demand, basis: Basis) -> float:
     per_partition = need.posts_feed.changes / need.containers["posts"].partitions
-    return per_partition / (BATCH_MOST / basis.pace.spread_s)
+    return per_partition / (BATCH_MAX / basis.timings.spread_s)
 
 
 def _container(name: str) -> Callable[[Demand, Basis], float]:

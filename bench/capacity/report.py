@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bench.capacity.costs import bill
 from bench.capacity.demand import Basis, Demand, demand
-from bench.capacity.figures import number, people, percent, table
+from bench.capacity.formatting import number, people, percent, table
 from bench.capacity.limits import LIMITS, reached, users_at
 from bench.capacity.load import RENAME, SIZES, Load
-from bench.capacity.money import bill
-from bench.capacity.pace import BATCH, LATENCY_MS
-from bench.capacity.published import LIMITS as PUBLISHED_LIMITS
-from bench.capacity.published import PRICES, Published
+from bench.capacity.prices_and_limits import LIMITS as PUBLISHED_LIMITS
+from bench.capacity.prices_and_limits import PRICES, Published
+from bench.capacity.timings import BATCH, LATENCY_MS
 
 Section = list[str]
 _EDGES: Final = 200
@@ -134,7 +134,7 @@ def _shape(needs: Sequence[Demand], basis: Basis) -> Section:
         ),
         row(
             f"… capacity of a lease here ({LATENCY_MS} ms responses)",
-            [basis.pace.spread_changes_per_s] * len(needs),
+            [basis.timings.spread_changes_per_s] * len(needs),
         ),
         row("renames per second", [basis.load.commands_per_s(need.users)[RENAME] * basis.load.peak for need in needs]),
         row("RU/s of their cross-partition queries", [need.rename_scan_ru for need in needs]),
@@ -236,17 +236,17 @@ _PLACES = ("users", "posts", "feed")
 
 
 def _measured(basis: Basis) -> Section:
-    measured, pace = basis.measured, basis.pace
+    measured, timings = basis.measured, basis.timings
     sizes = ", ".join(f"{kind} {size:.2f}" for kind, size in measured.sizes_kb.items())
     rows = [
         ("items, KB of JSON", sizes, "measured"),
         ("cross-partition query of `posts`, RU per physical partition", f"{measured.scanned_ru:.2f}", "modeled"),
         ("checkpoint or renewal of a lease, RU", f"{measured.lease_write_ru:.2f}", "modeled"),
         ("idle poll, RU", f"{measured.poll_ru:.2f}", "modeled"),
-        (f"batch of {BATCH} changes: 50 likes of 50 posts, s", f"{pace.spread_s:.3f}", "measured"),
-        (f"batch of {BATCH} changes: 99 likes of one post, s", f"{pace.hot_s:.3f}", "measured"),
-        ("CPU time of a change, ms", f"{pace.change_cpu_s * 1000:.2f}", "measured"),
-        ("CPU time of a Q2 on the local host, ms", f"{pace.request_cpu_s * 1000:.2f}", "measured"),
+        (f"batch of {BATCH} changes: 50 likes of 50 posts, s", f"{timings.spread_s:.3f}", "measured"),
+        (f"batch of {BATCH} changes: 99 likes of one post, s", f"{timings.hot_s:.3f}", "measured"),
+        ("CPU time of a change, ms", f"{timings.change_cpu_s * 1000:.2f}", "measured"),
+        ("CPU time of a Q2 on the local host, ms", f"{timings.request_cpu_s * 1000:.2f}", "measured"),
     ]
     return [
         "### Sizes and times",

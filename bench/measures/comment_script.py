@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.blog_items import comment, posts_items
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import Action, Times, in_turn
@@ -24,7 +24,7 @@ _BLOCK: Final = 25
 _PAUSE_S: Final = 0.01
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
     """Add comments and count them on their posts through the SDK, on a durable emulator."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "comments"))
@@ -41,8 +41,8 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
     return [_finding("without pauses", at_once), _finding(f"{_PAUSE_S * 1000:.0f} ms apart", apart)]
 
 
-def _finding(how: str, times: Mapping[str, Times]) -> Finding:
-    return Finding.at_most(
+def _finding(how: str, times: Mapping[str, Times]) -> TargetResult:
+    return TargetResult.at_most(
         f"createComment stored procedure, p50, {how}, against two plain writes",
         1,
         times["script"].p50_ms / times["writes"].p50_ms,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.blog_items import GROUP, post_id, user_id
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import Action, BenchmarkError, in_turn
@@ -35,7 +35,7 @@ _STRIDE: Final = 7919
 Request = Callable[[Blog, int], Awaitable[object]]
 
 
-async def measure(sizes: Sizes, data_dir: Path) -> list[Finding]:
+async def measure(sizes: Sizes, data_dir: Path) -> list[TargetResult]:
     """Measure each request; a new emulator process on `data_dir` serves both databases."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
@@ -44,11 +44,11 @@ async def measure(sizes: Sizes, data_dir: Path) -> list[Finding]:
         return [await _finding(name, request, blogs, sizes) for name, request in _requests(sizes).items()]
 
 
-async def _finding(name: str, request: Request, blogs: dict[str, Blog], sizes: Sizes) -> Finding:
+async def _finding(name: str, request: Request, blogs: dict[str, Blog], sizes: Sizes) -> TargetResult:
     groups = {SMALL: sizes.small // GROUP, LARGE: (sizes.large - sizes.busy) // GROUP}
     actions = {database: _action(request, blog, groups[database]) for database, blog in blogs.items()}
     times = await in_turn(actions, sizes.repetitions, warm_up=_WARM_UP)
-    return Finding.at_most(
+    return TargetResult.at_most(
         f"{name}, p50, {sizes.large:,} items in the container against {sizes.small:,}",
         _TARGET,
         times[LARGE].p50_ms / times[SMALL].p50_ms,

@@ -9,7 +9,7 @@ from typing import Final
 import aiohttp
 
 from bench.blog_items import posts_items
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator, functions_host
 from bench.sizes import Sizes
 from bench.timing import in_turn
@@ -21,7 +21,7 @@ _DATABASE: Final = "blog"
 _WARM_UP: Final = 50
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
     """Measure both while the app listens to its change feeds."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "http"))
@@ -44,7 +44,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
 
         times = await in_turn({"http": over_http, "sdk": by_sdk}, sizes.repetitions, warm_up=_WARM_UP)
     return [
-        Finding.at_most(
+        TargetResult.at_most(
             "Q2 over HTTP through the Functions host, p50, against the SDK's point read",
             _TARGET,
             times["http"].p50_ms / times["sdk"].p50_ms,

@@ -12,7 +12,7 @@ from typing import Final
 from bench.blog_items import feed_items, posts_items, users_items
 from bench.loading import import_items, write_lines
 from bench.measures import growth, process
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import emulator
 from bench.sizes import Sizes
 from management.provision import provision
@@ -22,14 +22,14 @@ from shared.models.base import Item
 _PER_SECOND: Final = 10_000
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
     """Fill one data directory and run all measures on it."""
     data_dir = directory / "data"
     async with emulator(data_dir) as server:
         for database in (growth.SMALL, growth.LARGE):
             await provision(server.settings(database))
     rate = await _fill(sizes, directory, data_dir)
-    loaded = Finding(
+    loaded = TargetResult(
         f"import of {sizes.large:,} items into a container with the blog's indexing policy",
         f"at least {_PER_SECOND:,}/s",
         f"{rate:,.0f}/s",

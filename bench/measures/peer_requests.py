@@ -10,7 +10,7 @@ from typing import Any, Final
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy
 
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import Server, connect, emulator, peer
 from bench.sizes import Sizes
 from bench.timing import Action, Times, exhaust, in_turn
@@ -26,7 +26,7 @@ _PEERS: Final = (_SHIPPED, _FASTEST)
 _OURS: Final = ("durable", "in memory")
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
     """Measure each request for each storage mode and peer mode."""
     async with AsyncExitStack() as stack:
         servers: dict[str, Server] = {
@@ -51,10 +51,10 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
         ]
 
 
-def _finding(request: str, where: str, peer_mode: str, times: Mapping[str, Times]) -> Finding:
+def _finding(request: str, where: str, peer_mode: str, times: Mapping[str, Times]) -> TargetResult:
     ours, theirs = times[where].p50_ms, times[peer_mode].p50_ms
     must_be_faster = request.startswith("query")
-    return Finding(
+    return TargetResult(
         measure=f"{request} through the SDK, p50, {where}, against {peer_mode}",
         target="below 1×" if must_be_faster else "at most 1×",
         figure=f"{ours / theirs:.2f}×",

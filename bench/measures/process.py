@@ -12,7 +12,7 @@ from azure.cosmos.aio import CosmosClient
 
 from bench.blog_items import GROUP, post_id, user_id
 from bench.measures.growth import LARGE
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import exhaust
@@ -28,7 +28,7 @@ _REQUESTS: Final = 2000
 _SERVING_S: Final = 60.0  # after that, fewer requests count
 
 
-async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[Finding]:
+async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[TargetResult]:
     """Measure the time from process start to the first SDK response: an empty account, and a post in a large one.
 
     Returns medians. The files may be in the operating system's cache.
@@ -42,9 +42,9 @@ async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[Finding]
     ]
 
 
-def _start(measure: str, limit_s: float, seconds: list[float]) -> Finding:
+def _start(measure: str, limit_s: float, seconds: list[float]) -> TargetResult:
     detail = f"{min(seconds):.2f} to {max(seconds):.2f} s in {len(seconds)} starts"
-    return Finding.at_most(measure, limit_s, statistics.median(seconds), " s", detail)
+    return TargetResult.at_most(measure, limit_s, statistics.median(seconds), " s", detail)
 
 
 async def _seconds_to_answer(data_dir: Path, *, read: bool) -> float:
@@ -59,14 +59,14 @@ def _bytes_in(directory: Path) -> int:
     return sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
 
 
-async def memory(sizes: Sizes, data_dir: Path) -> Finding:
+async def memory(sizes: Sizes, data_dir: Path) -> TargetResult:
     """Measure the peak resident memory of a new process while it serves reads, lists and a large partition."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
         served = await _serve(client, sizes)
         now, most = server.memory_bytes()
-    return Finding.at_most(
+    return TargetResult.at_most(
         f"peak resident memory, {sizes.large:,} items of about 500 bytes in each of three containers",
         _MEMORY_MB,
         most / 1e6,

@@ -10,7 +10,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy
 
 from bench.loading import send_batches
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import Server, connect, emulator, peer
 from bench.sizes import Sizes
 from bench.timing import Action, exhaust, in_turn
@@ -25,7 +25,7 @@ _POLICY: Final[dict[str, Any]] = {
 }
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
     """Measure the time of the whole result, all pages."""
     async with AsyncExitStack() as stack:
         ours = await stack.enter_async_context(emulator(directory / "filtered"))
@@ -36,7 +36,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
         }
         times = await in_turn(actions, sizes.runs, warm_up=1, block=1)
     return [
-        Finding.at_most(
+        TargetResult.at_most(
             f"cross-partition filter on an unindexed path, {sizes.scanned:,} items, p50, against the peer",
             _TARGET,
             times["ours"].p50_ms / times["theirs"].p50_ms,

@@ -10,36 +10,36 @@ from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.models.interface import Model
 from bench.models.loading import database_of, send_model
-from bench.models.measuring import Costs, measure_reads, measure_writes
 from bench.models.observation import observed_client
 from bench.models.plan import ArticlePlan
-from bench.models.stage import stage
-from bench.models.this import This, ThisByProcedures
+from bench.models.project_model import ProjectModel, ProjectModelWithProcedures
+from bench.models.request_costs import Costs, measure_reads, measure_writes
+from bench.models.running_models import running_models
 from bench.timing import BenchmarkError
 from shared.containers import POSTS
 from shared.settings import Settings
 
 
 @dataclass(frozen=True)
-class Measured:
+class AccountCosts:
     """Costs of the requests and the number of physical partitions of `posts`."""
 
     costs: Costs
     partitions: int
 
 
-async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Measured:
+async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> AccountCosts:
     """Measure all requests, reads first, because writes change the data."""
     costs = await measure_reads(models, plan, repetitions)
-    both_ways = [ThisByProcedures(model.database) for model in models if isinstance(model, This)]
+    both_ways = [ProjectModelWithProcedures(model.database) for model in models if isinstance(model, ProjectModel)]
     costs |= await measure_writes([*models, *both_ways], plan, repetitions)
     posts = models[0].database.get_container_client(POSTS)
-    return Measured(costs, len(await read_partitions(posts)))
+    return AccountCosts(costs, len(await read_partitions(posts)))
 
 
 async def measure_account(
     kinds: Sequence[type[Model]], configuration: Settings, plan: ArticlePlan, repetitions: int, throughput: int | None
-) -> Measured:
+) -> AccountCosts:
     """Create and load a database per model, measure, and delete the databases.
 
     `throughput` is in RU/s per database. Raises BenchmarkError if one of the databases already exists.
@@ -51,7 +51,7 @@ async def measure_account(
                 own = replace(configuration, database=database_of(kind))
                 await kind.provision(client, own, throughput=throughput)
                 await send_model(kind, plan, client, own)
-            async with stage(kinds, configuration) as models:
+            async with running_models(kinds, configuration) as models:
                 return await measure_here(models, plan, repetitions)
         finally:
             await _delete(client, kinds)

@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench.models.following import Following
-from bench.models.interface import Model, Post, User
+from bench.models.change_feeds import ChangeFeedFollower
+from bench.models.interface import Model, PostView, UserView
 from bench.models.observation import Observation, observed
 from bench.models.plan import TEXT_LENGTH
-from bench.models.stage import emulated
+from bench.models.running_models import emulated
 from bench.timing import BenchmarkError
 
 CLIENTS: Final = 50
@@ -64,8 +64,8 @@ async def measure_bursts(kinds: Sequence[type[Model]], count: int) -> list[Burst
 async def _bursts(model: Model, count: int, poll_s: float) -> list[Burst]:
     people = await _people(model, count // POSTS)
     posts = [await model.create_post(people[0], f"Post {number}", _CONTENT) for number in range(POSTS)]
-    following = await Following.start(model)
-    await following.settle()
+    feeds = await ChangeFeedFollower.start(model)
+    await feeds.settle()
 
     async def like(number: int) -> object:
         return await model.like(posts[number % POSTS].id, people[number // POSTS])
@@ -73,25 +73,27 @@ async def _bursts(model: Model, count: int, poll_s: float) -> list[Burst]:
     async def comment(number: int) -> object:
         return await model.create_comment(posts[number % POSTS].id, people[number // POSTS], _CONTENT)
 
-    likes = await _burst(model, following, "like", like, count, poll_s)
-    comments = await _burst(model, following, "comment", comment, count, poll_s)
+    likes = await _burst(model, feeds, "like", like, count, poll_s)
+    comments = await _burst(model, feeds, "comment", comment, count, poll_s)
     await _check(model, posts, count)
     return [likes, comments]
 
 
-async def _people(model: Model, count: int) -> list[User]:
+async def _people(model: Model, count: int) -> list[UserView]:
     tasks = [model.create_user(f"burst-{uuid.uuid4().hex[:12]}") for _ in range(count)]
     return list(await asyncio.gather(*tasks))
 
 
-async def _burst(model: Model, following: Following, name: str, command: Command, count: int, poll_s: float) -> Burst:
+async def _burst(
+    model: Model, feeds: ChangeFeedFollower, name: str, command: Command, count: int, poll_s: float
+) -> Burst:
     started = time.perf_counter()
     with observed() as reactions:
-        async with following.running(poll_s):
+        async with feeds.running(poll_s):
             with observed() as commands:
                 await _all_clients(command, count)
         seconds = time.perf_counter() - started
-        await following.settle()
+        await feeds.settle()
     return _result(model, name, count, seconds, poll_s, commands, reactions)
 
 
@@ -122,7 +124,7 @@ def _result(
     )
 
 
-async def _check(model: Model, posts: Sequence[Post], count: int) -> None:
+async def _check(model: Model, posts: Sequence[PostView], count: int) -> None:
     """Check the counts after a burst. Raises BenchmarkError."""
     feed = {post.id: post for post in await model.feed()}
     for post in posts:

@@ -8,8 +8,8 @@ from typing import Final
 
 from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
-from bench.models.growth import Stage
-from bench.models.measuring import Cost, Costs
+from bench.models.growth import GrowthStep
+from bench.models.request_costs import Cost, Costs
 from bench.models.svg import COLOURS, Drawing, LogScale, short_number
 
 MODELS: Final = ("V1", "V2", "V3", "this")
@@ -40,7 +40,7 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
     return drawing
 
 
-def growth(stages: Sequence[Stage], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
+def growth(stages: Sequence[GrowthStep], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
     """Draw charge and median time of each request against users or partitions (`along`)."""
     drawing = Drawing(_WIDTH, 520, title)
     drawing.text(24, 30, title, size=17, bold=True)
@@ -101,7 +101,7 @@ def _two_lines(drawing: Drawing, x: float, y: float, words: str) -> None:
 
 def _row_of_panels(
     drawing: Drawing,
-    stages: Sequence[Stage],
+    stages: Sequence[GrowthStep],
     requests: Sequence[str],
     along: str,
     value: Callable[[Cost], float],
@@ -110,9 +110,9 @@ def _row_of_panels(
 ) -> None:
     left, gap, bottom = 52.0, 30.0, top + 150
     width = (_WIDTH - left - 16 - gap * (len(requests) - 1)) / len(requests)
-    values = [value(stage.costs[name][model]) for stage in stages for name in requests for model in MODELS]
+    values = [value(step.costs[name][model]) for step in stages for name in requests for model in MODELS]
     scale = LogScale.around(values, bottom, top)
-    places = [float(getattr(stage, along)) for stage in stages]
+    places = [float(getattr(step, along)) for step in stages]
     drawing.text(left, top - 14, f"{unit}, by {along}", size=11, faint=True)
     for number, name in enumerate(requests):
         start = left + number * (width + gap)
@@ -126,7 +126,7 @@ def _row_of_panels(
             drawing.text(across.at(place), bottom + 15, f"{place:,.0f}", size=10, anchor="middle", faint=True)
         for model in MODELS:
             points = [
-                (across.at(place), scale.at(value(stage.costs[name][model])))
-                for place, stage in zip(places, stages, strict=True)
+                (across.at(place), scale.at(value(step.costs[name][model])))
+                for place, step in zip(places, stages, strict=True)
             ]
             drawing.path(points, COLOURS[model], dashed=model == "this")

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.loading import send_batches
-from bench.models.following import Following
-from bench.models.interface import Model, User
+from bench.models.change_feeds import ChangeFeedFollower
+from bench.models.interface import Model, UserView
 from bench.models.observation import observed
-from bench.models.stage import emulated
+from bench.models.running_models import emulated
 from bench.timing import BenchmarkError
 from shared.models.base import Item
 
@@ -51,10 +51,10 @@ async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: in
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
             authors = [await model.create_user(f"author-{number}") for number in range(AUTHORS)]
-            following = await Following.start(model)
-            await following.settle()
+            feeds = await ChangeFeedFollower.start(model)
+            await feeds.settle()
             await _create_posts(model, authors, count)
-            seconds, units = await _settled(following)
+            seconds, units = await _settled(feeds)
             copies = [len(await model.list_user_posts(author.id)) for author in authors]
             if sum(copies) != count:
                 raise BenchmarkError(f"{kind.NAME} copied {sum(copies)} posts of {count}")
@@ -70,16 +70,16 @@ async def measure_rename(kinds: Sequence[type[Model]], posts: int, partitions: i
             author, user = await model.create_user("author"), await model.create_user("former.name")
             container = model.database.get_container_client("posts")
             await send_batches(container, "postId", _posts_of(author, user, posts))
-            following = await Following.start(model, from_now=True)
+            feeds = await ChangeFeedFollower.start(model, from_now=True)
             await model.rename_user(user, "present.name")
-            seconds, units = await _settled(following.of("users"))
+            seconds, units = await _settled(feeds.of("users"))
             await _check_names(model, "present.name")
             items = posts * (COMMENTS_OF_USER + 1)
             found.append(FanOut(kind.NAME, "renamed items", partitions, items, seconds, units))
     return found
 
 
-async def _create_posts(model: Model, authors: Sequence[User], count: int) -> None:
+async def _create_posts(model: Model, authors: Sequence[UserView], count: int) -> None:
     todo = iter([*itertools.islice(itertools.cycle(authors), count)])
 
     async def create() -> None:
@@ -89,15 +89,15 @@ async def _create_posts(model: Model, authors: Sequence[User], count: int) -> No
     await asyncio.gather(*(create() for _ in range(_CREATORS)))
 
 
-async def _settled(following: Following) -> tuple[float, float]:
+async def _settled(feeds: ChangeFeedFollower) -> tuple[float, float]:
     """Follow the change feeds to their end; return seconds and request units."""
     started = time.perf_counter()
     with observed() as observation:
-        await following.settle()
+        await feeds.settle()
     return time.perf_counter() - started, observation.request_units
 
 
-def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
+def _posts_of(author: UserView, user: UserView, count: int) -> Iterator[Item]:
     """Yield posts of `author` with comments and a like by `user`, in a form that suits every model."""
     for number in range(count):
         post = f"post-{number:06}"

@@ -15,10 +15,10 @@ from typing import Final
 
 from bench.models.interface import Model
 from bench.models.loading import import_models
-from bench.models.measuring import Costs, measure
 from bench.models.plan import ArticlePlan
+from bench.models.request_costs import Costs, measure
 from bench.models.requests import Exhibits, reads
-from bench.models.stage import emulated
+from bench.models.running_models import emulated
 from bench.timing import Action
 from management.seeding.plan import Span
 
@@ -36,7 +36,7 @@ _OFTENER: Final = 5
 
 
 @dataclass(frozen=True)
-class Stage:
+class GrowthStep:
     """The costs at one size of the data, on this many physical partitions of `posts`."""
 
     users: int
@@ -58,7 +58,7 @@ def partitions_of(users: int) -> int:
 
 async def measure_sizes(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, sizes: Sequence[int], seed: int
-) -> list[Stage]:
+) -> list[GrowthStep]:
     """Measure Q2 to Q6 on each size, with the article's ratio of partitions."""
     settings = [(plan_of(users, seed), partitions_of(users)) for users in sizes]
     return await _stages(kinds, directory, repetitions, settings)
@@ -66,7 +66,7 @@ async def measure_sizes(
 
 async def measure_partitions(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, users: int, seed: int
-) -> list[Stage]:
+) -> list[GrowthStep]:
     """Measure Q2 to Q6 on the same data with increasing numbers of partitions."""
     plan = plan_of(users, seed)
     return await _stages(kinds, directory, repetitions, [(plan, partitions) for partitions in PARTITIONS])
@@ -74,7 +74,7 @@ async def measure_partitions(
 
 async def _stages(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, settings: Sequence[tuple[ArticlePlan, int]]
-) -> list[Stage]:
+) -> list[GrowthStep]:
     """Run all sizes at the same time, in turn, so that other load affects all of them alike."""
     actions: dict[str, dict[str, dict[str, Action]]] = {}
     async with AsyncExitStack() as stack:
@@ -91,10 +91,10 @@ async def _stages(
             for model, of_model in actions.items()
         }
     return [
-        Stage(plan.users, str(plan), partitions, _costs_of(costs, str(number)))
+        GrowthStep(plan.users, str(plan), partitions, _costs_of(costs, str(number)))
         for number, (plan, partitions) in enumerate(settings)
     ]
 
 
-def _costs_of(costs: Mapping[str, Costs], stage: str) -> Costs:
-    return {name: {model: of_model[name][stage] for model, of_model in costs.items()} for name in REQUESTS}
+def _costs_of(costs: Mapping[str, Costs], step: str) -> Costs:
+    return {name: {model: of_model[name][step] for model, of_model in costs.items()} for name in REQUESTS}

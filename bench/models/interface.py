@@ -24,7 +24,7 @@ _SCRIPTS: Final = Path(__file__).parent / "stored_procedures"
 
 
 @dataclass(frozen=True)
-class User:
+class UserView:
     """Result of C1 and Q1."""
 
     id: str
@@ -32,7 +32,7 @@ class User:
 
 
 @dataclass(frozen=True)
-class Post:
+class PostView:
     """Result of C2 and Q2; in Q3 and Q6 `content` is a summary."""
 
     id: str
@@ -46,7 +46,7 @@ class Post:
 
 
 @dataclass(frozen=True)
-class Comment:
+class CommentView:
     """Result of C3 and Q4."""
 
     id: str
@@ -58,7 +58,7 @@ class Comment:
 
 
 @dataclass(frozen=True)
-class Like:
+class LikeView:
     """Result of C4 and Q5. Without an ID, which the models generate differently."""
 
     post_id: str
@@ -121,60 +121,60 @@ class Model(ABC):
         return ()
 
     @abstractmethod
-    async def create_user(self, username: str) -> User:
+    async def create_user(self, username: str) -> UserView:
         """C1."""
 
     @abstractmethod
-    async def rename_user(self, user: User, username: str) -> User:
+    async def rename_user(self, user: UserView, username: str) -> UserView:
         """C1, edit. The change feeds update copies of the name."""
 
     @abstractmethod
-    async def get_user(self, user_id: str) -> User:
+    async def get_user(self, user_id: str) -> UserView:
         """Q1."""
 
     @abstractmethod
-    async def create_post(self, author: User, title: str, content: str) -> Post:
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2."""
 
     @abstractmethod
-    async def edit_post(self, post: Post, title: str, content: str) -> Post:
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         """C2, edit."""
 
     @abstractmethod
-    async def get_post(self, post_id: str) -> Post:
+    async def get_post(self, post_id: str) -> PostView:
         """Q2."""
 
     @abstractmethod
-    async def list_user_posts(self, user_id: str) -> list[Post]:
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
         """Q3, with summaries."""
 
     @abstractmethod
-    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3."""
 
     @abstractmethod
-    async def list_comments(self, post_id: str) -> list[Comment]:
+    async def list_comments(self, post_id: str) -> list[CommentView]:
         """Q4."""
 
     @abstractmethod
-    async def like(self, post_id: str, liker: User) -> Like:
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4."""
 
     @abstractmethod
-    async def list_likes(self, post_id: str) -> list[Like]:
+    async def list_likes(self, post_id: str) -> list[LikeView]:
         """Q5."""
 
     @abstractmethod
-    async def feed(self) -> list[Post]:
+    async def feed(self) -> list[PostView]:
         """Q6: the 100 newest posts, with summaries."""
 
 
-def user_of(item: Item) -> User:
-    return User(item["id"], item["username"])
+def user_of(item: Item) -> UserView:
+    return UserView(item["id"], item["username"])
 
 
-def post_of(item: Item) -> Post:
-    return Post(
+def post_of(item: Item) -> PostView:
+    return PostView(
         item["id"],
         item["userId"],
         item["userUsername"],
@@ -186,14 +186,14 @@ def post_of(item: Item) -> Post:
     )
 
 
-def comment_of(item: Item) -> Comment:
-    return Comment(
+def comment_of(item: Item) -> CommentView:
+    return CommentView(
         item["id"], item["postId"], item["userId"], item["userUsername"], item["content"], item["creationDate"]
     )
 
 
-def like_of(item: Item) -> Like:
-    return Like(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
+def like_of(item: Item) -> LikeView:
+    return LikeView(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
 
 
 def script_text(name: str) -> str:

@@ -45,7 +45,7 @@ def pictures(results: Results) -> Iterator[tuple[str, Drawing]]:
         )
     if results.sizes:
         stages = results.sizes.stages
-        numbers = ", ".join(str(stage.partitions) for stage in stages)
+        numbers = ", ".join(str(step.partitions) for step in stages)
         partitions = f"P = {numbers} physical partitions, the article's ratio"
         subtitle = f"modeled (service-2026); {partitions}; times on the emulator; log axes"
         yield "growth", growth(stages, READS, "users", "The same requests on more and more data", subtitle)

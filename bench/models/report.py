@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bench.models.article import ARTICLE, REQUESTS, UNEXPLAINED
 from bench.models.growth import REQUESTS as READS
-from bench.models.results import Bursts, Conditions, FanOuts, Requests, Results, Stages
+from bench.models.results import BurstResults, FanOutResults, GrowthResults, PartConditions, RequestResults, Results
 from bench.models.targets import findings
 
 _MODELS = ("V1", "V2", "V3", "this")
@@ -65,7 +65,7 @@ def _targets(results: Results) -> Iterator[str]:
     yield ""
 
 
-def _charges(part: Requests) -> Iterator[str]:
+def _charges(part: RequestResults) -> Iterator[str]:
     yield from (f"## The ten requests ({part.profile}, modeled, P = {part.partitions})", "")
     yield from (f"Request units. {part.data}.", "", *_conditions(part.conditions), "")
     yield from ("![Request units per request, by data model](models-charges.svg)", "")
@@ -78,7 +78,7 @@ def _charges(part: Requests) -> Iterator[str]:
     yield ""
 
 
-def _details(part: Requests) -> Iterator[str]:
+def _details(part: RequestResults) -> Iterator[str]:
     yield from ("### Times, calls and items read", "")
     yield (
         "The article's figures were measured on the service in 2019. Times here come from an emulator on the same"
@@ -105,7 +105,7 @@ def _details(part: Requests) -> Iterator[str]:
     yield ""
 
 
-def _article(part: Requests) -> Iterator[str]:
+def _article(part: RequestResults) -> Iterator[str]:
     """Compare all thirty figures of the article."""
     errors: dict[tuple[str, str], float] = {}
     for name, of_request in ARTICLE.items():
@@ -133,7 +133,7 @@ def _article(part: Requests) -> Iterator[str]:
     yield ""
 
 
-def _bursts(part: Bursts) -> Iterator[str]:
+def _bursts(part: BurstResults) -> Iterator[str]:
     yield from ("## A like and a comment in a burst, including the change feeds (service-2026, modeled)", "")
     yield (
         "Fifty clients like, then comment on, five posts at once. The emulator delays every response by 10 ms; P = 4."
@@ -153,9 +153,9 @@ def _bursts(part: Bursts) -> Iterator[str]:
     yield ""
 
 
-def _stages(part: Stages, title: str, picture: str) -> Iterator[str]:
+def _stages(part: GrowthResults, title: str, picture: str) -> Iterator[str]:
     yield from (f"## {title} (service-2026, modeled)", "")
-    yield from (f"- {stage.data}; P = {stage.partitions}" for stage in part.stages)
+    yield from (f"- {step.data}; P = {step.partitions}" for step in part.stages)
     yield ""
     yield (
         "In Q3 and Q6, V1 and V2 query every partition, so their charges grow with P. Their times are the emulator's,"
@@ -163,17 +163,17 @@ def _stages(part: Stages, title: str, picture: str) -> Iterator[str]:
         " long the service takes."
     )
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
-    yield f"| | {' | '.join(f'{stage.users:,} users, P = {stage.partitions}' for stage in part.stages)} |"
+    yield f"| | {' | '.join(f'{step.users:,} users, P = {step.partitions}' for step in part.stages)} |"
     yield "|---|" + "---:|" * len(part.stages)
     for name in READS:
         for model in _MODELS:
-            costs = [stage.costs[name][model] for stage in part.stages]
+            costs = [step.costs[name][model] for step in part.stages]
             figures = " | ".join(f"{cost.charge_ru:,.2f} RU, {cost.p50_ms:.1f} ms" for cost in costs)
             yield f"| {name} {model} | {figures} |"
     yield ""
 
 
-def _fan_out(part: FanOuts, title: str, picture: str) -> Iterator[str]:
+def _fan_out(part: FanOutResults, title: str, picture: str) -> Iterator[str]:
     yield from (f"## {title}", "")
     yield (
         "Responses are delayed by 10 ms. V3 writes one item after another, as the article's functions do. In both"
@@ -189,13 +189,13 @@ def _fan_out(part: FanOuts, title: str, picture: str) -> Iterator[str]:
     yield ""
 
 
-def _account(part: Requests) -> Iterator[str]:
+def _account(part: RequestResults) -> Iterator[str]:
     yield from (f"## Requests on an account ({part.profile}, P = {part.partitions})", "")
     yield from (f"{part.data}.", "", *_conditions(part.conditions), "")
     yield from _plain_table(part)
 
 
-def _plain_table(part: Requests) -> Iterator[str]:
+def _plain_table(part: RequestResults) -> Iterator[str]:
     yield "| request | " + " | ".join(f"{model}: p50 ms | RU" for model in _MODELS) + " |"
     yield "|---|" + "---:|" * 2 * len(_MODELS)
     for name, words in {**REQUESTS, **_MORE}.items():
@@ -211,7 +211,7 @@ def _head(columns: str, words: int) -> tuple[str, str]:
     return f"| {' | '.join(names)} |", "|---" * words + "|---:" * (len(names) - words) + "|"
 
 
-def _conditions(conditions: Conditions) -> Sequence[str]:
+def _conditions(conditions: PartConditions) -> Sequence[str]:
     return (
         f"    {conditions.command}",
         "",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from bench.models.interface import Model, Post, User
+from bench.models.interface import Model, PostView, UserView
 from bench.models.plan import TEXT_LENGTH, ArticlePlan
 from bench.timing import Action
 from shared.models.base import Item
@@ -49,8 +49,8 @@ def reads(model: Model, exhibits: Exhibits) -> dict[str, Action]:
 class Writers:
     """A new user for each command, and the posts that they write to."""
 
-    users: dict[str, list[User]]
-    targets: list[Post]
+    users: dict[str, list[UserView]]
+    targets: list[PostView]
 
     @classmethod
     async def prepare(cls, model: Model, plan: ArticlePlan, commands: int) -> Writers:
@@ -59,7 +59,7 @@ class Writers:
         ids = [post["id"] for index in range(1, min(plan.users, _POSTS_OF)) for post in _posts(plan, index)]
         return cls(users, [await model.get_post(post_id) for post_id in ids])
 
-    def target(self, number: int) -> Post:
+    def target(self, number: int) -> PostView:
         return self.targets[number % len(self.targets)]
 
 

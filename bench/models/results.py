@@ -12,14 +12,14 @@ from pydantic import TypeAdapter
 
 from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
-from bench.models.growth import Stage
-from bench.models.measuring import Costs
+from bench.models.growth import GrowthStep
+from bench.models.request_costs import Costs
 
 Profile = Literal["service-2026", "article-2019", "charged by the service"]
 
 
 @dataclass(frozen=True)
-class Conditions:
+class PartConditions:
     """Command, time and machine of a part."""
 
     command: str
@@ -29,46 +29,46 @@ class Conditions:
 
 
 @dataclass(frozen=True)
-class Requests:
+class RequestResults:
     """Costs of every request on every model; `partitions` are the physical ones of `posts`."""
 
     profile: Profile
     data: str
     partitions: int
     costs: Costs
-    conditions: Conditions
+    conditions: PartConditions
 
 
 @dataclass(frozen=True)
-class Bursts:
+class BurstResults:
     bursts: list[Burst]
-    conditions: Conditions
+    conditions: PartConditions
 
 
 @dataclass(frozen=True)
-class Stages:
-    stages: list[Stage]
-    conditions: Conditions
+class GrowthResults:
+    stages: list[GrowthStep]
+    conditions: PartConditions
 
 
 @dataclass(frozen=True)
-class FanOuts:
+class FanOutResults:
     fan_outs: list[FanOut]
-    conditions: Conditions
+    conditions: PartConditions
 
 
 @dataclass
 class Results:
     """All parts; None if never measured."""
 
-    requests: Requests | None = None
-    article: Requests | None = None
-    bursts: Bursts | None = None
-    sizes: Stages | None = None
-    partitions: Stages | None = None
-    posts: FanOuts | None = None
-    renames: FanOuts | None = None
-    account: Requests | None = None
+    requests: RequestResults | None = None
+    article: RequestResults | None = None
+    bursts: BurstResults | None = None
+    sizes: GrowthResults | None = None
+    partitions: GrowthResults | None = None
+    posts: FanOutResults | None = None
+    renames: FanOutResults | None = None
+    account: RequestResults | None = None
 
 
 RESULTS: Final = "models.json"
@@ -86,7 +86,7 @@ def write_results(file: Path, results: Results) -> None:
     file.write_bytes(_RESULTS.dump_json(results, indent=1) + b"\n")
 
 
-def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> Conditions:
+def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> PartConditions:
     """Return the conditions of a part that has just ended."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
-    return Conditions(command, started, round(minutes, 1), [*circumstances])
+    return PartConditions(command, started, round(minutes, 1), [*circumstances])

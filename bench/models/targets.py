@@ -9,10 +9,10 @@ from bench.models.article import REQUESTS
 from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
 from bench.models.growth import REQUESTS as READS
-from bench.models.growth import Stage
-from bench.models.measuring import Cost, Costs
+from bench.models.growth import GrowthStep
+from bench.models.request_costs import Cost, Costs
 from bench.models.results import Results
-from bench.report import Finding
+from bench.report import TargetResult
 
 _LOWER: Final = {"C2": 15, "C3": 20, "C4": 20}
 _REASONS: Final = {"C1": "; it reserves the username, which V3 would give to two users"}
@@ -22,7 +22,7 @@ _FASTER: Final = 5
 _HALF: Final = 0.5
 
 
-def findings(results: Results) -> list[Finding]:
+def findings(results: Results) -> list[TargetResult]:
     """Return the targets of the measured parts."""
     return [
         *(_charges(results.requests.costs) if results.requests else ()),
@@ -34,7 +34,7 @@ def findings(results: Results) -> list[Finding]:
     ]
 
 
-def _charges(costs: Costs) -> Iterator[Finding]:
+def _charges(costs: Costs) -> Iterator[TargetResult]:
     for name, words in REQUESTS.items():
         ours, theirs = costs[name]["this"].charge_ru, costs[name]["V3"].charge_ru
         lower = _LOWER.get(name, 0)
@@ -46,14 +46,14 @@ def _charges(costs: Costs) -> Iterator[Finding]:
         known = costs.get(f"{name} again")
         if known is not None:
             detail += f"; {known['this'].charge_ru:.2f} if it need not read the user, whose name V3 is given"
-        yield Finding(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, detail)
+        yield TargetResult(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, detail)
 
 
-def _copies(found: Sequence[FanOut]) -> Iterator[Finding]:
+def _copies(found: Sequence[FanOut]) -> Iterator[TargetResult]:
     for partitions in sorted({one.partitions for one in found}):
         ours, theirs = (one.request_units / one.count for one in _pair(found, partitions))
         change = (ours / theirs - 1) * 100
-        yield Finding(
+        yield TargetResult(
             f"charge of the change feeds' work for a new post, P = {partitions}",
             f"at least {_COPIES_LOWER} % below V3",
             f"{change:+.1f} %",
@@ -62,13 +62,13 @@ def _copies(found: Sequence[FanOut]) -> Iterator[Finding]:
         )
 
 
-def _bursts(found: Sequence[Burst]) -> Iterator[Finding]:
+def _bursts(found: Sequence[Burst]) -> Iterator[TargetResult]:
     for command in ("like", "comment"):
         of_command = [one for one in found if one.command == command]
         for poll_s in sorted({one.poll_s for one in of_command}):
             by_model = {one.model: one.total_ru for one in of_command if one.poll_s == poll_s}
             ours, theirs = by_model["this"], by_model["V3"]
-            yield Finding(
+            yield TargetResult(
                 f"charge of one {command} in a burst, including reactions, feeds polled every {poll_s:g} s",
                 "at most 0.5 of V3",
                 f"{ours / theirs:.2f}",
@@ -77,16 +77,16 @@ def _bursts(found: Sequence[Burst]) -> Iterator[Finding]:
             )
 
 
-def _flat(stages: Sequence[Stage]) -> Iterator[Finding]:
+def _flat(stages: Sequence[GrowthStep]) -> Iterator[TargetResult]:
     measures: tuple[tuple[str, Callable[[Cost], float]], ...] = (
         ("charge", lambda cost: cost.charge_ru),
         ("median time", lambda cost: cost.p50_ms),
     )
     for model in ("V3", "this"):
         for words, value in measures:
-            spreads = {name: _spread([value(stage.costs[name][model]) for stage in stages]) for name in READS}
+            spreads = {name: _spread([value(step.costs[name][model]) for step in stages]) for name in READS}
             worst = max(spreads, key=lambda name: spreads[name])
-            yield Finding(
+            yield TargetResult(
                 f"growth of the {words} of Q2 to Q6 from {stages[0].users:,} to {stages[-1].users:,} users, {model}",
                 "flat within 20 %",
                 f"{(spreads[worst] - 1) * 100:.0f} %",
@@ -99,11 +99,11 @@ def _spread(values: Sequence[float]) -> float:
     return max(values) / min(values)
 
 
-def _fan_outs(found: Sequence[FanOut]) -> Iterator[Finding]:
+def _fan_outs(found: Sequence[FanOut]) -> Iterator[TargetResult]:
     for partitions in sorted({one.partitions for one in found}):
         ours, theirs = _pair(found, partitions)
         ratio = ours.per_second / theirs.per_second
-        yield Finding(
+        yield TargetResult(
             f"{ours.what} per second, responses delayed by 10 ms, P = {partitions}",
             f"at least {_FASTER}× sequential (V3)",
             f"{ratio:.2f}×",

@@ -12,11 +12,11 @@ from typing import ClassVar, Final
 
 from bench.models.interface import (
     ChangeFeed,
-    Comment,
+    CommentView,
     ContainerPlan,
-    Like,
-    Post,
-    User,
+    LikeView,
+    PostView,
+    UserView,
     comment_of,
     like_of,
     post_of,
@@ -71,45 +71,45 @@ class V2(V1):
                     "updateUsernames", partition_key=post_id, parameters=[user["id"], user["username"]]
                 )
 
-    async def create_post(self, author: User, title: str, content: str) -> Post:
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2. One write."""
         item = new_post(author, title, content) | {"userUsername": author.username, "commentCount": 0, "likeCount": 0}
         return post_of(await self.posts.create_item(item))
 
-    async def edit_post(self, post: Post, title: str, content: str) -> Post:
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         """C2. One write, which overwrites counts and username with those that the caller has seen."""
         return post_of(await self.posts.upsert_item(stored(replace(post, title=title, content=content))))
 
-    async def get_post(self, post_id: str) -> Post:
+    async def get_post(self, post_id: str) -> PostView:
         """Q2. One point read."""
         return post_of(await self.posts.read_item(post_id, post_id))
 
-    async def list_user_posts(self, user_id: str) -> list[Post]:
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
         """Q3. One cross-partition query."""
         query = "SELECT * FROM p WHERE p.type = 'post' AND p.userId = @userId"
         return newest_first([short(item) for item in await rows_across(self.posts, query, userId=user_id)])
 
-    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3. One stored procedure."""
         comment = new_comment(post_id, author, content)
         await self.posts.scripts.execute_stored_procedure("createComment", partition_key=post_id, parameters=[comment])
         return comment_of(comment)
 
-    async def list_comments(self, post_id: str) -> list[Comment]:
+    async def list_comments(self, post_id: str) -> list[CommentView]:
         """Q4. One single-partition query."""
         return [comment_of(item) for item in await responses_of(self.posts, post_id, "comment")]
 
-    async def like(self, post_id: str, liker: User) -> Like:
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4. One stored procedure."""
         like = new_like(post_id, liker)
         await self.posts.scripts.execute_stored_procedure("createLike", partition_key=post_id, parameters=[like])
         return like_of(like)
 
-    async def list_likes(self, post_id: str) -> list[Like]:
+    async def list_likes(self, post_id: str) -> list[LikeView]:
         """Q5. One single-partition query."""
         return [like_of(item) for item in await responses_of(self.posts, post_id, "like")]
 
-    async def feed(self) -> list[Post]:
+    async def feed(self) -> list[PostView]:
         """Q6. One cross-partition query."""
         return [short(item) for item in await most_recent(self.posts)]
 
@@ -119,7 +119,7 @@ def as_kept(item: Item) -> Item:
     return {name: value for name, value in item.items() if name not in ("nameVersion", "version")}
 
 
-def stored(post: Post) -> Item:
+def stored(post: PostView) -> Item:
     """Return the item of a post."""
     return {
         "id": post.id,
@@ -135,5 +135,5 @@ def stored(post: Post) -> Item:
     }
 
 
-def short(item: Item) -> Post:
+def short(item: Item) -> PostView:
     return post_of(item | {"content": summary(item["content"])})

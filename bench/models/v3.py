@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from azure.cosmos.aio import ContainerProxy
 
-from bench.models.interface import FEED_LENGTH, ChangeFeed, ContainerPlan, Post, User, post_of, user_of
+from bench.models.interface import FEED_LENGTH, ChangeFeed, ContainerPlan, PostView, UserView, post_of, user_of
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
 from bench.models.v2 import POSTS, V2, as_kept
@@ -68,20 +68,20 @@ class V3(V2):
                 await self.users.upsert_item(copy)
                 await self.feed_container.upsert_item(copy, post_trigger_include="truncateFeed")
 
-    async def create_user(self, username: str) -> User:
+    async def create_user(self, username: str) -> UserView:
         """C1. One write."""
         return user_of(await self.users.create_item(_user_item(new_id(), username)))
 
-    async def rename_user(self, user: User, username: str) -> User:
+    async def rename_user(self, user: UserView, username: str) -> UserView:
         """C1. One write."""
         return user_of(await self.users.upsert_item(_user_item(user.id, username)))
 
-    async def list_user_posts(self, user_id: str) -> list[Post]:
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
         """Q3. One single-partition query of `users`."""
         query = "SELECT * FROM p WHERE p.userId = @userId AND p.type = 'post'"
         return newest_first([post_of(item) for item in await rows_in(self.users, query, user_id, userId=user_id)])
 
-    async def feed(self) -> list[Post]:
+    async def feed(self) -> list[PostView]:
         """Q6. One query of the single partition of `feed`."""
         return [post_of(item) for item in await rows_in(self.feed_container, MOST_RECENT, "post")]
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from tests.chaos.api_client import Answer, ApiClient, GaveUp
-from tests.chaos.run_record import Comment, RunRecord
+from tests.chaos.run_record import CommentState, RunRecord
 
 _USERS, _POSTS = 2, 4
 _MOST_USERS, _MOST_POSTS = 5, 30
@@ -87,7 +87,7 @@ class Author:
         elif self._expect(answer, "comment", 201):
             comment_id = answer.body["id"]
             self._record.created[mark].add(comment_id)
-            self._record.comments[comment_id] = Comment(post_id, {True})
+            self._record.comments[comment_id] = CommentState(post_id, {True})
             self._comments.append(comment_id)
 
     async def _rename(self) -> None:

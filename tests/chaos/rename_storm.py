@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from tests.chaos.api_client import ApiClient, GaveUp
-from tests.chaos.run_record import Comment, RunRecord
+from tests.chaos.run_record import CommentState, RunRecord
 
 _PAUSE_S = 0.05
 
@@ -88,7 +88,7 @@ class RenameStorm:
             self._record.diverged(f"comment in the storm: unexpected status {answer.status}: {answer.body}")
             return
         self._record.created[mark].add(answer.body["id"])
-        self._record.comments[answer.body["id"]] = Comment(post_id, {True})
+        self._record.comments[answer.body["id"]] = CommentState(post_id, {True})
 
     async def _like(self, writer: ApiClient, liked: set[str]) -> None:
         """Like as the user. Nobody unlikes, so the like exists from the first answer on."""

@@ -18,7 +18,7 @@ PostAndUser = tuple[str, str]
 
 
 @dataclass
-class Comment:
+class CommentState:
     post_id: str
     there: set[bool]
 
@@ -33,7 +33,7 @@ class RunRecord:
 
     names: dict[str, set[str]] = field(default_factory=dict)
     posts: dict[str, set[str | None]] = field(default_factory=dict)
-    comments: dict[str, Comment] = field(default_factory=dict)
+    comments: dict[str, CommentState] = field(default_factory=dict)
     likes: dict[PostAndUser, set[bool]] = field(default_factory=dict)
     created: dict[str, set[str]] = field(default_factory=dict)
     acknowledged: Counter[str] = field(default_factory=Counter)

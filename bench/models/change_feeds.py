@@ -46,14 +46,14 @@ class _Follower:
         return found
 
 
-class Following:
+class ChangeFeedFollower:
     """All change feeds of a model."""
 
     def __init__(self, followers: list[_Follower]) -> None:
         self._followers = followers
 
     @classmethod
-    async def start(cls, model: Model, *, from_now: bool = False) -> Following:
+    async def start(cls, model: Model, *, from_now: bool = False) -> ChangeFeedFollower:
         """Start from the beginning, or `from_now`, which skips existing changes."""
         followers = []
         for feed in model.change_feeds:
@@ -67,9 +67,9 @@ class Following:
                     followers.append(_Follower(feed, reader))
         return cls(followers)
 
-    def of(self, container: str) -> Following:
+    def of(self, container: str) -> ChangeFeedFollower:
         """Return only the change feed of one container."""
-        return Following([follower for follower in self._followers if follower.feed.container == container])
+        return ChangeFeedFollower([follower for follower in self._followers if follower.feed.container == container])
 
     async def settle(self) -> None:
         """React until nothing changes any more. Raises BenchmarkError if that never happens."""

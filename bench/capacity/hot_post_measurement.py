@@ -21,7 +21,7 @@ from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.capacity.charges import ContainerMeter
-from bench.capacity.published import PARTITION_RU
+from bench.capacity.prices_and_limits import PARTITION_RU
 from management.provision import provision
 from shared.containers import POSTS
 from shared.cosmos import Container
@@ -44,7 +44,7 @@ _FEW_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True)
-class Way:
+class LikeMethod:
     """A way to write likes: number of processes, group commit or not, number of shards."""
 
     name: str
@@ -61,23 +61,23 @@ class Way:
         return _AT_ONCE * self.partitions if self.grouped else _FEW_AT_ONCE
 
 
-WAYS: Final = (
-    Way("stored procedure, one like each", 1, grouped=False, procedure=True),
-    Way("batch, one like each", 1, grouped=False),
-    *(Way(f"group commit, {number} process{'es' if number > 1 else ''}", number) for number in (1, 8, 32, 128)),
-    *(Way(f"likes in {shards} shards, 4 processes", 4, shards, 8) for shards in (8, 32, 64)),
+LIKE_METHODS: Final = (
+    LikeMethod("stored procedure, one like each", 1, grouped=False, procedure=True),
+    LikeMethod("batch, one like each", 1, grouped=False),
+    *(LikeMethod(f"group commit, {number} process{'es' if number > 1 else ''}", number) for number in (1, 8, 32, 128)),
+    *(LikeMethod(f"likes in {shards} shards, 4 processes", 4, shards, 8) for shards in (8, 32, 64)),
 )
 
 
 @dataclass(frozen=True)
-class Taken:
+class LikesTaken:
     """Likes written before the first refusal and until every logical partition refused, and their charges.
 
     `budget_ru` is what all physical partitions have in a second. Charges may exceed it, because requests that are in
     progress when it is used up still complete.
     """
 
-    way: Way
+    method: LikeMethod
     before_refusal: int
     in_all: int
     charged_ru: float
@@ -89,17 +89,19 @@ class Taken:
         return self.charged_ru / max(1, self.in_all)
 
 
-async def take(way: Way, *, partition_ru: int = int(PARTITION_RU.value)) -> Taken:
+async def take(method: LikeMethod, *, partition_ru: int = int(PARTITION_RU.value)) -> LikesTaken:
     """Write as many likes as one second accepts."""
-    async with _one_second(way, partition_ru) as (posts, targets, meter):
-        run = _Run(posts, _writers(way), cycle(targets))
+    async with _one_second(method, partition_ru) as (posts, targets, meter):
+        run = _LikeRun(posts, _writers(method), cycle(targets))
         with meter.reading() as reading, patience(0):  # fail on the first 429 instead of retrying
-            await asyncio.gather(*(run.work() for _ in range(way.clients)))
-        return Taken(way, run.before_refusal, run.written, reading.charges.posts, partition_ru * way.partitions)
+            await asyncio.gather(*(run.work() for _ in range(method.clients)))
+        return LikesTaken(
+            method, run.before_refusal, run.written, reading.charges.posts, partition_ru * method.partitions
+        )
 
 
 @dataclass
-class _Run:
+class _LikeRun:
     """Workers that like until their partition refuses, which excludes its shard."""
 
     posts: Container
@@ -135,23 +137,25 @@ class _Run:
         return None
 
 
-def _writers(way: Way) -> Callable[[], Contributions]:
-    if way.procedure:
+def _writers(method: LikeMethod) -> Callable[[], Contributions]:
+    if method.procedure:
         return ContributionProcedures
-    if not way.grouped:
+    if not method.grouped:
         return ContributionBatches
-    processes = cycle([ContributionBatches() for _ in range(way.processes)])
+    processes = cycle([ContributionBatches() for _ in range(method.processes)])
     return lambda: next(processes)
 
 
 @asynccontextmanager
-async def _one_second(way: Way, partition_ru: int) -> AsyncIterator[tuple[Container, list[str], ContainerMeter]]:
+async def _one_second(
+    method: LikeMethod, partition_ru: int
+) -> AsyncIterator[tuple[Container, list[str], ContainerMeter]]:
     """Create a post or its shards in a database whose clock is stopped."""
     second = time.time()
-    settings = EmulatorSettings(partitions=way.partitions, clock=lambda: second)
+    settings = EmulatorSettings(partitions=method.partitions, clock=lambda: second)
     async with CosmosEmulator(settings) as emulator:
         configuration = Settings(emulator.endpoint, emulator.key, _DATABASE)
-        await provision(configuration, throughput=partition_ru * way.partitions)
+        await provision(configuration, throughput=partition_ru * method.partitions)
         meter = ContainerMeter()
 
         def on_answer(response: Any) -> None:
@@ -160,9 +164,9 @@ async def _one_second(way: Way, partition_ru: int) -> AsyncIterator[tuple[Contai
 
         async with CosmosClient(emulator.endpoint, emulator.key, raw_response_hook=on_answer) as client:
             posts = Container(client.get_database_client(_DATABASE).get_container_client(POSTS))
-            targets = [f"post-{number}" for number in range(max(1, way.shards))]
+            targets = [f"post-{number}" for number in range(max(1, method.shards))]
             for target in targets:
-                await posts.create(_counter(target) if way.shards else _post(target))
+                await posts.create(_counter(target) if method.shards else _post(target))
             settings.throttle = True
             yield posts, targets, meter
 

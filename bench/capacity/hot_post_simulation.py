@@ -40,7 +40,7 @@ class HotPost:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulationResult:
     """Results over `DURATION_S`: rates, mean batch size, longest wait, and likes not written by the end."""
 
     written_per_s: float
@@ -60,7 +60,7 @@ class _Queue:
 
 
 @dataclass
-class _Run:
+class _Simulation:
     case: HotPost
     spent: dict[tuple[int, int], float] = field(default_factory=dict)
     events: list[tuple[float, int, _Queue]] = field(default_factory=list)
@@ -95,9 +95,9 @@ class _Run:
         heapq.heappush(self.events, (moment, next(self.order), queue))
 
 
-def simulate(case: HotPost) -> Outcome:
+def simulate(case: HotPost) -> SimulationResult:
     """Simulate `DURATION_S` seconds."""
-    run = _Run(case)
+    run = _Simulation(case)
     queues = [[_Queue(shard) for shard in range(case.shards)] for _ in range(case.processes)]
     busy: set[int] = set()
     likes = case.likes_per_s * DURATION_S
@@ -110,7 +110,7 @@ def simulate(case: HotPost) -> Outcome:
             busy.add(id(queue))
             run.begin(arrival, queue)
     _until(run, busy, float(DURATION_S))
-    return Outcome(
+    return SimulationResult(
         written_per_s=run.written / DURATION_S,
         likes_per_batch=run.written / max(1, run.batches),
         refused_per_s=run.refused / DURATION_S,
@@ -119,7 +119,7 @@ def simulate(case: HotPost) -> Outcome:
     )
 
 
-def _until(run: _Run, busy: set[int], moment: float) -> None:
+def _until(run: _Simulation, busy: set[int], moment: float) -> None:
     """Process the events up to this moment."""
     while run.events and run.events[0][0] <= moment:
         now, _, queue = heapq.heappop(run.events)

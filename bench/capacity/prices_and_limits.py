@@ -33,20 +33,20 @@ RU_HOUR: Final = Published(0.008, "$ per 100 RU/s and hour", "standard (manual) 
 AUTOSCALE: Final = Published(
     1.5, "times the standard rate", "autoscale", f"{_LEARN}/cosmos-db/how-to-choose-offer", "undated copy"
 )
-AUTOSCALE_LEAST: Final = Published(
+AUTOSCALE_MIN: Final = Published(
     0.1, "of the maximum", "minimum billed by autoscale", f"{_LEARN}/cosmos-db/how-to-choose-offer", "undated copy"
 )
 STORAGE: Final = Published(0.25, "$ per GB and month", "transactional storage, indexes included", *_BILL)
 GB_SECOND: Final = Published(0.000026, "$ per GB-second", "Flex Consumption, on demand", *_RETAIL)
 EXECUTIONS: Final = Published(0.40, "$ per million", "Flex Consumption, executions", *_RETAIL)
-PRICES: Final = (RU_HOUR, AUTOSCALE, AUTOSCALE_LEAST, STORAGE, GB_SECOND, EXECUTIONS)
+PRICES: Final = (RU_HOUR, AUTOSCALE, AUTOSCALE_MIN, STORAGE, GB_SECOND, EXECUTIONS)
 
 PARTITION_RU: Final = Published(10_000, "RU/s", "a partition, logical or physical", *_QUOTAS)
 CONTAINER_RU: Final = Published(1_000_000, "RU/s", "a container, without a support ticket", *_QUOTAS)
 LOGICAL_GB: Final = Published(20, "GB", "a logical partition", *_QUOTAS)
 PHYSICAL_GB: Final = Published(50, "GB", "a physical partition", *_SCALING)
-LEAST_RU_PER_GB: Final = Published(1, "RU/s per GB", "minimum throughput of a container", *_QUOTAS)
-LEAST_RU: Final = Published(400, "RU/s", "minimum throughput of a container", *_QUOTAS)
+MIN_RU_PER_GB: Final = Published(1, "RU/s per GB", "minimum throughput of a container", *_QUOTAS)
+MIN_RU: Final = Published(400, "RU/s", "minimum throughput of a container", *_QUOTAS)
 BURST_RU: Final = Published(
     3_000, "RU/s", "burst capacity of a physical partition", f"{_LEARN}/cosmos-db/burst-capacity", "undated copy"
 )
@@ -60,8 +60,8 @@ LIMITS: Final = (
     CONTAINER_RU,
     LOGICAL_GB,
     PHYSICAL_GB,
-    LEAST_RU_PER_GB,
-    LEAST_RU,
+    MIN_RU_PER_GB,
+    MIN_RU,
     BURST_RU,
     BURST_S,
     APP_INSTANCES,

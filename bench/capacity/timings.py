@@ -31,13 +31,13 @@ BATCH: Final = 100
 _ROUNDS: Final = 9
 _REQUESTS: Final = 600
 _CLIENTS: Final = 16
-_DATABASE: Final = "pace"
+_DATABASE: Final = "timings"
 
 Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Pace:
+class Timings:
     """Seconds of a batch of 100 changes, the fastest of nine, and CPU seconds.
 
     `spread_s`: 50 likes of as many posts; `hot_s`: 99 likes of one post. `change_cpu_s` is per change of the first
@@ -58,9 +58,9 @@ class Pace:
         return BATCH / self.hot_s
 
 
-async def measure_pace() -> Pace:
+async def measure_timings() -> Timings:
     """Measure everything; takes up to a minute."""
-    with tempfile.TemporaryDirectory(prefix="pace-") as directory:
+    with tempfile.TemporaryDirectory(prefix="timings-") as directory:
         async with emulator(None, "--latency", f"{LATENCY_MS}ms") as server:
             await provision(server.settings(_DATABASE))
             async with connect(server) as client:
@@ -70,7 +70,7 @@ async def measure_pace() -> Pace:
                 spread, cpu = await _spread(blog, people, posts)
                 hot = await _hot(blog, people, posts[0])
                 request_cpu_s = await _request_cpu_s(server, Path(directory), posts[0]["id"])
-        return Pace(spread, hot, cpu / BATCH, request_cpu_s)
+        return Timings(spread, hot, cpu / BATCH, request_cpu_s)
 
 
 async def _spread(blog: Blog, people: list[Item], posts: list[Item]) -> tuple[float, float]:

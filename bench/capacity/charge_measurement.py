@@ -21,7 +21,7 @@ from functions_host.cosmos_trigger.lease import FeedRange, Lease
 
 from bench.capacity.charges import Charges, ContainerMeter
 from bench.capacity.load import COMMENT, CREATE_POST, CREATE_USER, EDIT_POST, LIKE
-from bench.capacity.reactions import Aftermath, BatchCost
+from bench.capacity.reaction_charges import BatchCost, ReactionRun
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, rows
 from management.account import Blog, open_blog
 from management.provision import provision
@@ -47,7 +47,7 @@ _KB: Final = 1024
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCharges:
     """Charges by request and reaction name.
 
     `commit` is a group commit of likes of one post. `rename` is the work after a rename, per item in `each`.
@@ -65,16 +65,16 @@ class Measured:
     poll_ru: float
 
 
-async def measure() -> Measured:
+async def measure() -> MeasuredCharges:
     """Measure on a new emulator; takes seconds."""
     async with _provisioned() as (client, meter):
         blog = await open_blog(client, _DATABASE)
         author, post = await fill(blog)
-        bench = _Bench(client, meter, await Aftermath.from_now(blog), author, post)
+        bench = _Bench(client, meter, await ReactionRun.from_now(blog), author, post)
         requests = await bench.requests()
         reactions = await bench.reactions()
         rename, scanned_ru = await bench.rename()
-        return Measured(
+        return MeasuredCharges(
             requests=requests,
             commit=await bench.commit(),
             reactions=reactions,
@@ -101,7 +101,7 @@ class _Bench:
 
     client: CosmosClient
     meter: ContainerMeter
-    aftermath: Aftermath
+    reaction_run: ReactionRun
     author: Item
     post: Item
     people: int = 0
@@ -128,7 +128,7 @@ class _Bench:
         one = reading.charges
         with self.meter.reading() as reading:
             await asyncio.gather(*(add_like(blog, self.post, person) for person in people[1:]))
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         return BatchCost.through((1, one), (_MANY - 1, reading.charges - one))
 
     async def reactions(self) -> dict[str, BatchCost]:
@@ -174,7 +174,7 @@ class _Bench:
         nobody, somebody = await self._person(blog), await self._person(blog)
         for post in await self._old_posts(_MANY):
             await add_like(blog, post, somebody)
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         without = await self._after_rename(nobody)
         cost = BatchCost.through((0, without), (_MANY, await self._after_rename(somebody)))
         return cost, without.posts / PARTITIONS
@@ -192,14 +192,14 @@ class _Bench:
         """Return the charges of the reactions when this many users give the command."""
         blog = await self.blog()
         people = [await self._person(blog) for _ in numbers]
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         for number, person in zip(numbers, people, strict=True):
             await command(blog, number, person)
         return await self._followed()
 
     async def _followed(self) -> Charges:
         with self.meter.reading() as reading:
-            await self.aftermath.follow()
+            await self.reaction_run.follow()
         return reading.charges
 
     async def _person(self, blog: Blog) -> Item:
@@ -210,7 +210,7 @@ class _Bench:
     async def _posts_by_others(self, count: int) -> list[Item]:
         blog = await self.blog()
         posts = [await add_post(blog, await self._person(blog)) for _ in range(count)]
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         return posts
 
     async def _old_posts(self, count: int) -> list[Item]:
@@ -219,7 +219,7 @@ class _Bench:
         blog = await self.blog()
         for _ in range(100):
             await add_post(blog, self.author)
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         return posts
 
     async def sizes_kb(self) -> dict[str, float]:
@@ -243,9 +243,9 @@ class _Bench:
 
     async def poll_ru(self) -> float:
         """Measure one change feed read without changes."""
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         with self.meter.reading() as reading:
-            await self.aftermath.follow()
+            await self.reaction_run.follow()
         return reading.idle / (2 * PARTITIONS)
 
 

@@ -67,7 +67,7 @@ class _Feed:
         return found
 
 
-class Aftermath:
+class ReactionRun:
     """Runs the reactions of a blog until there are no more changes."""
 
     def __init__(self, blog: Blog, posts: _Feed, users: _Feed) -> None:
@@ -76,7 +76,7 @@ class Aftermath:
         self._users_reaction = UsersReaction(blog.users, blog.posts, blog.failures)
 
     @classmethod
-    async def from_now(cls, blog: Blog) -> Aftermath:
+    async def from_now(cls, blog: Blog) -> ReactionRun:
         """Start with the changes from now on."""
         return cls(blog, await _Feed.from_now(blog.posts.proxy), await _Feed.from_now(blog.users.proxy))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bench.capacity.demand import BATCH_MOST, POLL_S, Basis, Demand
+from bench.capacity.charge_measurement import LIKE_AGAIN
+from bench.capacity.demand import BATCH_MAX, POLL_S, Basis, Demand
 from bench.capacity.load import COMMENTS, DAY_S, GET_POST, LIKE, USER_POSTS, YEAR_DAYS
-from bench.capacity.measuring import LIKE_AGAIN
-from bench.capacity.published import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
+from bench.capacity.prices_and_limits import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
 
 TOGETHER: Final = 30  # shared/transactions/post_commits.py
 VIRAL_LIKES: Final = 10_000
@@ -114,7 +114,7 @@ class Viral:
 def viral(basis: Basis) -> Viral:
     """Compute them, with the assumed number of reads per command."""
     like, again = LikeCost.of(basis), basis.measured.reactions[LIKE_AGAIN]
-    batches = VIRAL_LIKES / BATCH_MOST
+    batches = VIRAL_LIKES / BATCH_MAX
     together = VIRAL_LIKES * (like.together_ru + like.feed_ru)
     return Viral(
         alone_ru=VIRAL_LIKES * (like.alone_ru + like.feed_ru),
@@ -134,7 +134,7 @@ def hot_posts_of_an_author(basis: Basis) -> float:
     Each batch writes one copy per post, at most once per read of the change feed.
     """
     copy_ru = basis.measured.reactions[LIKE].each.users - basis.measured.reactions[LIKE_AGAIN].each.users
-    return PARTITION_RU.value * (POLL_S + basis.pace.spread_s / 10) / copy_ru
+    return PARTITION_RU.value * (POLL_S + basis.timings.spread_s / 10) / copy_ru
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def rename(need: Demand, basis: Basis, round_trip_s: float) -> Rename:
         items_ru=RENAMED_ITEMS * measured.rename.each.posts,
         scan_ru=measured.scanned_ru * need.containers["posts"].partitions,
         waiting_s=RENAMED_ITEMS / RENAMES_AT_ONCE * round_trip_s,
-        cpu_s=RENAMED_ITEMS * basis.pace.change_cpu_s * basis.assumed.platform,
+        cpu_s=RENAMED_ITEMS * basis.timings.change_cpu_s * basis.assumed.platform,
     )
 
 

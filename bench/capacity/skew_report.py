@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench.capacity.costs import standard
 from bench.capacity.demand import Basis, demand
-from bench.capacity.figures import duration, number, people, table
-from bench.capacity.hot import (
+from bench.capacity.formatting import duration, number, people, table
+from bench.capacity.hot_post_measurement import LikesTaken
+from bench.capacity.hot_post_simulation import HotPost, likes_before_refusal, simulate
+from bench.capacity.load import SIZES
+from bench.capacity.prices_and_limits import PARTITION_RU
+from bench.capacity.skew import (
     RECENT_DAYS,
     RENAMED_ITEMS,
     VIRAL_LIKES,
@@ -18,19 +23,14 @@ from bench.capacity.hot import (
     takes,
     viral,
 )
-from bench.capacity.hot_partition import Taken
-from bench.capacity.hot_post import HotPost, likes_before_refusal, simulate
-from bench.capacity.load import SIZES
-from bench.capacity.money import standard
-from bench.capacity.pace import LATENCY_MS
-from bench.capacity.published import PARTITION_RU
+from bench.capacity.timings import LATENCY_MS
 
 Section = list[str]
 _PROCESSES = (1, 8, 64, 512)
 _SHARDS = (1, 8, 16)
 
 
-def hot_tables(basis: Basis, taken: Sequence[Taken]) -> list[Section]:
+def hot_tables(basis: Basis, taken: Sequence[LikesTaken]) -> list[Section]:
     """Return all tables about skew."""
     return [
         _partition(basis),
@@ -115,7 +115,7 @@ def _viral(basis: Basis) -> Section:
         ("reads of the users who like, across `users`, RU/s", number(found.names_ru)),
         ("the author's partition of `users`, copies, RU/s", number(found.author_ru)),
         ("changes on one lease", number(found.changes)),
-        ("… capacity of a lease here", number(basis.pace.hot_changes_per_s)),
+        ("… capacity of a lease here", number(basis.timings.hot_changes_per_s)),
         ("logical partitions needed for the likes", number(found.shards)),
     ]
     return [
@@ -125,10 +125,10 @@ def _viral(basis: Basis) -> Section:
     ]
 
 
-def _run(taken: Sequence[Taken]) -> Section:
+def _run(taken: Sequence[LikesTaken]) -> Section:
     rows = [
         (
-            one.way.name,
+            one.method.name,
             number(one.budget_ru),
             f"{one.before_refusal:,}",
             f"{one.in_all:,}",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench.capacity.demand import Basis, ContainerDemand, Demand, functions_gb_seconds
-from bench.capacity.published import (
+from bench.capacity.prices_and_limits import (
     AUTOSCALE,
-    AUTOSCALE_LEAST,
+    AUTOSCALE_MIN,
     EXECUTIONS,
     GB_SECOND,
     HOURS_A_MONTH,
@@ -54,5 +54,5 @@ def standard(ru: float) -> float:
 def autoscale(container: ContainerDemand, need: Demand, basis: Basis) -> float:
     """Return the monthly cost with autoscale: each hour's maximum, at least a tenth of the highest."""
     hours_highest = container.ru * need.mean_share * basis.load.peak_in_hour / basis.assumed.used_share
-    billed = max(container.provisioned_ru * AUTOSCALE_LEAST.value, hours_highest)
+    billed = max(container.provisioned_ru * AUTOSCALE_MIN.value, hours_highest)
     return standard(min(billed, container.provisioned_ru)) * AUTOSCALE.value

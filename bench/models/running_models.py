@@ -15,7 +15,7 @@ from shared.settings import Settings
 
 
 @asynccontextmanager
-async def stage(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncIterator[list[Model]]:
+async def running_models(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncIterator[list[Model]]:
     """Open the models on a running account; create missing databases."""
     async with observed_client(configuration) as client:
         models = []
@@ -29,5 +29,5 @@ async def stage(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncI
 @asynccontextmanager
 async def emulated(kinds: Sequence[type[Model]], data_dir: Path | None, *options: str) -> AsyncIterator[list[Model]]:
     """Open the models on a new emulator process with `data_dir`, or empty."""
-    async with emulator(data_dir, *options) as server, stage(kinds, server.settings("none")) as models:
+    async with emulator(data_dir, *options) as server, running_models(kinds, server.settings("none")) as models:
         yield models
