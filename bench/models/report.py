@@ -35,6 +35,8 @@ def markdown(results: Results) -> str:
         "- In V2 and V3, the caller passes the user's name, because the article lists no read of it. This project reads"
         " the name itself and pays for it, unless it cached the user in the last ten seconds (rows with `cached`).",
         "",
+        "To run the measurements:",
+        "",
         "    make bench                                                # everything, on the emulator",
         "    python -m bench.models --endpoint https://… --key …       # the ten requests on an account",
         "",
