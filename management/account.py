@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
@@ -35,10 +35,10 @@ class Blog:
 
 
 @asynccontextmanager
-async def signed_in(configuration: Settings) -> AsyncIterator[CosmosClient]:
+async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[CosmosClient]:
     """Open a client with session consistency that authenticates by key or identity. Raises AzureError.
 
-    Unlike the app's client, it retries throttled requests for up to an hour.
+    Unlike the app's client, it retries throttled requests for up to an hour. `options` override those of the client.
     """
     credential = configuration.account_key or _identity()
     async with AsyncExitStack() as stack:
@@ -47,10 +47,13 @@ async def signed_in(configuration: Settings) -> AsyncIterator[CosmosClient]:
         client = CosmosClient(
             configuration.account_endpoint,
             credential,
-            raw_response_hook=add_charge,
-            retry_throttle_total=_THROTTLE_RETRIES,
-            retry_throttle_backoff_max=_THROTTLE_WAIT_S,
-            user_agent_suffix="blog-manage",
+            **{
+                "raw_response_hook": add_charge,
+                "retry_throttle_total": _THROTTLE_RETRIES,
+                "retry_throttle_backoff_max": _THROTTLE_WAIT_S,
+                "user_agent_suffix": "blog-manage",
+                **options,
+            },
         )
         stack.push_async_callback(client.close)
         # __aenter__ reads the account's consistency level; without it the client sends no session tokens.

@@ -87,7 +87,6 @@ def _shares(basis: Basis) -> Section:
     head = [
         "users",
         "RU/s of the partition",
-        "RU/s of the partition",
         "likes a second in full batches",
         "or reads a second",
         "burst to 3,000 RU/s lasts",

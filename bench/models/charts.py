@@ -10,7 +10,7 @@ from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
 from bench.models.growth import GrowthStep
 from bench.models.request_costs import Cost, Costs
-from bench.models.svg import COLOURS, Drawing, LogScale, short_number
+from bench.models.svg import COLORS, Drawing, LogScale, short_number
 
 MODELS: Final = ("V1", "V2", "V3", "this")
 _WIDTH: Final = 960
@@ -33,7 +33,7 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
         for place, model in enumerate(MODELS):
             charge = costs[name][model].charge_ru
             x, y = start + place * width, scale.at(charge)
-            drawing.bar(x, y, width - 2, bottom - y, COLOURS[model], f"{name} {model}: {charge:.2f} RU")
+            drawing.bar(x, y, width - 2, bottom - y, COLORS[model], f"{name} {model}: {charge:.2f} RU")
             drawing.text(x + width / 2 + 2, y - 5, short_number(charge), size=10, turned=True)
         drawing.text(start + group * 0.4, bottom + 18, name, size=13, anchor="middle", bold=True)
         _two_lines(drawing, start + group * 0.4, bottom + 34, words)
@@ -42,9 +42,7 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
 
 def growth(stages: Sequence[GrowthStep], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
     """Draw charge and median time of each request against users or partitions (`along`)."""
-    drawing = Drawing(_WIDTH, 520, title)
-    drawing.text(24, 30, title, size=17, bold=True)
-    drawing.text(24, 50, subtitle, faint=True)
+    drawing = _titled(520, title, subtitle)
     drawing.legend(24, 74, MODELS)
     _row_of_panels(drawing, stages, requests, along, lambda cost: cost.charge_ru, "request units", 118.0)
     _row_of_panels(drawing, stages, requests, along, lambda cost: cost.p50_ms, "median ms", 325.0)
@@ -53,9 +51,7 @@ def growth(stages: Sequence[GrowthStep], requests: Sequence[str], along: str, ti
 
 def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
     """Draw the rate of each fan-out."""
-    drawing = Drawing(_WIDTH, 96 + 34 * len(found), title)
-    drawing.text(24, 30, title, size=17, bold=True)
-    drawing.text(24, 50, subtitle, faint=True)
+    drawing = _titled(96 + 34 * len(found), title, subtitle)
     most = max(one.per_second for one in found)
     for number, one in enumerate(found):
         y = 74.0 + number * 34
@@ -63,26 +59,31 @@ def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
         drawing.text(290, y + 16, words, anchor="end")
         length = 560 * one.per_second / most
         told = f"{one.count:,} in {one.seconds:.1f} s"
-        drawing.bar(300, y, length, 22, COLOURS[one.model], told)
+        drawing.bar(300, y, length, 22, COLORS[one.model], told)
         drawing.text(306 + length, y + 16, f"{one.per_second:,.0f}/s", bold=True)
     return drawing
 
 
 def bursts(found: Sequence[Burst], title: str, subtitle: str) -> Drawing:
     """Draw the charge of one command and of the reactions to it."""
-    drawing = Drawing(_WIDTH, 96 + 34 * len(found), title)
-    drawing.text(24, 30, title, size=17, bold=True)
-    drawing.text(24, 50, subtitle, faint=True)
+    drawing = _titled(96 + 34 * len(found), title, subtitle)
     most = max(one.total_ru for one in found)
     for number, one in enumerate(found):
         y = 74.0 + number * 34
         name = "this project" if one.model == "this" else f"the article's {one.model}"
         drawing.text(290, y + 16, f"{one.command}, {name}, feed polled every {one.poll_s:g} s", anchor="end", size=11)
         own, reaction = 540 * one.command_ru / most, 540 * one.reaction_ru / most
-        drawing.bar(300, y, own, 22, COLOURS[one.model], f"the command: {one.command_ru:.2f} RU")
+        drawing.bar(300, y, own, 22, COLORS[one.model], f"the command: {one.command_ru:.2f} RU")
         told = f"change feeds: {one.reaction_ru:.2f} RU"
-        drawing.bar(300 + own, y, reaction, 22, COLOURS[one.model], told, opacity=0.5)
+        drawing.bar(300 + own, y, reaction, 22, COLORS[one.model], told, opacity=0.5)
         drawing.text(306 + own + reaction, y + 16, f"{one.total_ru:.1f} RU", bold=True)
+    return drawing
+
+
+def _titled(height: int, title: str, subtitle: str) -> Drawing:
+    drawing = Drawing(_WIDTH, height, title)
+    drawing.text(24, 30, title, size=17, bold=True)
+    drawing.text(24, 50, subtitle, faint=True)
     return drawing
 
 
@@ -129,4 +130,4 @@ def _row_of_panels(
                 (across.at(place), scale.at(value(step.costs[name][model])))
                 for place, step in zip(places, stages, strict=True)
             ]
-            drawing.path(points, COLOURS[model], dashed=model == "this")
+            drawing.path(points, COLORS[model], dashed=model == "this")

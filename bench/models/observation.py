@@ -9,8 +9,8 @@ requests, which each process sends once, are not counted; a query's rejected fir
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,13 +19,11 @@ from urllib.request import getproxies
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos.aio import CosmosClient
 
+from management.account import signed_in
 from shared.settings import Settings
 
 _ITEMS: Final = re.compile(r"/colls/(?P<container>[^/]+)/(?P<kind>docs|sprocs)(/|$)")
 _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(\d+)")
-# Bulk loads wait out throttling instead of failing.
-_THROTTLE_RETRIES: Final = 1000
-_THROTTLE_WAIT_S: Final = 3600
 
 
 @dataclass
@@ -54,32 +52,16 @@ def observed() -> Iterator[Observation]:
         _current.reset(token)
 
 
-@asynccontextmanager
-async def observed_client(configuration: Settings) -> AsyncIterator[CosmosClient]:
+def observed_client(configuration: Settings) -> AbstractAsyncContextManager[CosmosClient]:
     """Open a client whose responses can be observed, by key or with the identity of the process."""
-    credential: Any = configuration.account_key or _identity()
-    async with AsyncExitStack() as stack:
-        if not isinstance(credential, str):
-            stack.push_async_callback(credential.close)
-        client = CosmosClient(
-            configuration.account_endpoint,
-            credential,
-            raw_request_hook=_ask_for_metrics,
-            raw_response_hook=_observe,
-            retry_throttle_total=_THROTTLE_RETRIES,
-            retry_throttle_backoff_max=_THROTTLE_WAIT_S,
-            user_agent_suffix="blog-bench",
-            # Same as the app's (shared/cosmos.py).
-            transport=AioHttpTransport(use_env_settings=bool(getproxies())),
-        )
-        yield await stack.enter_async_context(client)
-
-
-def _identity() -> Any:
-    # Slow to import, so only when there is no key.
-    from azure.identity.aio import DefaultAzureCredential
-
-    return DefaultAzureCredential()
+    return signed_in(
+        configuration,
+        raw_request_hook=_ask_for_metrics,
+        raw_response_hook=_observe,
+        user_agent_suffix="blog-bench",
+        # Same as the app's (shared/cosmos.py).
+        transport=AioHttpTransport(use_env_settings=bool(getproxies())),
+    )
 
 
 def _ask_for_metrics(request: Any) -> None:

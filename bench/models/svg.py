@@ -9,7 +9,7 @@ from html import escape
 from typing import Final, Literal
 
 # Okabe and Ito's palette, distinguishable with any color vision.
-COLOURS: Final = {"V1": "#8c8c8c", "V2": "#e69f00", "V3": "#4c9fd8", "this": "#009e73", "": "#8c8c8c"}
+COLORS: Final = {"V1": "#8c8c8c", "V2": "#e69f00", "V3": "#4c9fd8", "this": "#009e73", "": "#8c8c8c"}
 Anchor = Literal["start", "middle", "end"]
 _STYLE: Final = """
   .paper { fill: #ffffff } .ink { fill: #24292f } .faint { fill: #57606a }
@@ -50,28 +50,28 @@ class Drawing:
             f' text-anchor="{anchor}"{weight}{turn}>{escape(words)}</text>'
         )
 
-    def bar(self, x: float, y: float, width: float, height: float, colour: str, told: str, opacity: float = 1) -> None:
+    def bar(self, x: float, y: float, width: float, height: float, color: str, told: str, opacity: float = 1) -> None:
         """Draw a filled rectangle; `told` is its tooltip."""
         self._parts.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" fill="{colour}"'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" fill="{color}"'
             f' fill-opacity="{opacity}"><title>{escape(told)}</title></rect>'
         )
 
     def rule(self, x1: float, y1: float, x2: float, y2: float) -> None:
         self._parts.append(f'<line class="rule" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
-    def path(self, points: Sequence[tuple[float, float]], colour: str, *, dashed: bool = False) -> None:
+    def path(self, points: Sequence[tuple[float, float]], color: str, *, dashed: bool = False) -> None:
         """Draw a line with a marker at each point."""
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        self._parts.append(f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        self._parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points)
+        self._parts.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
+        self._parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points)
 
     def legend(self, x: float, y: float, names: Sequence[str]) -> None:
         """Draw the models' names and colors in a row."""
         for number, name in enumerate(names):
             left = x + number * 128
-            self._parts.append(f'<rect x="{left}" y="{y - 10}" width="12" height="12" fill="{COLOURS[name]}"/>')
+            self._parts.append(f'<rect x="{left}" y="{y - 10}" width="12" height="12" fill="{COLORS[name]}"/>')
             self.text(left + 18, y, "this project" if name == "this" else f"the article's {name}", size=12)
 
     def __str__(self) -> str:
