@@ -1,8 +1,7 @@
-"""Following a model's change feeds, as the Functions host does, in this process: what they cost can be counted here.
+"""Follow a model's change feeds in this process, like the Functions host, so that the cost can be measured.
 
-Each physical partition is read by itself, a page of up to a hundred changes at a time, as the project's triggers are
-set; the batch is handed to the reaction, then the next page is read. What the host pays besides, one write of a lease
-for each batch, is the same for every model and left out.
+Each physical partition is read in pages of up to 100 changes, as configured for this project's triggers. Lease writes,
+one per batch, are the same for every model and are omitted.
 """
 
 from __future__ import annotations
@@ -25,39 +24,37 @@ _MOST_ROUNDS: Final = 50
 
 @dataclass
 class _Follower:
-    """One physical partition of one feed, and how far it was followed."""
+    """The position in one physical partition of a change feed."""
 
     feed: ChangeFeed
     reader: FeedReader
     continuation: str | None = None
-    changes: int = 0
 
     async def follow(self) -> bool:
-        """Read a page and react to it; False when there was nothing new."""
+        """Read a page and react to it; return False if there was nothing new."""
         page = await self.reader.read(self.continuation)
         if page.items:
             await self.feed.on_changed(page.items)
-            self.changes += len(page.items)
         self.continuation = page.etag
         return page.is_new
 
     async def follow_to_end(self) -> bool:
-        """False when there was nothing new at all."""
+        """Return False if there was nothing new at all."""
         found = False
         while await self.follow():
             found = True
         return found
 
 
-class Following:
-    """All change feeds of a model, from where `start` or the last call left them."""
+class ChangeFeedFollower:
+    """All change feeds of a model."""
 
     def __init__(self, followers: list[_Follower]) -> None:
         self._followers = followers
 
     @classmethod
-    async def start(cls, model: Model, *, from_now: bool = False) -> Following:
-        """Follow from the beginning, or `from_now`: then what was there is skipped without a reaction."""
+    async def start(cls, model: Model, *, from_now: bool = False) -> ChangeFeedFollower:
+        """Start from the beginning, or `from_now`, which skips existing changes."""
         followers = []
         for feed in model.change_feeds:
             container = model.database.get_container_client(feed.container)
@@ -70,26 +67,21 @@ class Following:
                     followers.append(_Follower(feed, reader))
         return cls(followers)
 
-    @property
-    def changes(self) -> int:
-        """How many changes were handed to reactions so far."""
-        return sum(follower.changes for follower in self._followers)
-
-    def of(self, container: str) -> Following:
-        """The feed of one container alone."""
-        return Following([follower for follower in self._followers if follower.feed.container == container])
+    def of(self, container: str) -> ChangeFeedFollower:
+        """Return only the change feed of one container."""
+        return ChangeFeedFollower([follower for follower in self._followers if follower.feed.container == container])
 
     async def settle(self) -> None:
-        """React until nothing changes any more. Raises BenchmarkError for reactions that go on for ever."""
+        """React until nothing changes any more. Raises BenchmarkError if that never happens."""
         for _ in range(_MOST_ROUNDS):
             news = await asyncio.gather(*(follower.follow_to_end() for follower in self._followers))
             if not any(news):
                 return
-        raise BenchmarkError("the reactions to the change feeds go on writing")
+        raise BenchmarkError("the reactions to the change feeds keep writing")
 
     @asynccontextmanager
     async def running(self, poll_delay_s: float) -> AsyncIterator[None]:
-        """Inside, each partition is followed all the time, with a pause where there was nothing new."""
+        """Follow all partitions during the block, with a pause whenever there is nothing new."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_keep_following(follower, poll_delay_s)) for follower in self._followers]
             try:

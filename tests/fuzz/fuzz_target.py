@@ -1,4 +1,4 @@
-"""An emulator to attack: a database that attackers may use, and canaries in places that they may not reach."""
+"""The emulator that the fuzz tests attack, with data to attack and canaries that must stay unreachable."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.fuzz.processes import ServerProcess, server_process
 
 SCRIPT_TIME_S: Final = 0.3
 MOST_MB: Final = 500
-# A token of Entra ID, which the emulator takes as it is: attacks are to get past the door.
+# A Microsoft Entra ID token, which the emulator accepts unchecked, so that attacks get past authentication.
 ENTRA: Final[Header] = (b"authorization", b"type=aad&ver=1.0&sig=x")
 KEY: Final[Header] = (b"x-ms-documentdb-partitionkey", b'["p"]')
-# Attackers know `target` and `scrap`, whose containers are called `items`; they never name the canary's.
+# Attackers use the databases `target` and `scrap`; they never name the canary's.
 ITEMS: Final = "/dbs/target/colls/items"
 SETTINGS: Final = {"script_time_limit_s": SCRIPT_TIME_S, "partitions": 2}
 _READY: Final = re.compile(r"ready at http://127\.0\.0\.1:(\d+)/")
@@ -29,16 +29,16 @@ _LOOK_EACH_S: Final = 0.05
 
 
 @dataclass
-class Prey:
-    """`marker` is in every canary in another database, `neighbour` in those of another logical partition.
+class FuzzTarget:
+    """`marker` is in every canary in another database, `neighbor` in those of another logical partition.
 
-    `secret` is in the environment of the process only. `rids` are the `_rid`s of the attackers' resources,
-    `canary_rids` those of the canary's container and item.
+    `secret` is in the process environment. `rids` are the `_rid`s of the attackers' resources, `canary_rids` those of
+    the canary's container and item.
     """
 
     server: ServerProcess
     marker: str
-    neighbour: str
+    neighbor: str
     secret: str
     rids: dict[str, str]
     canary_rids: tuple[str, str]
@@ -46,7 +46,7 @@ class Prey:
     def send(
         self, verb: str, path: str, body: Any = None, *headers: Header, expected: tuple[int, ...] = (200, 201, 204)
     ) -> Any:
-        """The JSON of an answer of one of the `expected` statuses; for what is no attack."""
+        """Send a legitimate request and return the JSON of its answer. Fails for unexpected statuses."""
         content = b"" if body is None else json.dumps(body).encode()
         request = HttpRequest(verb, path.encode(), (ENTRA, *headers), content)
         answer = self.answer(request)
@@ -54,12 +54,12 @@ class Prey:
         return json.loads(answer.body) if answer.body else None
 
     def answer(self, request: HttpRequest) -> HttpAnswer:
-        """The one answer to one request."""
+        """Return the only answer to a request."""
         [answer] = answers(exchange(self.server.port, request.encoded()), to_head=request.verb == "HEAD")
         return answer
 
     def stock(self, database: str) -> None:
-        """A database with a container, items in the partition `p` and scripts, unless they are there."""
+        """Create the database, container, items and scripts if they do not exist."""
         made = (201, 409)
         self.send("POST", "/dbs", {"id": database}, expected=made)
         definition = {"id": "items", "partitionKey": {"paths": ["/pk"], "kind": "Hash"}}
@@ -73,7 +73,7 @@ class Prey:
                 self.send("POST", f"{container}/{kind}", script, expected=made)
 
     def tidy(self) -> None:
-        """Removes what attacks have made, so that a long run stays as small as a short one."""
+        """Delete what attacks created, so that long runs do not grow."""
         for database in self.send("GET", "/dbs")["Databases"]:
             if database["id"] not in ("target", "canary"):
                 self.send("DELETE", f"/dbs/{database['_rid']}", expected=(204, 404))
@@ -88,18 +88,18 @@ class Prey:
         self.stock("scrap")
 
     def leaks(self, received: bytes) -> bool:
-        """Whether an answer to a request that names no canary holds one."""
+        """Return whether an answer contains data that the request must not reach."""
         return self.marker.encode() in received or self.secret.encode() in received
 
-    def harm(self) -> str:
-        """What the attacks have broken, empty when the process, the canaries and the log are as they should be."""
+    def damage(self) -> str:
+        """Describe damage to the process, the canaries or the log; empty if there is none."""
         if not self.server.is_alive:
-            return f"the process ended with {self.server.process.returncode}: {self.server.log.read_text()[-6000:]}"
+            return f"the process exited with {self.server.process.returncode}: {self.server.log.read_text()[-6000:]}"
         if self.server.peak_mb > MOST_MB:
-            return f"the process had {self.server.peak_mb:.0f} MB"
+            return f"the process used {self.server.peak_mb:.0f} MB"
         for path, key, marker in (
             ("/dbs/canary/colls/", "c", self.marker),
-            ("/dbs/target/colls/", "other", self.neighbour),
+            ("/dbs/target/colls/", "other", self.neighbor),
         ):
             name = self.marker if key == "c" else "items"
             header = (b"x-ms-documentdb-partitionkey", json.dumps([key]).encode())
@@ -110,7 +110,7 @@ class Prey:
 
     @contextmanager
     def watched(self) -> Iterator[list[float]]:
-        """The seconds that each of a client's reads took while the block ran; AssertionError when one failed."""
+        """Yield the latencies of a well-behaved client during the block. Fails if a request of it fails."""
         times: list[float] = []
         failures: list[BaseException] = []
         over = threading.Event()
@@ -156,31 +156,33 @@ _SCRIPTS: Final = {
 
 
 @contextmanager
-def preyed_emulator() -> Iterator[Prey]:
-    """A fresh emulator, its signatures checked, with attackers' data and canaries."""
-    marker, neighbour, secret = (f"{kind}{uuid4().hex}" for kind in ("canary", "neighbour", "secret"))
+def running_fuzz_target() -> Iterator[FuzzTarget]:
+    """Start an emulator that checks signatures, with data to attack and canaries."""
+    marker, neighbor, secret = (f"{kind}{uuid4().hex}" for kind in ("canary", "neighbor", "secret"))
     environment = {**os.environ, "FUZZ_SECRET": secret}
     arguments = ["-m", "tests.fuzz.serve", json.dumps(SETTINGS)]
     with server_process(arguments, environment, _READY) as server:
-        prey = Prey(server, marker, neighbour, secret, {}, ("", ""))
-        prey.send("POST", "/dbs", {"id": "canary"})
-        prey.send("POST", "/dbs/canary/colls", {"id": marker, "partitionKey": {"paths": ["/pk"], "kind": "Hash"}})
+        fuzz_target = FuzzTarget(server, marker, neighbor, secret, {}, ("", ""))
+        fuzz_target.send("POST", "/dbs", {"id": "canary"})
+        fuzz_target.send(
+            "POST", "/dbs/canary/colls", {"id": marker, "partitionKey": {"paths": ["/pk"], "kind": "Hash"}}
+        )
         key = (b"x-ms-documentdb-partitionkey", b'["c"]')
         hidden = f"/dbs/canary/colls/{marker}"
-        prey.send("POST", f"{hidden}/docs", {"id": marker, "pk": "c", "text": marker}, key)
-        prey.send("POST", f"{hidden}/sprocs", {"id": marker, "body": f"function () {{ return '{marker}'; }}"})
-        prey.canary_rids = (
-            prey.send("GET", hidden)["_rid"],
-            prey.send("GET", f"{hidden}/docs/{marker}", None, key)["_rid"],
+        fuzz_target.send("POST", f"{hidden}/docs", {"id": marker, "pk": "c", "text": marker}, key)
+        fuzz_target.send("POST", f"{hidden}/sprocs", {"id": marker, "body": f"function () {{ return '{marker}'; }}"})
+        fuzz_target.canary_rids = (
+            fuzz_target.send("GET", hidden)["_rid"],
+            fuzz_target.send("GET", f"{hidden}/docs/{marker}", None, key)["_rid"],
         )
-        prey.stock("target")
-        prey.stock("scrap")
+        fuzz_target.stock("target")
+        fuzz_target.stock("scrap")
         other = (b"x-ms-documentdb-partitionkey", b'["other"]')
-        prey.send("POST", f"{ITEMS}/docs", {"id": neighbour, "pk": "other", "text": neighbour}, other)
-        prey.rids = {
-            "database": prey.send("GET", "/dbs/target")["_rid"],
-            "container": prey.send("GET", ITEMS)["_rid"],
-            "item": prey.send("GET", f"{ITEMS}/docs/i0", None, KEY)["_rid"],
-            "procedure": prey.send("GET", f"{ITEMS}/sprocs/echo")["_rid"],
+        fuzz_target.send("POST", f"{ITEMS}/docs", {"id": neighbor, "pk": "other", "text": neighbor}, other)
+        fuzz_target.rids = {
+            "database": fuzz_target.send("GET", "/dbs/target")["_rid"],
+            "container": fuzz_target.send("GET", ITEMS)["_rid"],
+            "item": fuzz_target.send("GET", f"{ITEMS}/docs/i0", None, KEY)["_rid"],
+            "procedure": fuzz_target.send("GET", f"{ITEMS}/sprocs/echo")["_rid"],
         }
-        yield prey
+        yield fuzz_target

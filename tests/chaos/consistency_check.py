@@ -1,5 +1,4 @@
-"""Everything that was recorded against what there is: by HTTP as a reader sees it, and item by item for what was
-created twice."""
+"""Compare the blog with the record of a run: over HTTP, and item by item to find duplicates."""
 
 from __future__ import annotations
 
@@ -8,18 +7,19 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from shared.propagation.batches import for_each
+
 from management.account import Blog
-from shared.propagation.change_feed import for_each
-from tests.chaos.reading import Reader
-from tests.chaos.record import Record
+from tests.chaos.reader import Reader
+from tests.chaos.run_record import RunRecord
 
 _CREATED = "SELECT c.id, c.type, c.content, c.username FROM c WHERE c.type IN (@type, 'comment')"
 
 
-class Check:
-    """`lost` is what was acknowledged and is not there, `diverged` what is otherwise than it must be."""
+class ConsistencyCheck:
+    """`lost` lists missing acknowledged writes, `diverged` all other inconsistencies."""
 
-    def __init__(self, record: Record, reader: Reader, blog: Blog) -> None:
+    def __init__(self, record: RunRecord, reader: Reader, blog: Blog) -> None:
         self._record = record
         self._reader = reader
         self._blog = blog
@@ -31,7 +31,7 @@ class Check:
         await self._each(self._record.posts, self._post)
         await self._each([post for post, states in self._record.posts.items() if None not in states], self._list)
         self.diverged += [
-            f"post {post_id} was answered to be missing, and nobody deleted it"
+            f"post {post_id} was reported missing, but nobody deleted it"
             for post_id in self._record.missed
             if None not in self._record.posts[post_id]
         ]
@@ -51,7 +51,7 @@ class Check:
             self.lost.append(f"post {post_id} is {title!r}, expected {_shown(titles)}")
 
     async def _list(self, post_id: str) -> None:
-        """A post's comments and likes: those that must be there, no others, all counted, all with the right name."""
+        """ConsistencyCheck a post's comments and likes: presence, counts and usernames."""
         post, comments, likes = await asyncio.gather(
             self._reader.get(f"/posts/{post_id}"),
             self._reader.pages(f"/posts/{post_id}/comments"),
@@ -59,7 +59,7 @@ class Check:
         )
         counts = post.get("commentCount"), post.get("likeCount")
         if counts != (len(comments), len(likes)):
-            self.diverged.append(f"post {post_id} counts {counts}, there are {len(comments)}, {len(likes)}")
+            self.diverged.append(f"post {post_id} counts {counts}, but there are {len(comments)}, {len(likes)}")
         found, likers = {comment["id"] for comment in comments}, {like["userId"] for like in likes}
         for comment_id, comment in self._record.comments.items():
             if comment.post_id == post_id and (comment_id in found) not in comment.there:
@@ -74,11 +74,11 @@ class Check:
             names = self._record.names.get(item.get("userId", ""))
             if names is not None and item["userUsername"] not in names:
                 self.diverged.append(
-                    f"{item['type']} {item['id']} bears {item['userUsername']!r}, expected {_shown(names)}"
+                    f"{item['type']} {item['id']} has username {item['userUsername']!r}, expected {_shown(names)}"
                 )
 
     async def _creations(self) -> None:
-        """Every item was created by one command: the one that was answered with its id, or one without an answer."""
+        """ConsistencyCheck that each command created at most one item, with the acknowledged ID if it was answered."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         known = {*self._record.names, *self._record.posts, *self._record.comments}
         for container, kind in ((self._blog.users, "user"), (self._blog.posts, "post")):
@@ -89,9 +89,9 @@ class Check:
         for mark, ids in found.items():
             answered = self._record.created.get(mark)
             if answered is None:
-                self.diverged.append(f"{mark}: items {ids} that nobody created")
+                self.diverged.append(f"{mark}: no command created items {ids}")
             elif len(ids | answered) > 1:
-                self.diverged.append(f"{mark}: created more than once: {ids}, answered {answered}")
+                self.diverged.append(f"{mark}: created more than once: {ids}, acknowledged {answered}")
 
 
 def _shown(states: Iterable[object]) -> str:

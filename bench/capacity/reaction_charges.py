@@ -1,9 +1,8 @@
-"""What the change feeds do after a number of commands, and what that costs in each container.
+"""Run the reactions to a number of commands and measure what they cost in each container.
 
-The commands' changes are read from the feeds of all physical partitions and handed to the reaction as one batch, as a
-physical partition that took all of the commands would have had them; then the changes of `users` that this brings are
-read and handled in the same way. Reading costs what the items cost, whether they come on one page or several; pages
-with nothing new are counted by themselves, for they follow from the polling and not from the commands.
+The changes of all commands are handed to the reaction as one batch, as if one physical partition held them all. The
+changes of `users` that follow are handled the same way. Reading costs the same on one page or several. Pages without
+changes are counted separately, because they depend on polling.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ PAGE_SIZE = 100
 
 @dataclass(frozen=True)
 class BatchCost:
-    """Of a batch with the changes of n commands: `fixed` + n times `each`."""
+    """Charge of a batch with the changes of n commands: `fixed` + n × `each`."""
 
     fixed: Charges
     each: Charges
 
     @classmethod
     def through(cls, few: tuple[int, Charges], many: tuple[int, Charges]) -> BatchCost:
-        """The line through two measurements, each a number of commands and what their batch cost."""
+        """Fit the line through two measurements, each a number of commands and a charge."""
         each = (many[1] - few[1]) * (1 / (many[0] - few[0]))
         return cls(few[1] - each * few[0], each)
 
     def of(self, commands: float) -> Charges:
-        """A batch of so many."""
+        """Return the charge of a batch of this many commands."""
         return self.fixed + self.each * commands
 
 
 class _Feed:
-    """One container's change feed, from now on."""
+    """One container's change feed from a starting point."""
 
     def __init__(self, readers: Sequence[tuple[FeedReader, str]]) -> None:
         self._readers = list(readers)
@@ -57,7 +56,7 @@ class _Feed:
         return cls(started)
 
     async def news(self) -> list[Item]:
-        """What has changed since the last call."""
+        """Return the changes since the last call."""
         found: list[Item] = []
         for number, (reader, etag) in enumerate(self._readers):
             page = await reader.read(etag)
@@ -68,8 +67,8 @@ class _Feed:
         return found
 
 
-class Aftermath:
-    """The reactions of a blog, to be run until nothing is new."""
+class ReactionRun:
+    """Runs the reactions of a blog until there are no more changes."""
 
     def __init__(self, blog: Blog, posts: _Feed, users: _Feed) -> None:
         self._posts, self._users = posts, users
@@ -77,12 +76,12 @@ class Aftermath:
         self._users_reaction = UserChangeHandler(blog.users, blog.posts, blog.failures)
 
     @classmethod
-    async def from_now(cls, blog: Blog) -> Aftermath:
-        """Of what changes from now on."""
+    async def from_now(cls, blog: Blog) -> ReactionRun:
+        """Start with the changes from now on."""
         return cls(blog, await _Feed.from_now(blog.posts.proxy), await _Feed.from_now(blog.users.proxy))
 
     async def follow(self) -> int:
-        """React until nothing changes any more. How many changes there were."""
+        """React until there are no more changes; return their number."""
         changes = 0
         while True:
             posts = await self._posts.news()

@@ -1,15 +1,13 @@
-"""Schemathesis against the whole app: requests made from its own description, their answers held against it.
+"""Run Schemathesis against the whole app, with requests generated from its OpenAPI document.
 
-    python -m tests.fuzz.described --tool .venv-audit/bin/schemathesis --requests 10000
+    python -m tests.fuzz.schemathesis_run --tool .venv-audit/bin/schemathesis --requests 10000
 
-runs it on an app for which function keys are the gate and on one where users sign in, with one seed after another,
-until each has answered half of the requests. It fails on a 5xx, and on an answer, header or body that is not described.
-Left out are three of its checks that do not hold for what is promised here:
+Tests an app with function keys and one with user authentication, with increasing seeds, until each has answered half of
+the requests. Fails on 5xx and on any undocumented status, header or body. Three checks are excluded:
 
-- unsupported_method: a method that a path does not have is answered 404 by the Functions host, which is not the app's
-  to change;
-- positive_data_acceptance: a description cannot say which usernames NFKC turns into others, nor what is blank;
-- ignored_auth, where function keys are the gate: the local host checks none.
+- unsupported_method: the Functions host answers 404 for an unsupported method, which the app cannot change;
+- positive_data_acceptance: a schema cannot express which usernames NFKC changes, nor what is blank;
+- ignored_auth, with function keys: the local host does not check them.
 """
 
 from __future__ import annotations
@@ -35,22 +33,22 @@ from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-LEFT_OUT = ("unsupported_method", "positive_data_acceptance")
+EXCLUDED_CHECKS = ("unsupported_method", "positive_data_acceptance")
 EXAMPLES = 300
 _ANSWERED = re.compile(r'request function="(\w+)" status=(\d+)')
 
 
 @dataclass(frozen=True)
-class Target:
-    """An app, what to send with every request, and the checks that do not hold for it."""
+class AppUnderTest:
+    """An app, the headers of every request, and the excluded checks."""
 
     name: str
     app: RunningApp
     headers: dict[str, str]
-    left_out: tuple[str, ...] = LEFT_OUT
+    excluded_checks: tuple[str, ...] = EXCLUDED_CHECKS
 
     def statuses(self) -> Counter[str]:
-        """How often the app has answered what."""
+        """Count the app's answers by status."""
         return Counter(match[2] for line in self.app.log_lines() if (match := _ANSWERED.search(line)))
 
 
@@ -61,8 +59,8 @@ def main() -> int:
             settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("described"), auth=auth))
             with tempfile.TemporaryDirectory() as directory, running_app(settings, Path(directory) / "log") as app:
                 headers = bearer(issuer.token("schemathesis", exp=2**33)) if auth.users_sign_in else {}
-                left_out = LEFT_OUT if auth.users_sign_in else (*LEFT_OUT, "ignored_auth")
-                if not _holds(Target(name, app, headers, left_out), options):
+                excluded_checks = EXCLUDED_CHECKS if auth.users_sign_in else (*EXCLUDED_CHECKS, "ignored_auth")
+                if not _passes(AppUnderTest(name, app, headers, excluded_checks), options):
                     return 1
     return 0
 
@@ -75,11 +73,11 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _holds(target: Target, options: argparse.Namespace) -> bool:
+def _passes(target: AppUnderTest, options: argparse.Namespace) -> bool:
     seed = options.seed
     while sum(target.statuses().values()) < options.requests / 2:
         command = _command(target, options.tool, seed)
-        # Where it may leave what it keeps of its runs: beside the app's log, which goes afterwards.
+        # Schemathesis stores its runs here; the directory is deleted afterwards.
         finished = subprocess.run(  # noqa: S603 - made here
             command, cwd=target.app.log.parent, capture_output=True, text=True, check=False
         )
@@ -97,18 +95,18 @@ def _holds(target: Target, options: argparse.Namespace) -> bool:
     return failed == 0
 
 
-def _command(target: Target, tool: str, seed: int) -> Sequence[str]:
+def _command(target: AppUnderTest, tool: str, seed: int) -> Sequence[str]:
     headers = [part for name, value in target.headers.items() for part in ("-H", f"{name}: {value}")]
     return [
         *(str(Path(tool).absolute()), "--config-file", str(CONFIGURATION), "run", f"{target.app.url}/api/openapi.json"),
-        *("--checks", "all", "--exclude-checks", ",".join(target.left_out)),
+        *("--checks", "all", "--exclude-checks", ",".join(target.excluded_checks)),
         *("--max-examples", str(EXAMPLES), "--seed", str(seed), "--workers", "1", "--no-color"),
         *("--generation-database", "none", "--output-truncate", "true", *headers),
     ]
 
 
 def _ask_health(app: RunningApp) -> None:
-    """Raises HTTPError where the app is not ready any more."""
+    """Raise HTTPError if the app is not ready."""
     with urlopen(Request(f"{app.url}/api/health"), timeout=10):  # noqa: S310 - an address of ours
         pass
 

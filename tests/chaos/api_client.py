@@ -1,4 +1,4 @@
-"""A client that is patient or hasty, and sends its command again, with the same key, until it has an answer."""
+"""An HTTP client that retries each command with the same idempotency key until it is answered."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from typing import Any, TextIO
 from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
 
 from tests.chaos.hosts import Hosts
-from tests.chaos.record import Record
+from tests.chaos.run_record import RunRecord
 
-# The longest time for an answer; a hasty client begins with less, and waits half as long again from one attempt to the
-# next.
+# Timeouts per attempt: a hasty client starts with a short one, increased by half for each attempt.
 _PATIENT_S, _HASTY_S = 15.0, (0.2, 1.5)
-_MORE_PATIENT = 1.5
+_TIMEOUT_FACTOR = 1.5
+# Back-off: the first pause, doubled for each attempt, with jitter.
 # The first pause before a command is sent again, which doubles from one attempt to the next, jittered.
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
 _GIVES_UP = 0.02
-_AGAIN = {429, 503}
+_RETRIED = {429, 503}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`in_flight`: an earlier attempt got no answer at all, and may be carried out even later than this one;
-    `uncertain`: an earlier attempt may have been carried out already."""
+    """The final answer. `in_flight`: an earlier attempt got no answer and may run after this one.
+
+    `uncertain`: an earlier attempt may have taken effect.
+    """
 
     status: int
     body: Any
@@ -38,20 +40,20 @@ class Answer:
 
 
 class GaveUp(Exception):
-    """The client has gone for good: the command may have been carried out, or be yet."""
+    """The client stopped retrying; the command may have run, or may still run."""
 
 
 @dataclass
-class Sender:
-    """One client's way to the app. `hasty` clients wait less than a second for an answer, and some give up.
+class ApiClient:
+    """One client. `hasty` clients use short timeouts, and some give up.
 
-    `commands` decides what is sent, `way` where to, how long an answer is waited for, and when it is sent again: so
-    what happens on the way does not change what comes next.
+    `commands` decides what is sent; `way` decides to which host, with which timeout and when to retry. So faults do not
+    change the following commands.
     """
 
     session: ClientSession
     hosts: Hosts
-    record: Record
+    record: RunRecord
     commands: random.Random
     way: random.Random
     log: TextIO
@@ -59,17 +61,17 @@ class Sender:
     hasty: bool = False
 
     def new_key(self) -> str:
-        """An idempotency key that follows from the seed."""
+        """Return an idempotency key determined by the seed."""
         return str(uuid.UUID(int=self.commands.getrandbits(128), version=4))
 
     async def create(self, path: str, body: dict[str, Any]) -> Answer:
-        """POST under a key of its own. Raises GaveUp."""
+        """POST with a new idempotency key. Raises GaveUp."""
         return await self.send("POST", path, body, {"Idempotency-Key": self.new_key()})
 
     async def send(
         self, method: str, path: str, body: dict[str, Any] | None = None, headers: dict[str, str] | None = None
     ) -> Answer:
-        """The first answer that is neither 429 nor 503. Raises GaveUp, also for an answer that must not be."""
+        """Return the first answer other than 429 and 503. Raises GaveUp, also if the deadline passes."""
         started = time.monotonic()
         statuses: list[int | str] = []
         may_give_up = self.hasty and method != "GET" and self.way.random() < _GIVES_UP
@@ -82,7 +84,7 @@ class Sender:
                     self.record.given_up += 1
                     raise GaveUp
                 if self.record.is_overdue(started):
-                    self.record.diverged(f"{method} {path} had no answer in the calm: {statuses}")
+                    self.record.diverged(f"{method} {path} was not answered in the calm phase: {statuses}")
                     raise GaveUp
                 longest = min(_PAUSE_S * 2 ** len(statuses), _LONGEST_PAUSE_S)
                 await asyncio.sleep(self.way.uniform(longest / 4, longest))
@@ -110,7 +112,7 @@ class Sender:
         except TimeoutError:
             statuses.append("late")
             if not self.hasty:
-                self.record.diverged(f"{method} {path} was not answered in {_PATIENT_S:.0f} s by {url}")
+                self.record.diverged(f"{method} {path} was not answered within {_PATIENT_S:.0f} s by {url}")
             return None
         except (ClientError, OSError):
             statuses.append("lost")
@@ -118,10 +120,10 @@ class Sender:
         self.record.slowest_s = max(self.record.slowest_s, time.monotonic() - started)
         before = set(statuses)
         statuses.append(response.status)
-        if response.status in _AGAIN:
+        if response.status in _RETRIED:
             return None
         if response.status >= 500:
-            self.record.diverged(f"{method} {path} was answered with {response.status}: {text[:200]}")
+            self.record.diverged(f"{method} {path}: unexpected status {response.status}: {text[:200]}")
             return None
         return Answer(
             status=response.status,
@@ -134,7 +136,7 @@ class Sender:
     def _timeout_s(self, attempts: int) -> float:
         if not self.hasty:
             return _PATIENT_S
-        return min(self.way.uniform(*_HASTY_S) * _MORE_PATIENT**attempts, _PATIENT_S)
+        return min(self.way.uniform(*_HASTY_S) * _TIMEOUT_FACTOR**attempts, _PATIENT_S)
 
     def _acknowledged(self, method: str, path: str, answer: Answer) -> Answer:
         if method != "GET":
@@ -150,13 +152,13 @@ class Sender:
         statuses: list[int | str],
         seconds: float,
     ) -> None:
-        """A line for whoever has to find out how something came about."""
+        """Log the command, to trace a failed run."""
         line = {"at": round(time.time(), 3), "took": round(seconds, 3), "client": self.name, "method": method}
         json.dump(line | {"path": path, "body": body, "headers": headers, "statuses": statuses}, self.log)
         self.log.write("\n")
 
 
 def _pattern(path: str) -> str:
-    """`posts/*/likes` for `/posts/1/likes`."""
+    """Replace IDs: `posts/*/likes` for `/posts/1/likes`."""
     parts = path.strip("/").split("/")
     return "/".join(part if number % 2 == 0 else "*" for number, part in enumerate(parts))

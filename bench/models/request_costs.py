@@ -1,4 +1,4 @@
-"""Each request on each model: what it is charged and how long it takes."""
+"""Measure the charge and time of each request on each model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from bench.models.plan import ArticlePlan
 from bench.models.requests import Exhibits, Writers, reads, writes
 from bench.timing import Action, in_turn
 
-# How often a request is observed. A charge hardly varies; but where the machine is busy a page may end before its time,
-# and the next one is charged by itself.
+# Observations per request. Charges rarely vary, but on a busy machine a page may end early and cost one more call.
 _OBSERVED: Final = 5
 _WARM_UP: Final = 2
 _BLOCK: Final = 2
@@ -22,8 +21,10 @@ _BLOCK: Final = 2
 
 @dataclass(frozen=True)
 class Cost:
-    """One request on one model: medians of the observed ones, quantiles of the timed ones. `rounds` were timed; without
-    any the times are 0. `partitions` are physical."""
+    """Costs of one request on one model: median charge and counts, quantiles of the time.
+
+    `rounds` is the number of timed samples; without any the times are 0. `partitions` are physical.
+    """
 
     charge_ru: float
     calls: float
@@ -35,26 +36,26 @@ class Cost:
 
 
 Costs = dict[str, dict[str, Cost]]
-"""By request, then by model."""
+"""By request, then by model name."""
 
 
 async def measure_reads(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
-    """Q1 to Q6, on the first of the plan's exhibits."""
+    """Measure Q1 to Q6 on the plan's first exhibit."""
     exhibits = Exhibits.of(plan)
     return await measure({model.NAME: reads(model, exhibits) for model in models}, repetitions)
 
 
 async def measure_writes(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
-    """C1 to C4 and the edits. What the change feeds do afterwards is not among them."""
+    """Measure C1 to C4 and the edits, without the work of the change feeds."""
     commands = repetitions + _OBSERVED + _WARM_UP + 2 * _BLOCK
     writers = {model.NAME: await Writers.prepare(model, plan, commands) for model in models}
-    # Anew, for the project remembers whom it has seen lately: those who are registered just now must be unknown.
+    # New instances, because the project caches users that it has seen recently.
     unknowing = [type(model)(model.database) for model in models]
     return await measure({model.NAME: writes(model, writers[model.NAME]) for model in unknowing}, repetitions)
 
 
 async def measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int, *, names: Sequence[str] = ()) -> Costs:
-    """The requests in `names`, else all, of each model or whatever else the outer names stand for, which take turns."""
+    """Measure the requests in `names`, or all, with the models taking turns."""
     requests = names or [*next(iter(actions.values()))]
     return await _measure(
         {name: {model: of_model[name] for model, of_model in actions.items()} for name in requests}, repetitions
@@ -83,12 +84,12 @@ async def _measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int
 
 
 def _later(action: Action) -> Action:
-    """The action with numbers that were not used yet."""
+    """Shift the action's numbers to unused ones."""
     return lambda number: action(_OBSERVED + 1 + number)
 
 
 async def _observe(action: Action) -> list[Observation]:
-    """Once unobserved: a first request asks for metadata."""
+    """Observe the action after one unobserved run, because the first request reads metadata."""
     await action(0)
     observations = []
     for number in range(1, _OBSERVED + 1):

@@ -1,7 +1,7 @@
-"""The charges that everything else is computed from: each request and each reaction, by container, as the emulator
-models them (profile service-2026). The commands and queries are the app's own, as bench/request_charges.py calls them.
+"""Measure the charges of requests and reactions by container, as modeled by the emulator (profile service-2026).
 
-Authors are read, not remembered: among many instances hardly anybody writes twice in ten seconds on the same one.
+Commands and queries are the app's own, as in bench/request_charges.py. The user cache is bypassed, because with many
+instances hardly any user writes twice within ten seconds on the same one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functions_host.cosmos_trigger.lease import FeedRange, Lease
 
 from bench.capacity.charges import Charges, ContainerMeter
 from bench.capacity.load import COMMENT, CREATE_POST, CREATE_USER, EDIT_POST, LIKE
-from bench.capacity.reactions import Aftermath, BatchCost
+from bench.capacity.reaction_charges import BatchCost, ReactionRun
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, rows
 from management.account import Blog, open_blog
 from management.provision import provision
@@ -34,10 +34,10 @@ from shared.models.post import PostChanges
 from shared.models.user import UserChanges
 from shared.settings import Settings
 
-# On the post of this number, by this user.
+# Arguments: the blog, the number of a post, and the user.
 Command = Callable[[Blog, int, Item], Awaitable[None]]
 
-# So many that the users of a batch are read one by one, as with every number of physical partitions above it.
+# Enough that a batch reads its users one by one, as with any larger number of partitions.
 PARTITIONS: Final = 16
 LIKE_IN_FEED: Final = "C4 like a post of the feed"
 LIKE_AGAIN: Final = "C4 like one post, many people"
@@ -47,10 +47,12 @@ _KB: Final = 1024
 
 
 @dataclass(frozen=True)
-class Measured:
-    """`requests` and `reactions` by name; `commit` is a group commit of likes of one post. `rename` is what follows a
-    rename: its `each` is one item with the name. `scanned_ru` is what a query over all of `posts` costs on each
-    physical partition. Sizes are in KB of JSON, system properties included. `lease_write_ru` is of one renewal.
+class MeasuredCharges:
+    """Charges by request and reaction name.
+
+    `commit` is a group commit of likes of one post. `rename` is the work after a rename, per item in `each`.
+    `scanned_ru` is the charge of a cross-partition query of `posts` per physical partition. Sizes are KB of JSON with
+    system properties. `lease_write_ru` is one lease renewal, `poll_ru` one idle poll.
     """
 
     requests: dict[str, Charges]
@@ -63,16 +65,16 @@ class Measured:
     poll_ru: float
 
 
-async def measure() -> Measured:
-    """A run of its own emulator: seconds."""
+async def measure() -> MeasuredCharges:
+    """Measure on a new emulator; takes seconds."""
     async with _provisioned() as (client, meter):
         blog = await open_blog(client, _DATABASE)
         author, post = await fill(blog)
-        bench = _Bench(client, meter, await Aftermath.from_now(blog), author, post)
+        bench = _Bench(client, meter, await ReactionRun.from_now(blog), author, post)
         requests = await bench.requests()
         reactions = await bench.reactions()
         rename, scanned_ru = await bench.rename()
-        return Measured(
+        return MeasuredCharges(
             requests=requests,
             commit=await bench.commit(),
             reactions=reactions,
@@ -95,17 +97,17 @@ async def _provisioned() -> AsyncIterator[tuple[CosmosClient, ContainerMeter]]:
 
 @dataclass
 class _Bench:
-    """A filled blog: the author of bench/request_charges.py with the post that is looked at."""
+    """The filled blog of bench/request_charges.py, with its author and post."""
 
     client: CosmosClient
     meter: ContainerMeter
-    aftermath: Aftermath
+    reaction_run: ReactionRun
     author: Item
     post: Item
     people: int = 0
 
     async def blog(self) -> Blog:
-        """The containers, without what was remembered of users."""
+        """Open the containers without cached users."""
         return await open_blog(self.client, _DATABASE)
 
     async def requests(self) -> dict[str, Charges]:
@@ -118,7 +120,7 @@ class _Bench:
         return charges
 
     async def commit(self) -> BatchCost:
-        """Many likes at a moment are two batches: the first like, then all others."""
+        """Measure concurrent likes, which become two batches: the first like, then all others."""
         blog = await self.blog()
         people = [await self._person(blog) for _ in range(_MANY + 1)]
         with self.meter.reading() as reading:
@@ -126,7 +128,7 @@ class _Bench:
         one = reading.charges
         with self.meter.reading() as reading:
             await asyncio.gather(*(add_like(blog, self.post, person) for person in people[1:]))
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         return BatchCost.through((1, one), (_MANY - 1, reading.charges - one))
 
     async def reactions(self) -> dict[str, BatchCost]:
@@ -167,12 +169,12 @@ class _Bench:
         return {name: await self._batch_cost(command) for name, command in kinds.items()}
 
     async def rename(self) -> tuple[BatchCost, float]:
-        """What follows renames of users with no item and with many, and the share of each physical partition in it."""
+        """Measure renames of users with no items and with many; also return the charge per physical partition."""
         blog = await self.blog()
         nobody, somebody = await self._person(blog), await self._person(blog)
         for post in await self._old_posts(_MANY):
             await add_like(blog, post, somebody)
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         without = await self._after_rename(nobody)
         cost = BatchCost.through((0, without), (_MANY, await self._after_rename(somebody)))
         return cost, without.posts / PARTITIONS
@@ -187,37 +189,37 @@ class _Bench:
         return BatchCost.through((1, few), (_MANY, await self._after(command, range(2, 2 + _MANY))))
 
     async def _after(self, command: Command, numbers: range) -> Charges:
-        """What follows when each of so many people gives the command."""
+        """Return the charges of the reactions when this many users give the command."""
         blog = await self.blog()
         people = [await self._person(blog) for _ in numbers]
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         for number, person in zip(numbers, people, strict=True):
             await command(blog, number, person)
         return await self._followed()
 
     async def _followed(self) -> Charges:
         with self.meter.reading() as reading:
-            await self.aftermath.follow()
+            await self.reaction_run.follow()
         return reading.charges
 
     async def _person(self, blog: Blog) -> Item:
-        """Somebody new."""
+        """Create a user."""
         self.people += 1
         return await add_user(blog, f"person_{self.people:05}")
 
     async def _posts_by_others(self, count: int) -> list[Item]:
         blog = await self.blog()
         posts = [await add_post(blog, await self._person(blog)) for _ in range(count)]
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         return posts
 
     async def _old_posts(self, count: int) -> list[Item]:
-        """Each by another user, and no longer in the feed."""
+        """Create posts by different users that are no longer in the feed."""
         posts = await self._posts_by_others(count)
         blog = await self.blog()
         for _ in range(100):
             await add_post(blog, self.author)
-        await self.aftermath.follow()
+        await self.reaction_run.follow()
         return posts
 
     async def sizes_kb(self) -> dict[str, float]:
@@ -240,21 +242,20 @@ class _Bench:
         return {kind: _kb(item) for kind, item in items.items()} | {"lease": _kb(_lease("1"))}
 
     async def poll_ru(self) -> float:
-        """One read of a change feed that has nothing new."""
-        await self.aftermath.follow()
+        """Measure one change feed read without changes."""
+        await self.reaction_run.follow()
         with self.meter.reading() as reading:
-            await self.aftermath.follow()
+            await self.reaction_run.follow()
         return reading.idle / (2 * PARTITIONS)
 
 
 def lease_write_ru() -> float:
-    """The replacement of a lease whose continuation and time have changed, under the default policy that `leases` has:
-    the emulator's charge model, without a request."""
+    """Return the modeled charge of a lease update, under the default policy of `leases`."""
     return ChargeModel().replace(_lease("100"), _lease("101"), IndexingPolicy({}, ["/id"]))
 
 
 def _lease(continuation: str) -> Item:
-    """As the host stores it, with the system properties."""
+    """Return a lease as the host stores it, with system properties."""
     lease = Lease(
         id="posts-blog.documents.azure.com_AbCdEf==_AbCdEfGhIjk=..123",
         token="123",  # noqa: S106 - a partition's number
@@ -269,5 +270,5 @@ def _lease(continuation: str) -> Item:
 
 def _kb(item: Item | None) -> float:
     if item is None:
-        raise LookupError("an item that was just written is not there")
+        raise LookupError("an item that was just written is missing")
     return len(json.dumps(item, separators=(",", ":"), ensure_ascii=False).encode()) / _KB

@@ -1,19 +1,19 @@
-"""The tables and the page they go into."""
+"""Tables and the page that contains them."""
 
 from __future__ import annotations
 
 import pytest
 
-from bench.capacity.figures import duration, number, people, percent, table
-from bench.capacity.hot_partition import WAYS, Taken
-from bench.capacity.hot_report import hot_tables
-from bench.capacity.page import BEGIN, END, MarkersMissingError, with_tables
+from bench.capacity.formatting import duration, number, people, percent, table
+from bench.capacity.hot_post_measurement import LIKE_METHODS, LikesTaken
 from bench.capacity.report import basis_tables, size_tables
+from bench.capacity.scale_page import BEGIN, END, MarkersMissingError, with_tables
+from bench.capacity.skew_report import hot_tables
 from bench.servers import REPOSITORY
-from tests.bench.capacity.made_up import BASIS
+from tests.bench.capacity.example_basis import BASIS
 
 
-def test_figures_have_few_digits() -> None:
+def test_numbers_are_rounded() -> None:
     assert [number(value) for value in (0, 2.0, 0.01234, 4.5678, 123.456, 1_234_567)] == [
         "0",
         "2",
@@ -36,7 +36,7 @@ def test_a_table_is_markdown() -> None:
     assert table(["a", "b"], [("1", "2")]) == ["| a | b |", "|---|---|", "| 1 | 2 |"]
 
 
-def test_tables_take_the_place_of_those_before() -> None:
+def test_new_tables_replace_the_old_ones() -> None:
     page = f"Words.\n\n{BEGIN}\n\nold\n\n{END}\n"
 
     once = with_tables(page, "new\n")
@@ -45,13 +45,13 @@ def test_tables_take_the_place_of_those_before() -> None:
     assert with_tables(once, "new\n") == once
 
 
-def test_a_page_without_a_place_for_tables_is_refused() -> None:
+def test_a_page_without_markers_is_rejected() -> None:
     with pytest.raises(MarkersMissingError):
         with_tables("Words.", "new")
 
 
-def test_every_table_has_as_many_cells_in_each_row() -> None:
-    taken = [Taken(way, 100, 120, 1_010.0, 1_000) for way in WAYS]
+def test_all_rows_of_a_table_have_equally_many_cells() -> None:
+    taken = [LikesTaken(method, 100, 120, 1_010.0, 1_000) for method in LIKE_METHODS]
 
     sections = [*size_tables(BASIS), *hot_tables(BASIS, taken), *basis_tables(BASIS)]
 
@@ -61,7 +61,7 @@ def test_every_table_has_as_many_cells_in_each_row() -> None:
         assert len(set(rows)) == 1, section[0]
 
 
-def test_the_page_of_the_repository_has_a_place_for_the_tables() -> None:
+def test_the_repositorys_page_has_the_markers() -> None:
     page = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
 
     assert with_tables(page, "new").count(BEGIN) == 1

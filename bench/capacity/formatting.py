@@ -1,4 +1,4 @@
-"""How figures are written: few digits, and Markdown tables."""
+"""Format numbers and Markdown tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import floor, log10
 
 
 def number(value: float, digits: int = 3) -> str:
-    """With thousands separators, rounded to so many significant digits."""
+    """Format with thousands separators and this many significant digits."""
     if value == 0 or (float(value).is_integer() and abs(value) < 10**digits):
         return f"{value:.0f}"
     places = digits - 1 - floor(log10(abs(value)))
@@ -16,12 +16,12 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """`12%`; below one percent `0.3%`."""
+    """Format as `12%`; below one percent as `0.30%`."""
     return f"{number(share * 100, 2)}%"
 
 
 def people(count: float) -> str:
-    """`46 million`."""
+    """Format as `46 million`."""
     for size, name in ((1e9, " billion"), (1e6, " million")):
         if count >= size:
             return number(count / size, 2) + name
@@ -29,7 +29,7 @@ def people(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """In the unit that suits it."""
+    """Format in a suitable unit."""
     for size, name in ((365 * 86_400, "years"), (86_400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= size:
             return f"{number(seconds / size, 2)} {name}"
@@ -37,7 +37,7 @@ def duration(seconds: float) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table."""
+    """Return a Markdown table."""
     return [_row(head), "|" + "---|" * len(head), *(_row(row) for row in rows)]
 
 

@@ -1,4 +1,4 @@
-"""Operations of the run itself on a database that comes and goes."""
+"""Retry the run's own database operations while the database is down."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
 T = TypeVar("T")
 
-_PATIENCE_S = 60.0
+_DEADLINE_S = 60.0
 _PAUSE_S = 0.1
 
 
-async def patiently(operation: Callable[[], Awaitable[T]]) -> T:
-    """Repeat an operation that may be repeated until the database carries it out; the last error after a minute."""
-    deadline = time.monotonic() + _PATIENCE_S
+async def retry_until_available(operation: Callable[[], Awaitable[T]]) -> T:
+    """Retry an idempotent operation for up to a minute, then raise its last error."""
+    deadline = time.monotonic() + _DEADLINE_S
     while True:
         try:
             return await operation()

@@ -1,14 +1,14 @@
-"""What one post, one author and one rename can ask for: skew, which no number of partitions carries off."""
+"""Estimates for skew: one hot post, one busy author, one large rename."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from bench.capacity.demand import BATCH_MOST, POLL_S, Basis, Demand
+from bench.capacity.charge_measurement import LIKE_AGAIN
+from bench.capacity.demand import BATCH_MAX, POLL_S, Basis, Demand
 from bench.capacity.load import COMMENTS, DAY_S, GET_POST, LIKE, USER_POSTS, YEAR_DAYS
-from bench.capacity.measuring import LIKE_AGAIN
-from bench.capacity.published import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
+from bench.capacity.prices_and_limits import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
 
 TOGETHER: Final = 30  # shared/transactions/batches.py
 VIRAL_LIKES: Final = 10_000
@@ -20,8 +20,10 @@ RECENT_SHARE: Final = 0.9
 
 @dataclass(frozen=True)
 class LikeCost:
-    """RU of one like in the post's logical partition: alone, in a full batch, and without any counter beside it.
-    `feed_ru` is the reading of its change, which the same partition pays."""
+    """RU of one like in the post's logical partition: as a single batch, in a full batch, and without the counter.
+
+    `feed_ru` is the charge for reading its change, in the same partition.
+    """
 
     alone_ru: float
     together_ru: float
@@ -41,7 +43,7 @@ class LikeCost:
 
 @dataclass(frozen=True)
 class Partition:
-    """What a partition of `ru` takes a second, of one kind at a time."""
+    """What a partition with `ru` RU/s handles per second, of one kind of request at a time."""
 
     ru: float
     likes_alone: float
@@ -52,7 +54,7 @@ class Partition:
 
 
 def takes(ru: float, basis: Basis) -> Partition:
-    """Likes with the reading of their changes."""
+    """Divide a partition's throughput by the charges; likes include reading their changes."""
     like, requests = LikeCost.of(basis), basis.measured.requests
     return Partition(
         ru,
@@ -66,9 +68,11 @@ def takes(ru: float, basis: Basis) -> Partition:
 
 @dataclass(frozen=True)
 class HotPartition:
-    """The physical partition of a hot post at one size: its share of the throughput, how long burst capacity lasts
-    after some idle minutes, what `posts` would need for 10,000 RU/s on each partition, and the share where the posts of
-    the last 90 days are in a container of their own."""
+    """The physical partition of a hot post: its share of the throughput and how long burst capacity lasts.
+
+    `even_ru` is the throughput of `posts` that gives each partition 10,000 RU/s. `recent_share` is the share if posts
+    of the last 90 days had their own container.
+    """
 
     share: Partition
     burst_s: float
@@ -78,7 +82,7 @@ class HotPartition:
 
 
 def hot_partition(need: Demand, basis: Basis) -> HotPartition:
-    """At this size."""
+    """Return the figures for this number of users."""
     posts = need.containers["posts"]
     saved = posts.share_ru * BURST_S.value
     recent_ru = (posts.ru - need.rename_scan_ru) * RECENT_SHARE / basis.assumed.used_share
@@ -95,7 +99,7 @@ def hot_partition(need: Demand, basis: Basis) -> HotPartition:
 
 @dataclass(frozen=True)
 class Viral:
-    """`VIRAL_LIKES` a second on one post, in RU/s of its logical partition and of others; and what follows."""
+    """RU/s and rates for `VIRAL_LIKES` likes per second on one post."""
 
     alone_ru: float
     together_ru: float
@@ -108,9 +112,9 @@ class Viral:
 
 
 def viral(basis: Basis) -> Viral:
-    """With as many reads of the post as the load has for each command."""
+    """Compute them, with the assumed number of reads per command."""
     like, again = LikeCost.of(basis), basis.measured.reactions[LIKE_AGAIN]
-    batches = VIRAL_LIKES / BATCH_MOST
+    batches = VIRAL_LIKES / BATCH_MAX
     together = VIRAL_LIKES * (like.together_ru + like.feed_ru)
     return Viral(
         alone_ru=VIRAL_LIKES * (like.alone_ru + like.feed_ru),
@@ -125,16 +129,21 @@ def viral(basis: Basis) -> Viral:
 
 
 def hot_posts_of_an_author(basis: Basis) -> float:
-    """How many of an author's posts can be liked all the time before his partition of `users` is spent: each is copied
-    there once for each batch, at most as often as the feed is read."""
+    """Return how many posts of one author can be hot before their partition of `users` is exhausted.
+
+    Each batch writes one copy per post, at most once per read of the change feed.
+    """
     copy_ru = basis.measured.reactions[LIKE].each.users - basis.measured.reactions[LIKE_AGAIN].each.users
-    return PARTITION_RU.value * (POLL_S + basis.pace.spread_s / 10) / copy_ru
+    return PARTITION_RU.value * (POLL_S + basis.timings.spread_s / 10) / copy_ru
 
 
 @dataclass(frozen=True)
 class Rename:
-    """A rename of `RENAMED_ITEMS` on as many posts, at a size: RU in `posts`, those of the query through all partitions
-    among them; seconds by waiting alone (`RENAMES_AT_ONCE`, one round trip each) and by processor time alone."""
+    """A rename of `RENAMED_ITEMS` items on as many posts.
+
+    `scan_ru` is the cross-partition query. `waiting_s` is the time of the round trips, `RENAMES_AT_ONCE` at a time;
+    `cpu_s` the CPU time.
+    """
 
     items_ru: float
     scan_ru: float
@@ -143,19 +152,19 @@ class Rename:
 
 
 def rename(need: Demand, basis: Basis, round_trip_s: float) -> Rename:
-    """At this size."""
+    """Return the figures for this number of users."""
     measured = basis.measured
     return Rename(
         items_ru=RENAMED_ITEMS * measured.rename.each.posts,
         scan_ru=measured.scanned_ru * need.containers["posts"].partitions,
         waiting_s=RENAMED_ITEMS / RENAMES_AT_ONCE * round_trip_s,
-        cpu_s=RENAMED_ITEMS * basis.pace.change_cpu_s * basis.assumed.platform,
+        cpu_s=RENAMED_ITEMS * basis.timings.change_cpu_s * basis.assumed.platform,
     )
 
 
 @dataclass(frozen=True)
 class Filled:
-    """What fills a logical partition of 20 GB: so many items, and how long that takes at a rate."""
+    """What fills a logical partition of 20 GB, and how long it takes."""
 
     what: str
     items: float
@@ -164,14 +173,14 @@ class Filled:
 
 
 def filled(basis: Basis) -> list[Filled]:
-    """For posts by their likes and comments, for authors by their posts."""
+    """Return the figures for a post by likes and comments, and for an author by posts."""
     kb, index = basis.measured.sizes_kb, 1 + basis.assumed.index_share
     room = LOGICAL_GB.value * 1e9 / 1024 / index
     most = takes(PARTITION_RU.value, basis).likes_together
     year_s = YEAR_DAYS * DAY_S
     likes, comments, copies = room / kb["like"], room / kb["comment"], room / kb["copy"]
     return [
-        Filled("a post, by likes", likes, f"{most:,.0f} likes a second, all that it takes", likes / most / year_s),
+        Filled("a post, by likes", likes, f"{most:,.0f} likes a second (the maximum)", likes / most / year_s),
         Filled("a post, by comments", comments, "100 comments a second", comments / 100 / year_s),
-        Filled("an author in `users`, by posts", copies, "a post a second", copies / year_s),
+        Filled("an author in `users`, by posts", copies, "1 post a second", copies / year_s),
     ]

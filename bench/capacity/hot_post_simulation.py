@@ -1,10 +1,9 @@
-"""One hot post, simulated: likes arrive evenly, `processes` group them into batches as shared/transactions/
-batches.py does, and a partition refuses what comes after it has spent its second.
+"""Simulate one hot post: processes group likes into batches, and a partition refuses what exceeds its throughput.
 
-Deterministic: no chance, no clock. A batch takes `commit_s`; while it is under way the likes that come to the same
-process wait, and go together in the next one, up to `most_together`. A refused batch comes again when the second is
-over, as the database advises. With `shards`, a like's item and a counter of its own go to one of so many logical
-partitions, in turn, each on a physical partition of its own; the process has a queue for each.
+Deterministic. Likes arrive evenly. A batch takes `commit_s`; likes that arrive meanwhile wait for the next one, of up
+to `most_together` (see shared/transactions/batches.py). A refused batch is retried in the next second. With
+`shards`, likes and counters are spread over this many logical partitions, each on its own physical partition, and each
+process has one queue per shard.
 """
 
 from __future__ import annotations
@@ -20,8 +19,10 @@ DURATION_S = 8
 
 @dataclass(frozen=True)
 class HotPost:
-    """`likes_per_s` are offered; `batch_ru` is charged once for each batch, `like_ru` for each like in it;
-    `partition_ru` is what one physical partition may spend in a second."""
+    """`likes_per_s` arrive; each batch costs `batch_ru` plus `like_ru` per like.
+
+    `partition_ru` is the throughput of one physical partition.
+    """
 
     likes_per_s: int
     processes: int
@@ -34,14 +35,13 @@ class HotPost:
 
     @property
     def most_per_s(self) -> float:
-        """What the partitions can take with full batches."""
+        """Likes per second that the partitions accept in full batches."""
         return self.shards * self.partition_ru / (self.like_ru + self.batch_ru / self.most_together)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Over `DURATION_S`: likes written a second, the mean batch, refusals a second, and the longest wait of a like
-    that was written. `waiting` are those that came and were not written by the end."""
+class SimulationResult:
+    """Results over `DURATION_S`: rates, mean batch size, longest wait, and likes not written by the end."""
 
     written_per_s: float
     likes_per_batch: float
@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass
 class _Queue:
-    """What waits in one process for one shard: the moments of arrival."""
+    """Arrival times of the likes that wait in one process for one shard."""
 
     shard: int
     waiting: deque[float] = field(default_factory=deque)
@@ -60,7 +60,7 @@ class _Queue:
 
 
 @dataclass
-class _Run:
+class _Simulation:
     case: HotPost
     spent: dict[tuple[int, int], float] = field(default_factory=dict)
     events: list[tuple[float, int, _Queue]] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Run:
     longest_wait_s: float = 0.0
 
     def begin(self, now: float, queue: _Queue) -> None:
-        """Send what waits, or what was refused before."""
+        """Send the refused batch, or the next one."""
         if not queue.under_way:
             size = min(len(queue.waiting), self.case.most_together)
             queue.under_way = [queue.waiting.popleft() for _ in range(size)]
@@ -95,9 +95,9 @@ class _Run:
         heapq.heappush(self.events, (moment, next(self.order), queue))
 
 
-def simulate(case: HotPost) -> Outcome:
-    """`DURATION_S` seconds of it."""
-    run = _Run(case)
+def simulate(case: HotPost) -> SimulationResult:
+    """Simulate `DURATION_S` seconds."""
+    run = _Simulation(case)
     queues = [[_Queue(shard) for shard in range(case.shards)] for _ in range(case.processes)]
     busy: set[int] = set()
     likes = case.likes_per_s * DURATION_S
@@ -110,7 +110,7 @@ def simulate(case: HotPost) -> Outcome:
             busy.add(id(queue))
             run.begin(arrival, queue)
     _until(run, busy, float(DURATION_S))
-    return Outcome(
+    return SimulationResult(
         written_per_s=run.written / DURATION_S,
         likes_per_batch=run.written / max(1, run.batches),
         refused_per_s=run.refused / DURATION_S,
@@ -119,8 +119,8 @@ def simulate(case: HotPost) -> Outcome:
     )
 
 
-def _until(run: _Run, busy: set[int], moment: float) -> None:
-    """What happens up to this moment: batches end, refused ones come again."""
+def _until(run: _Simulation, busy: set[int], moment: float) -> None:
+    """Process the events up to this moment."""
     while run.events and run.events[0][0] <= moment:
         now, _, queue = heapq.heappop(run.events)
         if queue.waiting or queue.under_way:
@@ -130,7 +130,7 @@ def _until(run: _Run, busy: set[int], moment: float) -> None:
 
 
 def likes_before_refusal(case: HotPost) -> int:
-    """A rate at which nothing is refused, while at one percent of `most_per_s` more something is."""
+    """Return the highest rate without refusals, within one percent."""
     free, refused = 0, ceil(case.most_per_s * 1.05)
     while refused - free > max(1, case.most_per_s / 100):
         rate = (free + refused) // 2

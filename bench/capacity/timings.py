@@ -1,9 +1,8 @@
-"""How long a batch of the posts feed takes, and what processor time a request and a change take: measured here, so an
-estimate for any other machine.
+"""Measure the time of a change feed batch and the CPU time of a request and a change.
 
-The emulator is a process of its own that holds each answer back by `LATENCY_MS`, so that what is waited for is like a
-database in the same region. Processor time is of the process that is measured alone, and hardly depends on what else
-the machine does; times by the clock do.
+Measured on this machine, so an estimate for any other. The emulator runs in a separate process and delays responses by
+`LATENCY_MS`, like a database in the same region. CPU time is that of the measured process only, and hardly depends on
+other load; elapsed times do.
 """
 
 from __future__ import annotations
@@ -32,16 +31,17 @@ BATCH: Final = 100
 _ROUNDS: Final = 9
 _REQUESTS: Final = 600
 _CLIENTS: Final = 16
-_DATABASE: Final = "pace"
+_DATABASE: Final = "timings"
 
 Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Pace:
-    """`spread_s` and `hot_s`: a batch of a hundred changes, fifty likes of as many posts, or ninety-nine of one post;
-    the fastest of nine, for others use the machine, too. `change_cpu_s` is the processor time of each change of the
-    first kind, `request_cpu_s` that of one Q2 on the local Functions host, which is server, app and SDK in one process.
+class Timings:
+    """Seconds of a batch of 100 changes, the fastest of nine, and CPU seconds.
+
+    `spread_s`: 50 likes of as many posts; `hot_s`: 99 likes of one post. `change_cpu_s` is per change of the first
+    kind. `request_cpu_s` is one Q2 on the local Functions host (server, app and SDK in one process).
     """
 
     spread_s: float
@@ -58,9 +58,9 @@ class Pace:
         return BATCH / self.hot_s
 
 
-async def measure_pace() -> Pace:
-    """Seconds to a minute."""
-    with tempfile.TemporaryDirectory(prefix="pace-") as directory:
+async def measure_timings() -> Timings:
+    """Measure everything; takes up to a minute."""
+    with tempfile.TemporaryDirectory(prefix="timings-") as directory:
         async with emulator(None, "--latency", f"{LATENCY_MS}ms") as server:
             await provision(server.settings(_DATABASE))
             async with connect(server) as client:
@@ -70,7 +70,7 @@ async def measure_pace() -> Pace:
                 spread, cpu = await _spread(blog, people, posts)
                 hot = await _hot(blog, people, posts[0])
                 request_cpu_s = await _request_cpu_s(server, Path(directory), posts[0]["id"])
-        return Pace(spread, hot, cpu / BATCH, request_cpu_s)
+        return Timings(spread, hot, cpu / BATCH, request_cpu_s)
 
 
 async def _spread(blog: Blog, people: list[Item], posts: list[Item]) -> tuple[float, float]:
@@ -86,8 +86,11 @@ async def _hot(blog: Blog, people: list[Item], post: Item) -> float:
 
 
 async def _fastest(blog: Blog, changes: list[Item]) -> tuple[float, float]:
-    """Seconds and processor seconds of a batch. Each time it brings a later version of the posts, so that its copies
-    are written; the first time, which creates them, does not count."""
+    """Return the seconds and CPU seconds of the fastest batch.
+
+    Each round uses newer versions of the posts, so that copies are written. The first round, which creates the copies,
+    does not count.
+    """
     reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
     seconds, cpu = [], []
     for number in range(_ROUNDS + 1):
@@ -118,14 +121,14 @@ async def _request_cpu_s(server: Server, directory: Path, post_id: str) -> float
 
 
 def _cpu_s(server: Server) -> float:
-    """User and system time of the process so far (proc_pid_stat(5), fields 14 and 15)."""
+    """Return user plus system time (proc_pid_stat(5), fields 14 and 15)."""
     stat = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="utf-8")
     user, system = stat.rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 async def _together(count: int, make: Callable[[int], Awaitable[Made]]) -> list[Made]:
-    """As many as `_CLIENTS` at a time, in order."""
+    """Run up to `_CLIENTS` calls at a time; return their results in order."""
     slots = asyncio.Semaphore(_CLIENTS)
 
     async def one(number: int) -> Made:

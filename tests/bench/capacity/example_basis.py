@@ -1,7 +1,8 @@
-"""A basis of round numbers, so that what comes out can be worked out by hand."""
+"""A basis of round numbers, so that results can be checked by hand."""
 
 from __future__ import annotations
 
+from bench.capacity.charge_measurement import LIKE_AGAIN, LIKE_IN_FEED, MeasuredCharges
 from bench.capacity.charges import Charges
 from bench.capacity.demand import Basis
 from bench.capacity.load import (
@@ -18,14 +19,13 @@ from bench.capacity.load import (
     RENAME,
     USER_POSTS,
 )
-from bench.capacity.measuring import LIKE_AGAIN, LIKE_IN_FEED, Measured
-from bench.capacity.pace import Pace
-from bench.capacity.reactions import BatchCost
+from bench.capacity.reaction_charges import BatchCost
+from bench.capacity.timings import Timings
 
 _COPY = Charges(users=10, posts=2)
 _LOOK = Charges(feed=4)
 
-MEASURED = Measured(
+MEASURED = MeasuredCharges(
     requests={
         CREATE_USER: Charges(users=12),
         RENAME: Charges(users=18),
@@ -56,5 +56,5 @@ MEASURED = Measured(
     lease_write_ru=10.0,
     poll_ru=1.0,
 )
-PACE = Pace(spread_s=0.2, hot_s=0.1, change_cpu_s=0.001, request_cpu_s=0.0035)
+PACE = Timings(spread_s=0.2, hot_s=0.1, change_cpu_s=0.001, request_cpu_s=0.0035)
 BASIS = Basis(MEASURED, PACE)

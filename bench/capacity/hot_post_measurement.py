@@ -1,10 +1,9 @@
-"""How many likes of one post its partition takes within a second before it refuses one: run against the emulator with
-`throttle`, whose clock stands still, so that it is always the same second however long the run takes.
+"""Measure how many likes of one post its partition accepts in a second.
 
-The likes go through the app's own transactions. A "process" is a group commit of its own (`Batches`): that is all
-that the database sees of one. For the remedy, sharding, each like goes to one of several logical partitions, which has
-a counter of its own: an item with the type of a post, so that the same group commit serves it unchanged. The app itself
-has no shards.
+Runs against the emulator with `throttle` and a stopped clock, so that a run always takes one second of its time. The
+likes use the app's own transactions. A "process" is a separate group commit (`Batches`), which is all that the
+database sees of one. For the remedy of sharding, which the app does not have, likes go to several logical partitions,
+each with a counter item of type post, so that the same group commit works unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.capacity.charges import ContainerMeter
-from bench.capacity.published import PARTITION_RU
+from bench.capacity.prices_and_limits import PARTITION_RU
 from management.provision import provision
 from shared.containers import POSTS
 from shared.cosmos import Container
@@ -44,8 +43,8 @@ _FEW_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True)
-class Way:
-    """How likes are written: by how many processes, with or without group commit, over how many logical partitions."""
+class LikeMethod:
+    """A way to write likes: number of processes, group commit or not, number of shards."""
 
     name: str
     processes: int
@@ -56,26 +55,28 @@ class Way:
 
     @property
     def clients(self) -> int:
-        """As many as a partition can be kept busy with, for each; few where each like is a request of its own, for
-        those under way go beyond the second's throughput."""
+        """Enough clients to keep the partitions busy; few without group commit, because concurrent requests exceed the
+        second's throughput."""
         return _AT_ONCE * self.partitions if self.grouped else _FEW_AT_ONCE
 
 
-WAYS: Final = (
-    Way("stored procedure, one like each", 1, grouped=False, procedure=True),
-    Way("batch, one like each", 1, grouped=False),
-    *(Way(f"group commit, {number} process{'es' if number > 1 else ''}", number) for number in (1, 8, 32, 128)),
-    *(Way(f"likes in {shards} shards, 4 processes", 4, shards, 8) for shards in (8, 32, 64)),
+LIKE_METHODS: Final = (
+    LikeMethod("stored procedure, one like each", 1, grouped=False, procedure=True),
+    LikeMethod("batch, one like each", 1, grouped=False),
+    *(LikeMethod(f"group commit, {number} process{'es' if number > 1 else ''}", number) for number in (1, 8, 32, 128)),
+    *(LikeMethod(f"likes in {shards} shards, 4 processes", 4, shards, 8) for shards in (8, 32, 64)),
 )
 
 
 @dataclass(frozen=True)
-class Taken:
-    """`before_refusal` likes were written until the first was refused, `in_all` until every logical partition refused.
-    They were charged `charged_ru`, refusals among it; `budget_ru` is what all physical partitions have in a second. The
-    charge may go beyond it: requests that are under way when it is spent are carried out."""
+class LikesTaken:
+    """Likes written before the first refusal and until every logical partition refused, and their charges.
 
-    way: Way
+    `budget_ru` is what all physical partitions have in a second. Charges may exceed it, because requests that are in
+    progress when it is used up still complete.
+    """
+
+    method: LikeMethod
     before_refusal: int
     in_all: int
     charged_ru: float
@@ -83,22 +84,24 @@ class Taken:
 
     @property
     def ru_per_like(self) -> float:
-        """Of the likes that were written in all."""
+        """Mean charge of all likes written."""
         return self.charged_ru / max(1, self.in_all)
 
 
-async def take(way: Way, *, partition_ru: int = int(PARTITION_RU.value)) -> Taken:
-    """One second of `way`: as many likes at a time as there is place for, until nothing more is taken."""
-    async with _one_second(way, partition_ru) as (posts, targets, meter):
-        run = _Run(posts, _writers(way), cycle(targets))
+async def take(method: LikeMethod, *, partition_ru: int = int(PARTITION_RU.value)) -> LikesTaken:
+    """Write as many likes as one second accepts."""
+    async with _one_second(method, partition_ru) as (posts, targets, meter):
+        run = _LikeRun(posts, _writers(method), cycle(targets))
         with meter.reading() as reading:
-            await asyncio.gather(*(run.work() for _ in range(way.clients)))
-        return Taken(way, run.before_refusal, run.written, reading.charges.posts, partition_ru * way.partitions)
+            await asyncio.gather(*(run.work() for _ in range(method.clients)))
+        return LikesTaken(
+            method, run.before_refusal, run.written, reading.charges.posts, partition_ru * method.partitions
+        )
 
 
 @dataclass
-class _Run:
-    """Workers that like until the partition that they are at refuses. Its shard is left out from then on."""
+class _LikeRun:
+    """Workers that like until their partition refuses, which excludes its shard."""
 
     posts: Container
     writers: Callable[[], Transactions]
@@ -122,7 +125,7 @@ class _Run:
                 self.before_refusal += 1
 
     def _next(self) -> str | None:
-        """In turn; None when each has refused."""
+        """Return the next shard, or None if all have refused."""
         first = None
         for target in self.targets:
             if target not in self.refusing:
@@ -133,32 +136,34 @@ class _Run:
         return None
 
 
-def _writers(way: Way) -> Callable[[], Transactions]:
-    if way.procedure:
+def _writers(method: LikeMethod) -> Callable[[], Transactions]:
+    if method.procedure:
         return Procedures
-    if not way.grouped:
+    if not method.grouped:
         return Batches
-    processes = cycle([Batches() for _ in range(way.processes)])
+    processes = cycle([Batches() for _ in range(method.processes)])
     return lambda: next(processes)
 
 
 @asynccontextmanager
-async def _one_second(way: Way, partition_ru: int) -> AsyncIterator[tuple[Container, list[str], ContainerMeter]]:
-    """A post, or its shards, and a database in which all that follows happens in one second."""
+async def _one_second(
+    method: LikeMethod, partition_ru: int
+) -> AsyncIterator[tuple[Container, list[str], ContainerMeter]]:
+    """Create a post or its shards in a database whose clock is stopped."""
     second = time.time()
-    settings = EmulatorSettings(partitions=way.partitions, clock=lambda: second)
+    settings = EmulatorSettings(partitions=method.partitions, clock=lambda: second)
     async with CosmosEmulator(settings) as emulator:
         configuration = Settings(emulator.endpoint, emulator.key, _DATABASE)
-        await provision(configuration, throughput=partition_ru * way.partitions)
+        await provision(configuration, throughput=partition_ru * method.partitions)
         meter = ContainerMeter()
 
         async with CosmosClient(
             emulator.endpoint, emulator.key, raw_response_hook=meter.record, retry_throttle_total=0
         ) as client:
             posts = Container(client.get_database_client(_DATABASE).get_container_client(POSTS))
-            targets = [f"post-{number}" for number in range(max(1, way.shards))]
+            targets = [f"post-{number}" for number in range(max(1, method.shards))]
             for target in targets:
-                await posts.create(_counter(target) if way.shards else _post(target))
+                await posts.create(_counter(target) if method.shards else _post(target))
             settings.throttle = True
             yield posts, targets, meter
 
@@ -169,5 +174,5 @@ def _post(post_id: str) -> Item:
 
 
 def _counter(post_id: str) -> Item:
-    """What a shard keeps of its post."""
+    """Return the counter item of a shard."""
     return {"id": post_id, "postId": post_id, "type": Post.TYPE, "likeCount": 0, "commentCount": 0, "version": 1}

@@ -1,12 +1,17 @@
-"""The tables of docs/scale.md about one post, one author and one rename, and those of the two simulations."""
+"""Tables of docs/scale.md about skew: one post, one author, one rename."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench.capacity.costs import standard
 from bench.capacity.demand import Basis, demand
-from bench.capacity.figures import duration, number, people, table
-from bench.capacity.hot import (
+from bench.capacity.formatting import duration, number, people, table
+from bench.capacity.hot_post_measurement import LikesTaken
+from bench.capacity.hot_post_simulation import HotPost, likes_before_refusal, simulate
+from bench.capacity.load import SIZES
+from bench.capacity.prices_and_limits import PARTITION_RU
+from bench.capacity.skew import (
     RECENT_DAYS,
     RENAMED_ITEMS,
     VIRAL_LIKES,
@@ -18,20 +23,15 @@ from bench.capacity.hot import (
     takes,
     viral,
 )
-from bench.capacity.hot_partition import Taken
-from bench.capacity.hot_post import HotPost, likes_before_refusal, simulate
-from bench.capacity.load import SIZES
-from bench.capacity.money import standard
-from bench.capacity.pace import LATENCY_MS
-from bench.capacity.published import PARTITION_RU
+from bench.capacity.timings import LATENCY_MS
 
 Section = list[str]
 _PROCESSES = (1, 8, 64, 512)
 _SHARDS = (1, 8, 16)
 
 
-def hot_tables(basis: Basis, taken: Sequence[Taken]) -> list[Section]:
-    """What skew asks for."""
+def hot_tables(basis: Basis, taken: Sequence[LikesTaken]) -> list[Section]:
+    """Return all tables about skew."""
     return [
         _partition(basis),
         _shares(basis),
@@ -47,24 +47,24 @@ def _partition(basis: Basis) -> Section:
     most = takes(PARTITION_RU.value, basis)
     like = LikeCost.of(basis)
     rows = [
-        ("likes of a post, a batch each", number(most.likes_alone), f"{like.alone_ru:.2f} + {like.feed_ru:.2f}"),
+        ("likes of one post, one per batch", number(most.likes_alone), f"{like.alone_ru:.2f} + {like.feed_ru:.2f}"),
         (
-            "likes of a post, thirty in a batch",
+            "likes of one post, thirty per batch",
             number(most.likes_together),
             f"{like.together_ru:.2f} + {like.feed_ru:.2f}",
         ),
         ("reads of a post (Q2)", number(most.post_reads), ""),
         ("lists of its comments (Q4)", number(most.comment_lists), ""),
         ("lists of an author's posts (Q3)", number(most.author_lists), ""),
-        ("posts of one author that are liked all the time", number(hot_posts_of_an_author(basis)), "copies in `users`"),
+        ("posts of one author that are liked continuously", number(hot_posts_of_an_author(basis)), "copies in `users`"),
     ]
     return [
-        "### What one logical partition takes at 10,000 RU/s (modelled)",
+        "### Capacity of one logical partition at 10,000 RU/s (modeled)",
         "",
-        "Of one kind at a time. For likes: RU of the like and of the reading of its change, which the same"
+        "One kind of request at a time. For likes, RU of the like plus RU for reading its change, which the same"
         " partition pays.",
         "",
-        *table(["", "a second", "RU each"], rows),
+        *table(["request", "per second", "RU each"], rows),
     ]
 
 
@@ -88,19 +88,17 @@ def _shares(basis: Basis) -> Section:
         "users",
         "RU/s of the partition",
         "likes a second in full batches",
-        "or reads",
+        "or reads a second",
         "burst to 3,000 RU/s lasts",
-        "10,000 RU/s on every partition takes",
-        f"RU/s with the last {RECENT_DAYS} days apart",
+        "throughput for 10,000 RU/s per partition",
+        f"RU/s with a container for the last {RECENT_DAYS} days",
     ]
     return [
-        "### What a hot post really has: its physical partition's share (modelled)",
+        "### Throughput of a hot post's physical partition (modeled)",
         "",
-        "Throughput is divided evenly among the physical partitions of `posts`, and their number follows from"
-        " the stored data."
-        f" The last column is an estimate: posts of the last {RECENT_DAYS} days in a container of their own,"
-        " which gets 90% of"
-        " the load. Burst capacity is not guaranteed.",
+        "Throughput is divided evenly among the physical partitions of `posts`, whose number follows from the stored"
+        f" data. The last column is an estimate: a separate container for posts of the last {RECENT_DAYS} days receives"
+        " 90% of the load. Burst capacity is not guaranteed.",
         "",
         *table(head, rows),
     ]
@@ -109,27 +107,27 @@ def _shares(basis: Basis) -> Section:
 def _viral(basis: Basis) -> Section:
     found = viral(basis)
     rows = [
-        ("its logical partition, a batch for each like, RU/s", number(found.alone_ru)),
-        ("… thirty likes in a batch, RU/s", number(found.together_ru)),
-        ("… without any counter there, RU/s", number(found.items_ru)),
-        ("… reads of the post, 100 for each like, RU/s", number(found.reads_ru)),
-        ("`users`, names of those who like, all over the container, RU/s", number(found.names_ru)),
+        ("logical partition of the post, one like per batch, RU/s", number(found.alone_ru)),
+        ("… thirty likes per batch, RU/s", number(found.together_ru)),
+        ("… without a counter, RU/s", number(found.items_ru)),
+        ("… reads of the post, 100 per like, RU/s", number(found.reads_ru)),
+        ("reads of the users who like, across `users`, RU/s", number(found.names_ru)),
         ("the author's partition of `users`, copies, RU/s", number(found.author_ru)),
         ("changes on one lease", number(found.changes)),
-        ("… of which a lease carries here", number(basis.pace.hot_changes_per_s)),
-        ("logical partitions that the likes need", number(found.shards)),
+        ("… capacity of a lease here", number(basis.timings.hot_changes_per_s)),
+        ("logical partitions needed for the likes", number(found.shards)),
     ]
     return [
-        f"### A viral post: {VIRAL_LIKES:,} likes a second (modelled)",
+        f"### A viral post: {VIRAL_LIKES:,} likes a second (modeled)",
         "",
-        *table(["", "a second"], rows),
+        *table(["demand", "per second"], rows),
     ]
 
 
-def _run(taken: Sequence[Taken]) -> Section:
+def _run(taken: Sequence[LikesTaken]) -> Section:
     rows = [
         (
-            one.way.name,
+            one.method.name,
             number(one.budget_ru),
             f"{one.before_refusal:,}",
             f"{one.in_all:,}",
@@ -139,20 +137,20 @@ def _run(taken: Sequence[Taken]) -> Section:
         for one in taken
     ]
     head = [
-        "way",
-        "RU/s there are",
+        "case",
+        "RU/s available",
         "likes before the first 429",
-        "likes in the second",
+        "likes in one second",
         "RU each",
-        "in exactly the budget",
+        "likes in exactly the budget",
     ]
     return [
-        "### One hot post within one second (measured on the emulator with `--throttle`, charges modelled)",
+        "### One hot post within one second (measured on the emulator with `--throttle`, charges modeled)",
         "",
-        "The emulator's clock stands still, so that a run is one second whatever the machine. 256 clients like for each"
-        " physical partition, four where there is no group commit; the likes go through the app's own transactions. The"
-        " shards lie on eight physical partitions of 10,000 RU/s where their hashes put them; each has a counter of its"
-        " own, and the post is not written.",
+        "The emulator's clock is stopped, so a run takes one second regardless of the machine. The likes use the app's"
+        " own transactions, from 256 clients per physical partition, or four without group commit. The shards are"
+        " distributed by hash over eight physical partitions of 10,000 RU/s. Each shard has its own counter, and the"
+        " post is not written.",
         "",
         *table(head, rows),
     ]
@@ -180,16 +178,16 @@ def _simulated(basis: Basis) -> Section:
         "processes",
         "likes a second before the first 429",
         "written of 10,000",
-        "likes in a batch",
+        "likes per batch",
         "longest wait",
     ]
     return [
-        f"### The same for {VIRAL_LIKES:,} likes a second (simulated: bench/capacity/hot_post.py)",
+        f"### One hot post at {VIRAL_LIKES:,} likes a second (simulated: bench/capacity/hot_post_simulation.py)",
         "",
-        "Likes come evenly, a commit takes 10 ms (assumption), each shard has a physical partition of 10,000 RU/s of"
-        " its own, eight seconds. The first column of results is the highest rate at which nothing is refused. The"
-        " change feed's reads and readers of the post are left out. What is under way when a second is spent is carried"
-        " out, so that more than 10,000 RU may be.",
+        "Eight seconds of evenly arriving likes. A commit takes 10 ms (assumption). Each shard has its own physical"
+        " partition of 10,000 RU/s. The first result column is the highest rate without a refusal. Change feed reads"
+        " and readers of the post are omitted. Requests in progress when a second's throughput is used up still"
+        " complete, so a second may exceed 10,000 RU.",
         "",
         *table(head, rows),
     ]
@@ -208,11 +206,11 @@ def _renames(basis: Basis) -> Section:
                 duration(found.cpu_s),
             )
         )
-    head = ["users", "RU of the items", "RU of the query", "waiting alone", "processor alone"]
+    head = ["users", "RU of the items", "RU of the query", "waiting time", "CPU time"]
     return [
-        f"### A celebrity renamed: {RENAMED_ITEMS:,} items on as many posts (modelled; times are estimates)",
+        f"### Rename of a user with {RENAMED_ITEMS:,} items on as many posts (modeled; times are estimates)",
         "",
-        f"32 partitions at a time, {LATENCY_MS} ms for each, one processor.",
+        f"32 partitions at a time, {LATENCY_MS} ms each, one core.",
         "",
         *table(head, rows),
     ]
@@ -221,9 +219,9 @@ def _renames(basis: Basis) -> Section:
 def _room(basis: Basis) -> Section:
     rows = [(one.what, number(one.items), one.rate, duration(one.years * 365 * 86_400)) for one in filled(basis)]
     return [
-        "### 20 GB in a logical partition (modelled)",
+        "### 20 GB in a logical partition (modeled)",
         "",
-        "The feed's partition holds a hundred copies and never fills.",
+        "The feed's partition holds 100 copies and never fills up.",
         "",
-        *table(["", "items", "at", "full after"], rows),
+        *table(["partition", "items", "rate", "full after"], rows),
     ]

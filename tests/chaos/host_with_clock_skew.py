@@ -1,5 +1,7 @@
-"""`python -m tests.chaos.host_with_clock SECONDS …`: the Functions host in a process whose clock is ahead by so many
-seconds (behind: a negative number); the other arguments are the host's. The host and the app know nothing of it."""
+"""`python -m tests.chaos.host_with_clock_skew SECONDS …`: run the Functions host with a skewed clock.
+
+SECONDS may be negative; the other arguments are passed to the host.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project's own model as deployed: the commands and queries of shared/data, the reactions of shared/propagation."""
+"""This project's model as deployed: the code of shared/data and shared/propagation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
 from bench.models.interface import (
     ChangeFeed,
-    Comment,
+    CommentView,
     ContainerPlan,
-    Like,
+    LikeView,
     Model,
-    Post,
-    User,
+    PostView,
+    UserView,
     comment_of,
     like_of,
     post_of,
@@ -41,12 +41,12 @@ from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings
 from shared.transactions import BATCHES, PROCEDURES
 
-# The longest list that the API gives on one page; no list of the article's data is longer.
+# The API's largest page; no list in the article's data is longer.
 _WHOLE: Final = 100
 
 
-class This(Model):
-    """Every request is the one that the API's function makes."""
+class ProjectModel(Model):
+    """Sends the same requests as the API's functions."""
 
     NAME: ClassVar[str] = "this"
     _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": BATCHES}
@@ -60,8 +60,8 @@ class This(Model):
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
-        """As `manage.py provision` does."""
-        del client  # it takes one of its own
+        """Provision like `manage.py provision`."""
+        del client  # provision opens its own
         await provision(configuration, throughput=throughput)
 
     @staticmethod
@@ -87,51 +87,51 @@ class This(Model):
         posts = PostChangeHandler(self.users, self.posts, self.feed_container, self.failures)
         return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
 
-    async def create_user(self, username: str) -> User:
+    async def create_user(self, username: str) -> UserView:
         return user_of(await create_user(self.users, NewUser(username=username), idempotency_key=None))
 
-    async def rename_user(self, user: User, username: str) -> User:
+    async def rename_user(self, user: UserView, username: str) -> UserView:
         return user_of(await edit_user(self.users, user.id, UserChanges(username=username), etag=None))
 
-    async def get_user(self, user_id: str) -> User:
+    async def get_user(self, user_id: str) -> UserView:
         return user_of(await get_user(self.users, user_id))
 
-    async def create_post(self, author: User, title: str, content: str) -> Post:
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         new = NewPost(user_id=author.id, title=title, content=content)
         return post_of(await create_post(self.users, self.posts, new, idempotency_key=None))
 
-    async def edit_post(self, post: Post, title: str, content: str) -> Post:
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content), etag=None))
 
-    async def get_post(self, post_id: str) -> Post:
+    async def get_post(self, post_id: str) -> PostView:
         return post_of(await get_post(self.posts, post_id))
 
-    async def list_user_posts(self, user_id: str) -> list[Post]:
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
         page = await list_posts_of_user(self.users, user_id, limit=_WHOLE, cursor=None)
         return [post_of(item) for item in page.items]
 
-    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         new = NewComment(user_id=author.id, content=content)
         return comment_of(await create_comment(self.users, self.posts, post_id, new, **self._OPTIONS))
 
-    async def list_comments(self, post_id: str) -> list[Comment]:
+    async def list_comments(self, post_id: str) -> list[CommentView]:
         page = await list_comments(self.posts, post_id, limit=_WHOLE, cursor=None)
         return [comment_of(item) for item in page.items]
 
-    async def like(self, post_id: str, liker: User) -> Like:
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
         new = NewLike(user_id=liker.id)
         return like_of((await create_like(self.users, self.posts, post_id, new, **self._OPTIONS)).item)
 
-    async def list_likes(self, post_id: str) -> list[Like]:
+    async def list_likes(self, post_id: str) -> list[LikeView]:
         page = await list_likes(self.posts, post_id, limit=_WHOLE, cursor=None)
         return [like_of(item) for item in page.items]
 
-    async def feed(self) -> list[Post]:
+    async def feed(self) -> list[PostView]:
         return [post_of(item) for item in await list_recent_posts(self.feed_container, limit=FEED_LENGTH)]
 
 
-class ThisByProcedures(This):
-    """The same, with comments and likes written by stored procedures: the other of the two ways that it can take."""
+class ProjectModelWithProcedures(ProjectModel):
+    """The same model with comments and likes written by stored procedures."""
 
     NAME: ClassVar[str] = "this, procedures"
     _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": PROCEDURES}

@@ -1,13 +1,13 @@
-"""Dollars a month, at the prices of published.py."""
+"""Monthly cost in dollars, at the prices of prices_and_limits.py."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from bench.capacity.demand import Basis, ContainerDemand, Demand, functions_gb_seconds
-from bench.capacity.published import (
+from bench.capacity.prices_and_limits import (
     AUTOSCALE,
-    AUTOSCALE_LEAST,
+    AUTOSCALE_MIN,
     EXECUTIONS,
     GB_SECOND,
     HOURS_A_MONTH,
@@ -19,7 +19,7 @@ from bench.capacity.published import (
 
 @dataclass(frozen=True)
 class Bill:
-    """`standard` and `autoscale` are the same throughput billed in two ways: one of them is paid."""
+    """Monthly costs. `standard` and `autoscale` are alternatives for the same throughput."""
 
     standard: float
     autoscale: float
@@ -28,12 +28,12 @@ class Bill:
 
     @property
     def total(self) -> float:
-        """With the cheaper of the two."""
+        """Total with the cheaper throughput."""
         return min(self.standard, self.autoscale) + self.storage + self.functions
 
 
 def bill(need: Demand, basis: Basis) -> Bill:
-    """Of one month, one region. Without network, CDN, monitoring, backup and support."""
+    """Return one month in one region, without network, CDN, monitoring, backup and support."""
     containers = need.containers.values()
     gb_s = functions_gb_seconds(need, basis, MONTH_S)
     batches = (need.posts_feed.batches + need.users_feed.batches) * need.mean_share
@@ -47,12 +47,12 @@ def bill(need: Demand, basis: Basis) -> Bill:
 
 
 def standard(ru: float) -> float:
-    """So much throughput all month."""
+    """Return the monthly cost of this throughput."""
     return ru / 100 * RU_HOUR.value * HOURS_A_MONTH
 
 
 def autoscale(container: ContainerDemand, need: Demand, basis: Basis) -> float:
-    """Every hour its highest second, at least a tenth of the maximum, which is what the busiest second needs."""
+    """Return the monthly cost with autoscale: each hour's maximum, at least a tenth of the highest."""
     hours_highest = container.ru * need.mean_share * basis.load.peak_in_hour / basis.assumed.used_share
-    billed = max(container.provisioned_ru * AUTOSCALE_LEAST.value, hours_highest)
+    billed = max(container.provisioned_ru * AUTOSCALE_MIN.value, hours_highest)
     return standard(min(billed, container.provisioned_ru)) * AUTOSCALE.value

@@ -1,4 +1,4 @@
-"""docs/scale.md: the words are written by hand, the tables stand between two markers and are replaced by a run."""
+"""docs/scale.md: hand-written text, with generated tables between two markers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ END: Final = "<!-- tables: end -->"
 
 
 class MarkersMissingError(Exception):
-    """The page has no place for the tables."""
+    """The page lacks the markers for the tables."""
 
 
 def with_tables(page: str, tables: str) -> str:
-    """The page with these tables in place of those it had. Raises MarkersMissingError."""
+    """Replace the tables in the page. Raises MarkersMissingError."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise MarkersMissingError(f"the page needs the lines {BEGIN} and {END}")
-    # Lines alone: blanks at the beginning of the first make it a command.
+        raise MarkersMissingError(f"the page must contain the lines {BEGIN} and {END}")
+    # Strip only newlines: leading spaces mark the first line as code.
     lines = tables.strip("\n")
     return f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}"

@@ -1,6 +1,6 @@
-"""The rounds of a fuzz test: each draws from dice of its own, so that one can be repeated alone.
+"""FuzzRounds of a fuzz test. Each has a random generator of its own, so that it can be repeated.
 
-`FUZZ_SECONDS` is the time of each test, `FUZZ_SEED` the seed of the run, `FUZZ_ROUND` the only round to play.
+`FUZZ_SECONDS` is the duration of each test, `FUZZ_SEED` the seed, `FUZZ_ROUND` the only round to run.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-_SECONDS: Final = 0.5  # of each test in a plain run of the whole suite, where the seed is always the same
+_SECONDS: Final = 0.5  # per test in a plain test run, which always uses the same seed
 _SHOWN: Final = 20
 _LONGEST: Final = 2000
 
 
 @dataclass
-class Rounds:
-    """Yields dice until the time is over and gathers what the rounds find; `name` is that of the test."""
+class FuzzRounds:
+    """Yields random generators until the time is up and collects findings."""
 
     name: str
     seed: str
@@ -30,8 +30,8 @@ class Rounds:
     findings: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_environment(cls, name: str, environment: Mapping[str, str] = os.environ) -> Rounds:
-        """The rounds that the environment asks for; a short, fixed run when it says nothing."""
+    def of_environment(cls, name: str, environment: Mapping[str, str] = os.environ) -> FuzzRounds:
+        """Read the environment; without settings, a short run with a fixed seed."""
         only = environment.get("FUZZ_ROUND")
         return cls(
             name,
@@ -43,22 +43,22 @@ class Rounds:
     def __iter__(self) -> Iterator[random.Random]:
         if self.only is not None:
             self.played = self.only
-            yield self._dice()
+            yield self._rng()
             return
         end = time.monotonic() + self.seconds
         while time.monotonic() < end and len(self.findings) < _SHOWN:
-            yield self._dice()
+            yield self._rng()
             self.played += 1
 
     def found(self, symptom: str, *given: object) -> None:
-        """Keeps the first input of each symptom."""
+        """Record the first input for each symptom."""
         told = "\n    ".join(str(one)[:_LONGEST] for one in given)
         self.findings.setdefault(symptom, f"round {self.played}: {told}")
 
     def check(self) -> None:
-        """AssertionError with every finding and how to repeat it."""
+        """Fail with all findings and how to reproduce them."""
         told = "\n\n".join(f"{symptom}\n  {given}" for symptom, given in self.findings.items())
-        assert not self.findings, f"FUZZ_SEED={self.seed} and FUZZ_ROUND repeat a round of {self.name}:\n{told}"
+        assert not self.findings, f"To repeat a round of {self.name}, set FUZZ_SEED={self.seed} and FUZZ_ROUND:\n{told}"
 
-    def _dice(self) -> random.Random:
+    def _rng(self) -> random.Random:
         return random.Random(f"{self.seed}/{self.played}")

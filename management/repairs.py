@@ -1,4 +1,4 @@
-"""Single items set right, each under the state that was looked at."""
+"""Repair single items, each write conditional on the state that was read."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ATTEMPTS = 20
 
 
 @dataclass
-class Mending:
-    """The blog to mend, and how many items were changed so far."""
+class Repairs:
+    """Repairs of a blog and the number of items changed so far."""
 
     blog: Blog
     changed: int = 0
 
     async def complete_user(self, user_id: str) -> None:
-        """Give a user what the app would have written: a point read and at most one write. His name he must have."""
+        """Add missing fields to a user. Costs a point read and at most one write."""
         user = await self.blog.users.read(user_id, user_id)
         if user is None:
             return
@@ -48,13 +48,12 @@ class Mending:
             if name in added and name not in user
         ]
         if operations:
-            with suppress(ConditionFailed, ItemMissing):  # then the app has written it since
+            with suppress(ConditionFailed, ItemMissing):  # the app has written it since
                 await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
                 self.changed += 1
 
     async def recount_post(self, post_id: str) -> None:
-        """Set a post's counts to what there is, as a new version. Raises DatabaseUnavailable when the post changes
-        all the time."""
+        """Set a post's counts and increment its version. Raises DatabaseUnavailable if the post keeps changing."""
         for _ in range(_ATTEMPTS):
             counted = await recount(self.blog.posts, post_id)
             if counted is None or not counted.faults():
@@ -68,12 +67,13 @@ class Mending:
                 await self.blog.posts.patch(post_id, post_id, operations, etag=counted.post["_etag"])
                 self.changed += 1
                 return
-        raise DatabaseUnavailable(f"the post {post_id} changes too fast to be counted")
+        raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")
 
-    async def mend_names(self, place: tuple[str, list[str]]) -> None:
-        """Of a post and items in its partition: two point reads for each, and a rename for each user whose name is
-        older there. The functions' reaction looks at one item of each user, which is enough for what the app
-        wrote, and not for names without the number of the rename."""
+    async def update_usernames(self, place: tuple[str, list[str]]) -> None:
+        """Update stale usernames on items of a post. Costs two point reads per item and a rename per stale user.
+
+        The functions check only one item per user, which misses items written without a name version.
+        """
         post_id, item_ids = place
         for item_id in item_ids:
             item = await self.blog.posts.read(item_id, post_id)
@@ -83,18 +83,16 @@ class Mending:
                 await BATCHES.rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
 
-    async def mend_user_copy(self, place: tuple[str, str]) -> None:
-        """Of a user and a post."""
+    async def repair_user_copy(self, place: tuple[str, str]) -> None:
         user_id, post_id = place
-        await self._mend_copy(Copies(self.blog.users, self.blog.posts, partition_key="userId"), user_id, post_id)
+        await self._repair_copy(Copies(self.blog.users, self.blog.posts, partition_key="userId"), user_id, post_id)
 
-    async def mend_feed_copy(self, post_id: str) -> None:
+    async def repair_feed_copy(self, post_id: str) -> None:
         copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
-        await self._mend_copy(copies, Post.TYPE, post_id)
+        await self._repair_copy(copies, Post.TYPE, post_id)
 
-    async def _mend_copy(self, copies: Copies, key: str, post_id: str) -> None:
-        """Take a copy away that has no post; make one show its post whatever version it claims. One that is missing is
-        the replay's to make."""
+    async def _repair_copy(self, copies: Copies, key: str, post_id: str) -> None:
+        """Delete an orphaned copy; overwrite a stale one, whatever version it claims. Replay adds missing copies."""
         wanted, copy = await wanted_copy(self.blog.posts, post_id), await copies.container.read(post_id, key)
         if copy is None:
             return
@@ -104,13 +102,13 @@ class Mending:
             await copies.put(wanted)
             copy = await copies.container.read(post_id, key)
             if copy is not None and differences(copy, wanted):
-                with suppress(ConditionFailed, ItemMissing):  # then the functions have written it since
+                with suppress(ConditionFailed, ItemMissing):  # the functions have written it since
                     await copies.container.delete(post_id, key, etag=copy["_etag"])
                     await copies.put(wanted, present=False)
             self.changed += 1
 
     async def release_reservation(self, key: str) -> None:
-        """Delete the confirmed reservation of a user who has another name since, or who does not exist."""
+        """Delete a confirmed reservation whose user has another username or does not exist."""
         held = await self.blog.users.read(key, key)
         if held is None or "ttl" in held:
             return

@@ -1,4 +1,4 @@
-"""The models at work in one account, between `async with` and its end."""
+"""Models running in one account."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from shared.settings import Settings
 
 
 @asynccontextmanager
-async def stage(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncIterator[list[Model]]:
-    """The models on an account that runs; their databases, where they are missing, are made."""
+async def running_models(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncIterator[list[Model]]:
+    """Open the models on a running account; create missing databases."""
     async with observed_client(configuration) as client:
         models = []
         for kind in kinds:
@@ -28,6 +28,6 @@ async def stage(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncI
 
 @asynccontextmanager
 async def emulated(kinds: Sequence[type[Model]], data_dir: Path | None, *options: str) -> AsyncIterator[list[Model]]:
-    """The models on an emulator in a process of its own, which has `data_dir` or, without one, starts empty."""
-    async with emulator(data_dir, *options) as server, stage(kinds, server.settings("none")) as models:
+    """Open the models on a new emulator process with `data_dir`, or empty."""
+    async with emulator(data_dir, *options) as server, running_models(kinds, server.settings("none")) as models:
         yield models

@@ -1,4 +1,4 @@
-"""A large blog, its hosts, and those who kill them."""
+"""A large blog with hosts that can be killed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from management.account import Blog, open_blog, signed_in
 from management.lag import Lag, measure_lags
 from management.verify import verify_within
 from shared.models.base import Item
+from tests.chaos.api_client import ApiClient
 from tests.chaos.database import Database
 from tests.chaos.hosts import Hosts
-from tests.chaos.reading import Reader
-from tests.chaos.record import Record
+from tests.chaos.reader import Reader
+from tests.chaos.run_record import RunRecord
 from tests.chaos.scenarios.loading import start_with
-from tests.chaos.sender import Sender
 
 _CLOCKS_S = (-2.0, 3.0)
 _KILLED_EVERY_S = (1.0, 6.0)
@@ -30,30 +30,30 @@ _POLL_S = 0.5
 
 
 @dataclass
-class Stage:
-    """What a scenario plays on."""
+class RunningBlog:
+    """The running system of a scenario."""
 
     blog: Blog
     hosts: Hosts
-    record: Record
+    record: RunRecord
     reader: Reader
-    sender: Callable[[str], Sender]
+    api_client: Callable[[str], ApiClient]
     lags: Callable[[], Awaitable[dict[str, Lag]]]
 
     async def settled(self) -> None:
-        """Wait until nothing is on its way. Raises AssertionError with what is wrong after five minutes."""
+        """Wait up to five minutes until the data is consistent. Raises AssertionError with the findings."""
         findings = await verify_within(self.blog, _SETTLED_WITHIN_S)
         assert not findings, "\n".join(map(str, findings[:20]))
 
     async def caught_up(self) -> None:
-        """Wait until the functions have seen every change. Raises TimeoutError after five minutes."""
+        """Wait up to five minutes until the functions have handled all changes. Raises TimeoutError."""
         async with asyncio.timeout(_SETTLED_WITHIN_S):
-            while any(lag.changes != 0 for lag in (await self.lags()).values()):  # noqa: ASYNC110 - of another process
+            while any(lag.changes != 0 for lag in (await self.lags()).values()):  # noqa: ASYNC110 - another process
                 await asyncio.sleep(_POLL_S)
 
     @asynccontextmanager
     async def under_kills(self, number: int, seed: int) -> AsyncIterator[None]:
-        """Kill so many hosts, one every few seconds; at the end of the block those that are left to kill, too."""
+        """Kill `number` hosts during the block, one every few seconds."""
         generator = random.Random(seed)
 
         async def kill() -> None:
@@ -71,11 +71,11 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(directory: Path, users: Iterable[Item], posts: Iterable[Item]) -> AsyncIterator[Stage]:
-    """Load, start two hosts, and let them come to the end of the change feeds."""
+async def running_blog(directory: Path, users: Iterable[Item], posts: Iterable[Item]) -> AsyncIterator[RunningBlog]:
+    """Load the data, start two hosts and wait until they have caught up."""
     database = Database(directory)
     hosts = Hosts(database.settings, directory, _CLOCKS_S)
-    record = Record()
+    record = RunRecord()
     try:
         await start_with(database, directory, users, posts)
         await hosts.start()
@@ -85,18 +85,18 @@ async def stage(directory: Path, users: Iterable[Item], posts: Iterable[Item]) -
                 signed_in(database.settings) as client,
             ):
 
-                def sender(name: str) -> Sender:
+                def api_client(name: str) -> ApiClient:
                     commands, way = random.Random(f"{name} commands"), random.Random(f"{name} way")
-                    return Sender(session, hosts, record, commands, way, log, name)
+                    return ApiClient(session, hosts, record, commands, way, log, name)
 
                 endpoint = database.settings.account_endpoint
                 proxy = client.get_database_client(database.settings.database)
                 lags = partial(measure_lags, proxy, account_endpoint=endpoint)
                 blog = await open_blog(client, database.settings.database)
-                on = Stage(blog, hosts, record, Reader(sender("reader")), sender, lags)
-                await on.caught_up()
-                await on.settled()
-                yield on
+                system = RunningBlog(blog, hosts, record, Reader(api_client("reader")), api_client, lags)
+                await system.caught_up()
+                await system.settled()
+                yield system
         assert not record.divergences, "\n".join(record.divergences)
     finally:
         await hosts.end()
