@@ -7,9 +7,8 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from shared.propagation.batches import for_each
-
 from management.account import Blog
+from shared.propagation.change_feed import for_each
 from tests.chaos.reader import Reader
 from tests.chaos.run_record import RunRecord
 
