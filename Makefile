@@ -82,7 +82,7 @@ fuzz: setup ## Send hostile input to the emulator and the host
 .PHONY: schemathesis
 schemathesis: export REQUESTS ?= 10000
 schemathesis: setup .venv-audit/.installed ## Send requests generated from the OpenAPI description
-	$(BIN)/python -m tests.fuzz.described --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
+	$(BIN)/python -m tests.fuzz.schemathesis_run --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
 
 .PHONY: audit
 audit: setup .venv-audit/.installed ## Scan the code and the dependencies for known weaknesses

@@ -9,12 +9,5 @@ from shared.settings import auth_settings
 _COMMANDS = func.AuthLevel.ANONYMOUS if auth_settings().users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-app.register_functions(users.bp)
-app.register_functions(posts.bp)
-app.register_functions(comments.bp)
-app.register_functions(likes.bp)
-app.register_functions(feed.bp)
-app.register_functions(health.bp)
-app.register_functions(docs.bp)
-app.register_functions(on_users_changed.bp)
-app.register_functions(on_posts_changed.bp)
+for module in (users, posts, comments, likes, feed, health, docs, on_users_changed, on_posts_changed):
+    app.register_functions(module.bp)

@@ -1,4 +1,4 @@
-"""The blog's database from the terminal: provision, seed, verify, rebuild, lag, failures. See `manage.py --help`."""
+"""Command line for the blog's database: provision, seed, verify, rebuild, lag, failures."""
 
 from __future__ import annotations
 
@@ -31,21 +31,30 @@ _CONCURRENCY = 32
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 failures_app = typer.Typer(no_args_is_help=True)
-app.add_typer(failures_app, name="failures", help="Changes that a change-feed function could not handle.")
+app.add_typer(
+    failures_app, name="failures", help="List or replay changes that a change-feed function failed to handle."
+)
 
-_Source = Annotated[str | None, typer.Option(metavar="FUNCTION", help="Only those of one function.")]
-_Json = Annotated[bool, typer.Option("--json", help="For machines: a JSON object on each line, nothing else.")]
+_Source = Annotated[str | None, typer.Option(metavar="FUNCTION", help="Include only failures of this function.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 @app.callback()
 def manage(
     context: typer.Context,
     local_settings: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where to look for what the environment lacks.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            show_default=_LOCAL_SETTINGS.name,
+            help="Settings file, used for settings not set in the environment.",
+        ),
     ] = _LOCAL_SETTINGS,
 ) -> None:
-    """The blog's database. The account is that of the app's settings: COSMOS (or COSMOS__accountEndpoint) and
-    BLOG_DATABASE, from the environment or from local.settings.json."""
+    """Manage the blog's database.
+
+    Reads COSMOS (or COSMOS__accountEndpoint) and BLOG_DATABASE from the environment or from local.settings.json.
+    """
     context.obj = local_settings
 
 
@@ -53,11 +62,11 @@ def manage(
 def provision_command(
     context: typer.Context,
     throughput: Annotated[
-        int | None, typer.Option(min=400, help="RU/s that the containers share; default: the account's own.")
+        int | None, typer.Option(min=400, help="Shared throughput in RU/s. Default: the account's default.")
     ] = None,
-    seed: Annotated[bool, typer.Option("--seed", help="Then fill an empty database with a small blog.")] = False,
+    seed: Annotated[bool, typer.Option("--seed", help="If the database is empty, add a small sample blog.")] = False,
 ) -> None:
-    """Create or bring up to date the database, its containers and scripts."""
+    """Create or update the database, its containers and its scripts."""
 
     async def command(configuration: Settings) -> int:
         await provision(configuration, throughput=throughput, say=say)
@@ -71,15 +80,17 @@ def provision_command(
 @app.command("seed")
 def seed_command(
     context: typer.Context,
-    users: Annotated[int, typer.Option(min=0)] = _SMALL.users,
-    posts_per_user: Annotated[str, typer.Option(metavar="A-B")] = _POSTS,
-    comments_per_post: Annotated[str, typer.Option(metavar="A-B")] = _COMMENTS,
-    likes_per_post: Annotated[str, typer.Option(metavar="A-B", help="Never more than there are users.")] = _LIKES,
-    seed: Annotated[int, typer.Option(help="The same seed and sizes make the same blog.")] = _SMALL.seed,
-    if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing where there are users.")] = False,
-    concurrency: Annotated[int, typer.Option(min=1, help="Transactions at a time.")] = _CONCURRENCY,
+    users: Annotated[int, typer.Option(min=0, help="Number of users.")] = _SMALL.users,
+    posts_per_user: Annotated[str, typer.Option(metavar="A-B", help="Range of posts per user.")] = _POSTS,
+    comments_per_post: Annotated[str, typer.Option(metavar="A-B", help="Range of comments per post.")] = _COMMENTS,
+    likes_per_post: Annotated[
+        str, typer.Option(metavar="A-B", help="Range of likes per post, at most one per user.")
+    ] = _LIKES,
+    seed: Annotated[int, typer.Option(help="The same seed and sizes generate the same blog.")] = _SMALL.seed,
+    if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing if the database has users.")] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent transactions.")] = _CONCURRENCY,
 ) -> None:
-    """Fill the database with a made-up blog. One that was cut off goes on when the same is run again."""
+    """Fill the database with a generated blog. Repeat an interrupted run to continue it."""
     plan = SeedPlan(users, _span(posts_per_user), _span(comments_per_post), _span(likes_per_post), seed)
     _run(
         context,
@@ -91,19 +102,19 @@ def seed_command(
 def verify_command(
     context: typer.Context,
     wait: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Look again until all is well or the time is up.")
+        float, typer.Option(min=0, metavar="SECONDS", help="Repeat until no violations are found or the time is up.")
     ] = 0,
 ) -> None:
-    """Report every broken promise of the data; exit with 1 if there is one.
+    """Check the consistency of the stored data; exit with 1 if anything is wrong.
 
-    While the app is in use, changes on their way to copies and names count as broken: give them time with --wait.
+    While the app is in use, updates still in progress are reported too. Use --wait to let them finish.
     """
     _run(context, lambda configuration: commands.verify_database(configuration, wait_s=wait))
 
 
 @app.command("rebuild")
 def rebuild_command(context: typer.Context) -> None:
-    """Make copies, feed, names, counts and reservations again from the beginning of the change feed; then verify."""
+    """Rebuild copies, feed, usernames, counts and reservations from the change feed, then verify."""
     _run(context, commands.rebuild_database)
 
 
@@ -121,39 +132,38 @@ def lag_command(
         _run(
             context,
             lambda configuration: commands.show_lag(configuration, watch=watch, as_json=as_json),
-            plain=not as_json,
+            charge_to_stderr=as_json,
         )
 
 
 @failures_app.command("list")
 def list_failures_command(context: typer.Context, source: _Source = None, as_json: _Json = False) -> None:
-    """Show them, oldest first."""
+    """List failures, oldest first."""
     _run(
         context,
         lambda configuration: commands.list_failures(configuration, source=source, as_json=as_json),
-        plain=not as_json,
+        charge_to_stderr=as_json,
     )
 
 
 @failures_app.command("replay")
 def replay_failures_command(
     context: typer.Context,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="As `list` shows them.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All there are.")] = False,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Failure IDs, as `list` prints them.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Replay all failures.")] = False,
     source: _Source = None,
     as_json: _Json = False,
 ) -> None:
-    """Let the function's reaction handle the present state of the items; exit with 1 if one fails again.
+    """Handle the current state of each failed item again; exit with 1 if any fails again.
 
-    A failure whose reaction went well is deleted, as is one whose item is gone; one that fails again stays with its new
-    error.
+    Deletes a failure if the replay succeeds or its item no longer exists. Otherwise the failure keeps its new error.
     """
     if bool(ids) == every:
-        raise typer.BadParameter("name failures by their ids, or all with --all.")
+        raise typer.BadParameter("Pass failure IDs, or --all to replay every failure.")
     _run(
         context,
         lambda configuration: commands.replay_failures(configuration, ids or [], source=source, as_json=as_json),
-        plain=not as_json,
+        charge_to_stderr=as_json,
     )
 
 
@@ -161,14 +171,13 @@ def _span(text: str) -> Span:
     try:
         return Span.parse(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is not a span such as 5-50, nor a number.") from error
+        raise typer.BadParameter(f"{text!r} is not a number or a range such as 5-50.") from error
 
 
 def _run(
-    context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]], *, plain: bool = True
+    context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]], *, charge_to_stderr: bool = False
 ) -> None:
-    """Run a command on the account of the settings, and exit with its code; with FAILED where it cannot be run. Where
-    the output is not for people, what it cost is said on standard error."""
+    """Run a command and exit with its code, or with FAILED if it raises an expected error."""
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None
     with metered() as charge:
@@ -178,7 +187,7 @@ def _run(
         except EXPECTED as error:
             say_error(sentence(error, configuration))
             code = FAILED
-    say_charge(charge, aside=not plain)
+    say_charge(charge, to_stderr=charge_to_stderr)
     raise typer.Exit(code)
 
 

@@ -1,8 +1,7 @@
-"""The app under the load of 50 clients, and how soon it answers at all: `python -m bench.app_load`, `--write` to keep
-the results.
+"""Throughput and startup time of the app with 50 clients: `python -m bench.app_load`; `--write` keeps the results.
 
-The emulator and the Functions host are processes of their own on this machine, the clients are one more; what they
-share is the machine's cores. The request charge is what the answers themselves say (modelled by the emulator).
+Emulator, Functions host and clients are separate processes on one machine. Request charges come from the responses and
+are modeled by the emulator.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ _WARM_UP_S: Final = 2.0
 _DATABASE: Final = "load"
 _STARTS: Final = 5
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "app-load.md"
-# By path, where the time of a request goes; the first that fits.
+# Labels by path, for the profile; the first match counts.
 _PLACES: Final = (
     ("/shared/", "the app: shared/"),
     ("/functions/", "the app: functions/"),
-    ("/local/", "the local Functions host"),
+    ("/local/", "local Functions host"),
     ("/azure/cosmos/", "azure-cosmos"),
     ("/azure/", "azure-core, azure-functions"),
     ("/aiohttp/", "aiohttp"),
@@ -50,14 +49,14 @@ _PLACES: Final = (
     ("/json/", "json"),
     ("/asyncio/", "asyncio"),
     ("/logging/", "logging"),
-    ("importlib", "imports, at the start"),
+    ("importlib", "imports at startup"),
 )
 _BUILT_IN: Final = "~"
 
 
 @dataclass(frozen=True)
-class Load:
-    """What `clients` saw of one path for some seconds."""
+class LoadResult:
+    """Results of one request under load."""
 
     name: str
     seconds: tuple[float, ...]
@@ -81,8 +80,8 @@ class Load:
         )
 
 
-async def load(url: str, name: str, path: str, seconds: float) -> Load:
-    """Let 50 clients ask for `path` one request after another each. Raises BenchmarkError for any answer but 200."""
+async def load(url: str, name: str, path: str, seconds: float) -> LoadResult:
+    """Send `path` from 50 clients, one request at a time each. Raises BenchmarkError unless the status is 200."""
     times: list[float] = []
     charges: list[float] = []
 
@@ -92,7 +91,7 @@ async def load(url: str, name: str, path: str, seconds: float) -> Load:
             async with session.get(url + path) as answer:
                 await answer.read()
                 if answer.status != 200:
-                    raise BenchmarkError(f"{path} answered {answer.status}")
+                    raise BenchmarkError(f"GET {path} returned {answer.status} instead of 200")
                 times.append(time.perf_counter() - started)
                 charges.append(float(answer.headers.get("x-ms-request-charge", 0)))
 
@@ -103,12 +102,12 @@ async def load(url: str, name: str, path: str, seconds: float) -> Load:
             begun = time.perf_counter()
             await asyncio.gather(*(client(session, begun + lasting) for _ in range(_CLIENTS)))
             lasted_s = time.perf_counter() - begun
-    return Load(name, tuple(times), lasted_s, sum(charges))
+    return LoadResult(name, tuple(times), lasted_s, sum(charges))
 
 
 @asynccontextmanager
 async def _blog(directory: Path, *, profile: Path | None = None) -> AsyncIterator[tuple[Server, str]]:
-    """A running app with a small blog, and the id of one of its posts."""
+    """Start the app with a small blog; yield the host and the ID of a post."""
     async with servers.emulator(None) as emulator:
         settings = emulator.settings(_DATABASE)
         await provision(settings)
@@ -122,8 +121,8 @@ async def _some_post(url: str) -> str:
         return str((await answer.json())["items"][0]["id"])
 
 
-async def loads(seconds: float) -> list[Load]:
-    """Q2 and Q6."""
+async def loads(seconds: float) -> list[LoadResult]:
+    """Measure Q2 and Q6."""
     with tempfile.TemporaryDirectory() as directory:
         async with _blog(Path(directory)) as (host, post_id):
             return [
@@ -134,7 +133,7 @@ async def loads(seconds: float) -> list[Load]:
 
 
 async def profile(path: str, seconds: float) -> list[tuple[str, float]]:
-    """The shares of the host process's time by place, the largest first. `path` takes the id of a post."""
+    """Profile the host and return its CPU time by place, as shares. `path` is formatted with a post ID."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "host.profile"
         async with _blog(Path(directory), profile=file) as (host, post_id):
@@ -144,7 +143,7 @@ async def profile(path: str, seconds: float) -> list[tuple[str, float]]:
     for (source, _, function), (_, _, own_s, _, callers) in stats.items():
         if source != _BUILT_IN:
             by_place[_place(source)] += own_s
-        elif "poll" not in function:  # which is waiting; what is built in is its callers' time
+        elif "poll" not in function:  # waiting; other built-ins count for their callers
             for (caller, _, _), (_, _, for_caller_s, _) in callers.items():
                 by_place[_place(caller)] += for_caller_s
     total = sum(by_place.values())
@@ -152,11 +151,11 @@ async def profile(path: str, seconds: float) -> list[tuple[str, float]]:
 
 
 def _place(source: str) -> str:
-    return next((place for part, place in _PLACES if part in source), "everything else")
+    return next((place for part, place in _PLACES if part in source), "other")
 
 
 async def first_answers() -> list[float]:
-    """Seconds from the start of a host process to its first answered request, of some starts."""
+    """Return the seconds from the start of a host to its first response, for several starts."""
     seconds = []
     async with servers.emulator(None) as emulator:
         settings = emulator.settings(_DATABASE)
@@ -173,11 +172,11 @@ async def first_answers() -> list[float]:
 async def _first_answer(url: str, settings: Settings) -> None:
     async with ClientSession() as session, session.get(f"{url}/api/feed") as answer:
         if answer.status != 200:
-            raise BenchmarkError(f"the first request on {settings.database} answered {answer.status}")
+            raise BenchmarkError(f"the first request to {settings.database} returned {answer.status} instead of 200")
 
 
 async def report(seconds: float) -> str:
-    """All of it as Markdown."""
+    """Measure everything and return the page as Markdown."""
     started = datetime.now(UTC)
     starts = await first_answers()
     measured = await loads(seconds)
@@ -185,8 +184,8 @@ async def report(seconds: float) -> str:
     lines = [
         "# The app under load",
         "",
-        f"{_CLIENTS} clients, each sending one request after another for {seconds:g} s; emulator, Functions host and"
-        " clients are three processes on one machine. Request charges are modelled.",
+        f"{_CLIENTS} clients each send one request after another for {seconds:g} s. Emulator, Functions host and"
+        " clients are three processes on one machine. Request charges are modeled.",
         "",
         "    python -m bench.app_load --write",
         "",
@@ -196,13 +195,13 @@ async def report(seconds: float) -> str:
         "|---|---|---|---|---|---|",
         *(each.row() for each in measured),
         "",
-        f"From the start of the host's process to its first answered request: {statistics.median(starts):.2f} s"
+        f"Time from starting the host process to its first response: {statistics.median(starts):.2f} s"
         f" (median of {len(starts)}, {min(starts):.2f} to {max(starts):.2f}).",
         "",
-        "## Where the time goes",
+        "## CPU profile",
         "",
-        "Shares of the host process's own time under the same load, by cProfile, which slows Python code down more than"
-        " what is written in C.",
+        "Shares of the host process's CPU time under the same load, measured with cProfile, which slows Python code"
+        " more than C code.",
         "",
         "| | " + " | ".join(profiles) + " |",
         "|---|" + "---|" * len(profiles),
@@ -221,10 +220,10 @@ def _profile_rows(profiles: dict[str, list[tuple[str, float]]]) -> list[str]:
 
 
 def main(
-    seconds: Annotated[float, typer.Option(help="How long each load lasts.")] = 10.0,
-    write: Annotated[bool, typer.Option("--write", help="Keep the results in docs/benchmarks.")] = False,
+    seconds: Annotated[float, typer.Option(help="Duration of each load, in seconds.")] = 10.0,
+    write: Annotated[bool, typer.Option("--write", help="Write the results to docs/benchmarks.")] = False,
 ) -> None:
-    """Measure the app under the load of 50 clients, and its start."""
+    """Measure the app's throughput with 50 clients, and its startup."""
     text = asyncio.run(report(seconds))
     sys.stdout.write(text)
     if write:

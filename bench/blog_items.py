@@ -1,4 +1,4 @@
-"""Items of the blog in any number, of about 500 bytes as stored, in the shape that its models give them."""
+"""Generate any number of the blog's items, each about 500 bytes as stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.models.like import like_item
 from shared.models.post import NewPost, post_item, short_form
 from shared.models.user import user_item
 
-# A post has 50 comments and 49 likes, a user 99 posts: a hundred items in each logical partition.
+# A post has 50 comments and 49 likes, a user 99 posts: 100 items per logical partition.
 GROUP = 100
 _COMMENTS = 50
 _TEXT = ("All work and no play makes a long text of no content. " * 4)[:160]
@@ -21,17 +21,17 @@ _FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def user_id(number: int) -> str:
-    """The id of a user, and of the logical partition with the posts."""
+    """Return a user's ID, which is also the partition key of their posts' copies."""
     return f"user-{number:07}"
 
 
 def post_id(number: int) -> str:
-    """The id of a post, and of the logical partition with its comments and likes."""
+    """Return a post's ID, which is also the partition key of its comments and likes."""
     return f"post-{number:07}"
 
 
 def posts_items(count: int, *, busy: int = 0) -> Iterator[Item]:
-    """`count` items of the container `posts`; the first post has `busy` comments more."""
+    """Yield `count` items of `posts`; the first post has `busy` additional comments."""
     for number in range((count - busy) // GROUP):
         post = post_id(number)
         yield _post(post, user_id(number))
@@ -42,7 +42,7 @@ def posts_items(count: int, *, busy: int = 0) -> Iterator[Item]:
 
 
 def users_items(count: int) -> Iterator[Item]:
-    """`count` items of the container `users`."""
+    """Yield `count` items of `users`."""
     for number in range(count // GROUP):
         user = user_id(number)
         yield _user(user)
@@ -51,13 +51,13 @@ def users_items(count: int) -> Iterator[Item]:
 
 
 def feed_items(count: int) -> Iterator[Item]:
-    """`count` items of the container `feed`, all in its one logical partition."""
+    """Yield `count` items of `feed`, which has one logical partition."""
     for number in range(count):
         yield short_form(_post(post_id(number), user_id(number // GROUP), number))
 
 
 def comment(post: str, number: int) -> Item:
-    """A comment on `post`."""
+    """Return a comment on `post`."""
     new = NewComment(user_id=user_id(number), content=_TEXT)
     return comment_item(f"comment-{number:07}", post, _user(user_id(number)), new, _date(number))
 

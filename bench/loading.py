@@ -1,4 +1,4 @@
-"""How data come into a server before it is measured."""
+"""Load data before a measurement."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _AT_ONCE: Final = 4
 
 
 async def send_batches(container: ContainerProxy, key: str, items: Iterable[Item]) -> None:
-    """Create `items` in transactional batches: for servers that have nothing faster. `key` is the property with the
-    partition key; items that share it come one after another."""
+    """Create items in transactional batches. Items with equal values of the partition key `key` must be adjacent."""
     batches = _batches(key, items)
 
     async def work() -> None:
@@ -41,7 +40,7 @@ def _batches(key: str, items: Iterable[Item]) -> Iterator[tuple[Any, list[Item]]
 
 
 def write_lines(file: Path, items: Iterable[Item]) -> int:
-    """Write `items` as JSON lines. Returns how many."""
+    """Write items as JSON lines and return their number."""
     count = 0
     with file.open("w", encoding="utf-8") as lines:
         for item in items:
@@ -51,13 +50,15 @@ def write_lines(file: Path, items: Iterable[Item]) -> int:
 
 
 async def import_items(data_dir: Path, database: str, container: str, file: Path) -> float:
-    """Import a file of JSON lines into the container of a data directory that nobody uses. Returns the seconds, those
-    of the process's start among them. Raises BenchmarkError."""
+    """Import a JSON Lines file into a data directory that is not in use.
+
+    Returns the seconds, including the start of the process. Raises BenchmarkError.
+    """
     where = ["--data-dir", str(data_dir), "--database", database, "--container", container]
     started = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "cosmos_emulator", "import", *where, str(file)), cwd=REPOSITORY, stdout=sys.stderr
     )
     if status := await process.wait():
-        raise BenchmarkError(f"the import into {database}/{container} ended with status {status}")
+        raise BenchmarkError(f"the import into {database}/{container} exited with {status}")
     return time.perf_counter() - started

@@ -1,7 +1,7 @@
-"""How fast the local stack is, against its targets: `python -m bench.local_stack [--quick] [--only NAME]`.
+"""Speed of the local stack against its targets: `python -m bench.local_stack [--quick] [--only NAME]`.
 
-Writes docs/benchmarks/local-stack.md with --write, and always prints it. The peer needs node and `npm ci` in
-bench/peer; `make bench-local` does all of it.
+`--write` also writes docs/benchmarks/local-stack.md. Requires Node and `npm ci` in bench/peer, or run
+`make bench-local`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final
 
 from bench.measures import comment_script, http_read, large_data, peer_requests, unindexed_filter
-from bench.report import Conditions, Finding, markdown
+from bench.report import Conditions, TargetResult, markdown
 from bench.servers import REPOSITORY
 from bench.sizes import FULL, QUICK, Sizes
 
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "local-stack.md"
-Measure = Callable[[Sizes, Path], Awaitable[list[Finding]]]
+Measure = Callable[[Sizes, Path], Awaitable[list[TargetResult]]]
 _MEASURES: Final[dict[str, Measure]] = {
     "peer": peer_requests.measure,
     "filter": unindexed_filter.measure,
@@ -36,7 +36,7 @@ _MEASURES: Final[dict[str, Measure]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """Parsed command line."""
 
     sizes: Sizes
     names: Sequence[str]
@@ -44,7 +44,7 @@ class Options:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the findings; 1 when a target was missed."""
+    """Print the findings; return 1 if a target was missed."""
     options = _parse(arguments)
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
     findings = asyncio.run(_run(options))
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(finding.met is False for finding in findings))
 
 
-async def _run(options: Options) -> list[Finding]:
+async def _run(options: Options) -> list[TargetResult]:
     findings = []
     for name in options.names:
         sys.stderr.write(f"measuring: {name}\n")
@@ -68,9 +68,9 @@ async def _run(options: Options) -> list[Finding]:
 
 def _parse(arguments: Sequence[str] | None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m bench.local_stack", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, for a look while developing")
-    parser.add_argument("--only", choices=_MEASURES, action="append", help="measure this only; may be repeated")
-    parser.add_argument("--write", action="store_true", help=f"keep the results in {_RESULTS.relative_to(REPOSITORY)}")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, for development")
+    parser.add_argument("--only", choices=_MEASURES, action="append", help="run only this measure (repeatable)")
+    parser.add_argument("--write", action="store_true", help=f"write {_RESULTS.relative_to(REPOSITORY)}")
     given = parser.parse_args(arguments)
     return Options(QUICK if given.quick else FULL, given.only or list(_MEASURES), given.write)
 

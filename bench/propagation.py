@@ -1,9 +1,8 @@
-"""How long a new post takes to show in the lists that are copies: `python -m bench.propagation [--posts 200]`.
+"""Time until a new post shows in the lists of copies: `python -m bench.propagation [--posts 200]`.
 
-An emulator and a Functions host, each a process of its own, do nothing else. A client creates one post after another;
-from the moment of the 201 it asks for the author's posts (Q3) and the feed (Q6) until each shows the post, 10 ms after
-every answer. Between two posts it waits for a moment that is drawn anew, so that posts meet the host's polling of the
-change feed at every phase. Exits with 1 where the 99th percentile is over the target.
+An emulator and a Functions host run as processes without other load. A client creates posts one at a time and polls the
+author's posts (Q3) and the feed (Q6) every 10 ms until both show the post. Random pauses between posts cover every
+phase of the host's polling. Exits with 1 if the 99th percentile exceeds the target.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from management.provision import provision
 _TARGET_S: Final = 1.5
 _LOOK_S: Final = 0.01
 _GIVEN_UP_S: Final = 30.0
-# Longer than the host's delay between two polls of an idle feed.
+# Longer than the host's delay between polls of an idle change feed.
 _LONGEST_PAUSE_S: Final = 0.7
 _WARM_UP: Final = 5
 _LISTS: Final = ("Q3, the author's posts", "Q6, the feed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the times; 1 when the target was missed."""
+    """Print the times; return 1 if the target was missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.propagation", description=__doc__)
-    parser.add_argument("--posts", type=int, default=200, help="how many posts (default: 200)")
+    parser.add_argument("--posts", type=int, default=200, help="number of posts (default: 200)")
     number: int = parser.parse_args(arguments).posts
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
     times = asyncio.run(measure(number))
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{number} posts, load average before {load_before:.1f}, at the end {os.getloadavg()[0]:.1f}",
         *circumstances(started),
         "",
-        "| from the 201 until shown by | p50 | p95 | p99 | longest |",
+        "| from the 201 response until shown in | p50 | p95 | p99 | max |",
         "|---|---|---|---|---|",
         *(_row(name, times[name]) for name in times),
         "",
@@ -65,7 +64,7 @@ def _row(name: str, times: Times) -> str:
 
 
 async def measure(number: int) -> dict[str, Times]:
-    """The times of so many posts, by list."""
+    """Measure `number` posts and return the times by list."""
     pauses = random.Random(1)  # noqa: S311 - the same pauses in every run
     seconds: dict[str, list[float]] = {name: [] for name in _LISTS}
     async with AsyncExitStack() as stack:
@@ -99,7 +98,7 @@ async def _created(session: aiohttp.ClientSession, path: str, body: dict[str, st
 
 
 async def _shown(session: aiohttp.ClientSession, path: str, post_id: str, started: float) -> float:
-    """Seconds until the list begins with the post. Raises BenchmarkError where it does not come to."""
+    """Return the seconds until the list starts with the post. Raises BenchmarkError after 30 s."""
     while (passed := time.perf_counter() - started) < _GIVEN_UP_S:
         async with session.get(path) as answer:
             items = (await answer.json())["items"]

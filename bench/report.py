@@ -1,4 +1,4 @@
-"""What a run found, as Markdown: each measure with its target and whether that was met, and the machine it ran on."""
+"""Report of bench.local_stack as Markdown, and the description of the machine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A figure against its target; `met` is None for one that is told without having a target. `detail` gives the
-    figures behind it."""
+class TargetResult:
+    """A figure and its target. `met` is None without a target; `detail` gives the underlying figures."""
 
     measure: str
     target: str
@@ -26,19 +25,19 @@ class Finding:
     detail: str
 
     @classmethod
-    def at_most(cls, measure: str, limit: float, value: float, unit: str, detail: str) -> Finding:
-        """A value that must not be above `limit`."""
+    def at_most(cls, measure: str, limit: float, value: float, unit: str, detail: str) -> TargetResult:
+        """Return a finding whose value must not exceed `limit`."""
         return cls(measure, f"at most {limit:g}{unit}", f"{value:.2f}{unit}", value <= limit, detail)
 
     def row(self) -> str:
-        """A line of the table."""
+        """Return a table row."""
         verdict = {True: "met", False: "**missed**", None: ""}[self.met]
         return f"| {self.measure} | {self.target} | {self.figure} | {verdict} | {self.detail} |"
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a reader must know to judge a run."""
+    """Command, time and machine load of a run."""
 
     command: str
     started: datetime
@@ -46,14 +45,14 @@ class Conditions:
     load_after: float
 
 
-def markdown(findings: Sequence[Finding], conditions: Conditions) -> str:
-    """The document, ready for docs/benchmarks."""
+def markdown(findings: Sequence[TargetResult], conditions: Conditions) -> str:
+    """Return the page for docs/benchmarks."""
     missed = sum(finding.met is False for finding in findings)
     lines = [
         "# Speed of the local stack",
         "",
-        "Every ratio comes from one run on one machine, the two sides taking turns. Times are those of a client in a"
-        " process of its own, one request after another.",
+        "Each ratio comes from one run on one machine, with the two sides taking turns. A client in a separate process"
+        " sends one request at a time and measures its time.",
         "",
         f"    {conditions.command}",
         "",
@@ -61,7 +60,7 @@ def markdown(findings: Sequence[Finding], conditions: Conditions) -> str:
         "",
         f"{len([f for f in findings if f.met])} targets met, {missed} missed.",
         "",
-        "| measure | target | figure | | behind it |",
+        "| measure | target | figure | result | details |",
         "|---|---|---|---|---|",
         *(finding.row() for finding in findings),
     ]
@@ -69,13 +68,13 @@ def markdown(findings: Sequence[Finding], conditions: Conditions) -> str:
 
 
 def _circumstances(conditions: Conditions) -> list[str]:
-    load = f"before {conditions.load_before:.1f}, at the end {conditions.load_after:.1f}"
+    load = f"before {conditions.load_before:.1f}, after {conditions.load_after:.1f}"
     first, *others = circumstances(conditions.started)
     return [f"{first}; load average (1 minute) {load}", *others]
 
 
 def circumstances(started: datetime) -> list[str]:
-    """When and on what a run was made, a line of a list for each."""
+    """Describe time and machine of a run as Markdown list items."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
     return [
         f"- {started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes",
@@ -84,7 +83,7 @@ def circumstances(started: datetime) -> list[str]:
 
 
 def machine() -> list[str]:
-    """What a run was made on: hardware, versions, commit."""
+    """Describe hardware, versions and commit."""
     return [
         f"{_processor()}, {os.cpu_count()} cores, {_memory_gb():.0f} GB; {platform.system()} {platform.release()}",
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, azure-cosmos"
@@ -112,4 +111,4 @@ def _commit() -> str:
 
 
 def _output(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - commands of ours
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - fixed commands

@@ -1,8 +1,8 @@
-"""What each of the article's ten requests costs, as the emulator models it: `python -m bench.request_charges`.
+"""Charges of the article's ten requests, as modeled by the emulator: `python -m bench.request_charges`.
 
-The data are the article's as far as it tells them: posts and comments of 1,480 characters, a post with 20 comments and
-50 likes, a user with 29 posts, a full feed. Each request is a command or query of shared/data, sent by the SDK to an
-emulator over HTTP; the charge is the sum of what the emulator answers. The lists are asked for in one page.
+The data follows the article where it is specified: posts and comments of 1,480 characters, a post with 20 comments and
+50 likes, a user with 29 posts, and a full feed. Each request runs a command or query of shared/data through the SDK;
+its charge is the sum of all responses. Lists are read in one page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TITLE = "A title of fifty characters, as long as they may be"[:50]
 
 @dataclass(frozen=True)
 class Row:
-    """A request, what the article's V3 measured for it (None where it has no row), and how to make it."""
+    """A request and the charge that the article's V3 measured for it, if any."""
 
     name: str
     article_ru: float | None
@@ -47,7 +47,7 @@ class Row:
 
 
 async def measure(profile: Profile) -> list[tuple[Row, float]]:
-    """The modelled charge of each request, in request units."""
+    """Return the modeled charge of each request, in request units."""
     async with CosmosEmulator(EmulatorSettings(charge_profile=profile)) as emulator:
         configuration = Settings(emulator.endpoint, emulator.key, "bench")
         await provision(configuration)
@@ -63,7 +63,7 @@ async def measure(profile: Profile) -> list[tuple[Row, float]]:
 
 
 async def fill(blog: Blog) -> tuple[Item, Item]:
-    """A user with 29 posts, the last of which has 20 comments and 50 likes, among others that fill the feed."""
+    """Create a user with 29 posts, the last with 20 comments and 50 likes, and enough posts to fill the feed."""
     people = [await add_user(blog, f"reader_{number:02}") for number in range(50)]
     author = await add_user(blog, "the_author")
     posts = [await add_post(blog, person) for person in people for _ in range(2)]
@@ -78,30 +78,30 @@ async def fill(blog: Blog) -> tuple[Item, Item]:
 
 
 async def add_user(blog: Blog, name: str) -> Item:
-    """A user of this name."""
+    """Create a user."""
     return await create_user(blog.users, NewUser(username=name), idempotency_key=None)
 
 
 async def add_post(blog: Blog, author: Item) -> Item:
-    """A post of the article's length."""
+    """Create a post of the article's length."""
     new = NewPost(user_id=author["id"], title=_TITLE, content=_TEXT)
     return await create_post(blog.users, blog.posts, new, idempotency_key=None)
 
 
 async def add_comment(blog: Blog, post: Item, author: Item) -> Item:
-    """A comment of the article's length."""
+    """Create a comment of the article's length."""
     new = NewComment(user_id=author["id"], content=_TEXT)
     return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key=None)
 
 
 async def add_like(blog: Blog, post: Item, liker: Item) -> Item:
-    """A like."""
+    """Create a like."""
     new = NewLike(user_id=liker["id"])
     return (await create_like(blog.users, blog.posts, post["id"], new, idempotency_key=None)).item
 
 
 def rows(blog: Blog, author: Item, post: Item) -> list[Row]:
-    """The requests, in the order in which they can be made one after another."""
+    """Return the requests in an order in which they can run."""
     user_id, post_id = author["id"], post["id"]
     changes = PostChanges(title=_TITLE.upper(), content=_TEXT.upper())
     return [
@@ -129,7 +129,7 @@ async def main() -> None:
     tables = [await measure(profile) for profile in PROFILES]
     lines = [
         "| request | article's V3, measured 2019 | "
-        + " | ".join(f"here, {profile} (modelled)" for profile in PROFILES)
+        + " | ".join(f"this project, {profile} (modeled)" for profile in PROFILES)
         + " |",
         "|---|---|" + "---|" * len(PROFILES),
     ]

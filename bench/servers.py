@@ -1,4 +1,4 @@
-"""The processes that are measured, each between `async with` and its end, and what they take of memory."""
+"""The server processes that are measured."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _STOP_S: Final = 15.0
 
 @dataclass(frozen=True)
 class Server:
-    """A process that listens at `endpoint`."""
+    """A server process that listens at `endpoint`."""
 
     process: asyncio.subprocess.Process
     endpoint: str
 
     def memory_bytes(self) -> tuple[int, int]:
-        """Resident now, and the most that was resident so far (proc_pid_status(5): VmRSS, VmHWM)."""
+        """Return current and peak resident memory (proc_pid_status(5): VmRSS, VmHWM)."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
         return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
 
     def settings(self, database: str) -> Settings:
-        """What the blog needs to know to work on this server."""
+        """Return settings for the blog on this server."""
         return Settings(self.endpoint, WELL_KNOWN_KEY, database)
 
 
 @asynccontextmanager
 async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server]:
-    """This project's emulator, durable in `data_dir` or, without one, in memory."""
+    """Start this project's emulator with data in `data_dir`, or in memory."""
     where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
     async with _server([sys.executable, "-m", "cosmos_emulator", "--port", "0", *where, *options], {}) as server:
         yield server
@@ -54,16 +54,16 @@ async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server
 
 @asynccontextmanager
 async def peer(mode: PeerMode) -> AsyncIterator[Server]:
-    """The peer from npm (bench/peer)."""
+    """Start the peer from npm (bench/peer)."""
     if not (PEER / "node_modules").is_dir():
-        raise BenchmarkError("the peer is not installed; run `npm ci` in bench/peer, or `make bench-local`")
+        raise BenchmarkError("the peer is not installed; run `npm ci --prefix bench/peer` or `make bench-local`")
     async with _server(["node", str(PEER / "serve.js"), mode], {}) as server:
         yield server
 
 
 @asynccontextmanager
 async def functions_host(settings: Settings, state_dir: Path, *, profile: Path | None = None) -> AsyncIterator[Server]:
-    """The blog on the Functions host; `state_dir` takes its log, `profile` the cProfile of its whole life."""
+    """Start the blog on the Functions host; `state_dir` gets its log, `profile` a cProfile of the process."""
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
         "BLOG_DATABASE": settings.database,
@@ -75,7 +75,7 @@ async def functions_host(settings: Settings, state_dir: Path, *, profile: Path |
 
 
 def connect(server: Server) -> CosmosClient:
-    """A client of the server that stays with its one address, whatever certificate that shows."""
+    """Open a client that uses only the server's address and accepts any certificate."""
     return CosmosClient(server.endpoint, WELL_KNOWN_KEY, connection_verify=False, enable_endpoint_discovery=False)
 
 
@@ -83,7 +83,7 @@ def connect(server: Server) -> CosmosClient:
 async def _server(
     command: Sequence[str], environment: dict[str, str], *, log: Path | None = None
 ) -> AsyncIterator[Server]:
-    """A process that says its address: on stdout, or in `log`, to which its stderr goes then."""
+    """Start a process that prints its address to stdout, or to stderr if a `log` is given."""
     with (log or Path(os.devnull)).open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -106,7 +106,7 @@ async def _address_on_stdout(process: asyncio.subprocess.Process) -> str:
     while line := await process.stdout.readline():
         if found := _ADDRESS.search(line.decode()):
             return found.group()
-    raise BenchmarkError(f"a server ended with status {await process.wait()}")
+    raise BenchmarkError(f"a server exited with {await process.wait()}")
 
 
 async def _address_in(log: Path, process: asyncio.subprocess.Process) -> str:
@@ -114,7 +114,7 @@ async def _address_in(log: Path, process: asyncio.subprocess.Process) -> str:
         if found := _ADDRESS.search(_listening_line(log)):
             return found.group()
         await asyncio.sleep(0.02)
-    raise BenchmarkError(f"a server ended with status {process.returncode}; its log is {log}")
+    raise BenchmarkError(f"a server exited with {process.returncode}; see {log}")
 
 
 def _listening_line(log: Path) -> str:

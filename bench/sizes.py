@@ -1,4 +1,4 @@
-"""How much is measured: enough for the targets, or little for a look while developing."""
+"""Sizes of the measurements: full for the targets, quick for development."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sizes:
-    """`small` and `large` are the items of the containers whose times are compared, `busy` those of one logical
-    partition of the large one; `scanned` the items that a filter without an index goes through; `repetitions` of a
-    request whose p50 counts, `runs` of something slow."""
+    """`small` and `large` are the numbers of items in the containers that are compared.
+
+    `busy` is the size of one logical partition of the large container, `scanned` the items that an unindexed filter
+    reads, `repetitions` the samples of a fast request, `runs` those of a slow one.
+    """
 
     small: int = 1_000
     large: int = 1_000_000

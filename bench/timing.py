@@ -1,4 +1,4 @@
-"""Times of things that are to be compared: made in turn, so that whatever else the machine does hits all alike."""
+"""Compare the times of actions by running them in turn, so that other load affects all of them alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-# What takes longer than this in all is repeated less often: it is far from its target anyway.
+# Slow actions are repeated less often; they miss their targets anyway.
 _BUDGET_S: Final = 60.0
 _LEAST: Final = 3
 
@@ -18,7 +18,7 @@ Action = Callable[[int], Awaitable[object]]
 
 
 class BenchmarkError(Exception):
-    """Something that is measured did not work; the message says what."""
+    """A measured operation failed."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Times:
 
     @property
     def rounds(self) -> int:
-        """How often it was done."""
+        """Number of repetitions."""
         return len(self.seconds)
 
     @property
@@ -48,11 +48,10 @@ class Times:
 async def in_turn(
     actions: Mapping[str, Action], repetitions: int, *, warm_up: int, block: int = 10, pause_s: float = 0
 ) -> dict[str, Times]:
-    """The times of each action, by name. An action gets the number of its repetition, those of warming up included.
+    """Return the times of each action by name. Actions receive the repetition number, including the warm-up.
 
-    Every round runs each action `block` times, after a pause each, in an order of its own: one that always came after
-    the same other would pay for what that leaves behind. In a block an action meets what it leaves behind itself.
-    Where it all takes too long there are fewer rounds, and of few the first counts, too.
+    Each round runs every action `block` times, with a pause before each, in random order, so that no action always runs
+    after the same other. If the time budget is exceeded, fewer rounds run and the warm-up may count.
     """
     names = list(actions)
     shuffled = random.Random(1)  # noqa: S311 - the same orders in every run
@@ -76,9 +75,9 @@ async def _seconds(action: Action, number: int) -> float:
 
 
 async def exhaust(rows: AsyncIterable[object], expected: int) -> None:
-    """Read all rows. Raises BenchmarkError for another number of them: a wrong answer has no time."""
+    """Read all rows. Raises BenchmarkError unless there are `expected` rows."""
     count = 0
     async for _ in rows:
         count += 1
     if count != expected:
-        raise BenchmarkError(f"a query found {count} rows instead of {expected}")
+        raise BenchmarkError(f"a query returned {count} rows instead of {expected}")

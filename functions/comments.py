@@ -19,28 +19,20 @@ from shared.transactions import transactions
 
 bp = func.Blueprint()
 
+_CREATE_ERRORS = (UserNotFound, PostNotFound, CommentNotFound, IdempotencyKeyReused)
+
 
 @bp.route(route="posts/{postId}/comments", methods=["POST"])
-@Endpoint(
-    body=NewComment,
-    returns=Comment,
-    statuses=(201,),
-    errors=(UserNotFound, PostNotFound, CommentNotFound, IdempotencyKeyReused),
-)
+@Endpoint(body=NewComment, returns=Comment, statuses=(201,), errors=_CREATE_ERRORS)
 async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """Create a comment (C3).
 
     Adds the comment and increments the post's comment count in one transaction. A retry with the same idempotency
     key returns 404 if the comment has been deleted.
     """
-    post_id, key = call.path["postId"], call.idempotency_key
+    users, posts, post_id = await container(USERS), await container(POSTS), call.path["postId"]
     comment = await comments.create_comment(
-        await container(USERS),
-        await container(POSTS),
-        post_id,
-        call.body,
-        idempotency_key=key,
-        transactions=transactions(settings()),
+        users, posts, post_id, call.body, idempotency_key=call.idempotency_key, transactions=transactions(settings())
     )
     return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
 
@@ -53,15 +45,9 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
     Removes the comment and decrements the post's comment count in one transaction. If users sign in, the author of
     the comment and the author of the post can delete it.
     """
-    path = call.path
-    await _require_may_delete(await container(POSTS), path["postId"], path["commentId"], call.caller)
-    await comments.delete_comment(
-        await container(POSTS),
-        path["postId"],
-        path["commentId"],
-        etag=call.if_match,
-        transactions=transactions(settings()),
-    )
+    posts, post_id, comment_id = await container(POSTS), call.path["postId"], call.path["commentId"]
+    await _require_may_delete(posts, post_id, comment_id, call.caller)
+    await comments.delete_comment(posts, post_id, comment_id, etag=call.if_match, transactions=transactions(settings()))
     return no_content()
 
 
@@ -72,10 +58,10 @@ async def list_comments(call: Call[None]) -> func.HttpResponse:
 
     Newest first.
     """
-    page = await comments.list_comments(
-        await container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor
+    posts = await container(POSTS)
+    return paged(
+        Comment, await comments.list_comments(posts, call.path["postId"], limit=call.limit, cursor=call.cursor)
     )
-    return paged(Comment, page)
 
 
 async def _require_may_delete(posts: Container, post_id: str, comment_id: str, caller: Caller) -> None:
@@ -87,10 +73,8 @@ async def _require_may_delete(posts: Container, post_id: str, comment_id: str, c
     if caller.user is None:
         return
     comment = await posts.read(comment_id, post_id)
-    if comment is not None and comment["type"] == Comment.TYPE and caller.is_user(comment["userId"]):
-        return
-    post = await get_post(posts, post_id)
     if comment is None or comment["type"] != Comment.TYPE:
+        await get_post(posts, post_id)
         raise CommentNotFound(comment_id)
-    if not caller.is_user(post["userId"]):
+    if not caller.is_user(comment["userId"]) and not caller.is_user((await get_post(posts, post_id))["userId"]):
         raise Forbidden("Only the author of the comment or of its post can delete it.")

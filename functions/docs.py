@@ -15,7 +15,7 @@ from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
 from shared.http.endpoints import Endpoint
 from shared.http.openapi import API_PATH, ApiOperation, describe, meaning_of, operations_of
-from shared.http.problems import PROBLEMS, Problem
+from shared.http.problems import PROBLEMS
 from shared.http.replies import has_already
 from shared.settings import auth_settings
 
@@ -30,7 +30,6 @@ _ASSETS = {
     "swagger-ui-bundle.js": ("swagger-ui/swagger-ui-bundle.js", "text/javascript"),
     "swagger-ui.css": ("swagger-ui/swagger-ui.css", "text/css"),
 }
-_REVALIDATE = "no-cache"
 # The page links to assets by version, so a cached asset is never stale.
 _CACHE_FOR_A_YEAR = "public, max-age=31536000"
 # Swagger UI draws its icons from data URIs; all other requests go to the API's own host.
@@ -46,7 +45,7 @@ class Document:
 
     content: bytes
     media_type: str
-    cache_control: str
+    cache_control: str = "no-cache"
 
     @cached_property
     def version(self) -> str:
@@ -89,7 +88,7 @@ def operations() -> tuple[ApiOperation, ...]:
 def openapi_document() -> Document:
     """The description for the current authentication mode. Raises SettingsError."""
     text = json.dumps(describe(operations(), auth_settings()), ensure_ascii=False, separators=(",", ":"))
-    return Document(text.encode(), "application/json", _REVALIDATE)
+    return Document(text.encode(), "application/json")
 
 
 @cache
@@ -98,14 +97,12 @@ def _page() -> Document:
     for name in _ASSETS:
         link = f'"{API_PATH}/docs/{name}'
         text = text.replace(f'{link}"', f'{link}?v={_asset(name).version}"')
-    problems = "\n".join(_problem_entry(problem, meaning_of(error)) for error, problem in PROBLEMS.items())
-    return Document(text.replace("<!-- problems -->", problems).encode(), "text/html", _REVALIDATE)
-
-
-def _problem_entry(problem: Problem, meaning: str) -> str:
-    fragment = problem.type.partition("#")[2]
-    title, meaning = html.escape(problem.title), html.escape(meaning)
-    return f'<dt id="{fragment}">{title} <span>{problem.status}</span></dt>\n<dd>{meaning}</dd>'
+    problems = "\n".join(
+        f'<dt id="{problem.type.partition("#")[2]}">{html.escape(problem.title)} <span>{problem.status}</span></dt>\n'
+        f"<dd>{html.escape(meaning_of(error))}</dd>"
+        for error, problem in PROBLEMS.items()
+    )
+    return Document(text.replace("<!-- problems -->", problems).encode(), "text/html")
 
 
 @cache

@@ -25,14 +25,9 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
 
     Returns 201 with the like, or 200 with the existing like if the user already likes the post.
     """
-    post_id = call.path["postId"]
+    users, posts, post_id = await container(USERS), await container(POSTS), call.path["postId"]
     added = await likes.create_like(
-        await container(USERS),
-        await container(POSTS),
-        post_id,
-        call.body,
-        idempotency_key=call.idempotency_key,
-        transactions=transactions(settings()),
+        users, posts, post_id, call.body, idempotency_key=call.idempotency_key, transactions=transactions(settings())
     )
     if not added.created:
         return updated(Like, added.item)
@@ -46,14 +41,8 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 
     Returns 204 even if the user does not like the post.
     """
-    path = call.path
-    await likes.delete_like(
-        await container(POSTS),
-        path["postId"],
-        path["userId"],
-        etag=call.if_match,
-        transactions=transactions(settings()),
-    )
+    posts, post_id, user_id = await container(POSTS), call.path["postId"], call.path["userId"]
+    await likes.delete_like(posts, post_id, user_id, etag=call.if_match, transactions=transactions(settings()))
     return no_content()
 
 
@@ -64,5 +53,5 @@ async def list_likes(call: Call[None]) -> func.HttpResponse:
 
     Newest first.
     """
-    page = await likes.list_likes(await container(POSTS), call.path["postId"], limit=call.limit, cursor=call.cursor)
-    return paged(Like, page)
+    posts = await container(POSTS)
+    return paged(Like, await likes.list_likes(posts, call.path["postId"], limit=call.limit, cursor=call.cursor))

@@ -36,11 +36,8 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
-    owner = call.caller.user
-    post = await posts.edit_post(
-        await container(POSTS), call.path["postId"], call.body, etag=call.if_match, owner=owner
-    )
-    return updated(Post, post)
+    stored, post_id, owner = await container(POSTS), call.path["postId"], call.caller.user
+    return updated(Post, await posts.edit_post(stored, post_id, call.body, etag=call.if_match, owner=owner))
 
 
 @bp.route(route="posts/{postId}", methods=["DELETE"])

@@ -39,8 +39,8 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay.
     """
-    user = await users.edit_user(await container(USERS), call.path["userId"], call.body, etag=call.if_match)
-    return updated(User, user)
+    stored = await container(USERS)
+    return updated(User, await users.edit_user(stored, call.path["userId"], call.body, etag=call.if_match))
 
 
 @bp.route(route="users/{userId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)

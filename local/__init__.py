@@ -1,1 +1,1 @@
-"""What stands in for Azure on one machine: an embedded Cosmos DB and Functions host. Never deployed."""
+"""Runs the app on one machine with a Cosmos DB emulator and a Functions host. Never deployed."""

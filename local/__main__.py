@@ -1,9 +1,10 @@
-"""The whole local stack: `python -m local [--seed]` runs the function app of this directory on its own emulator."""
+"""Run the function app of this directory with its own Cosmos DB emulator."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from local.stack import StackError, StackSettings, running, stop_signals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until Ctrl-C or SIGTERM; 0 after an orderly end, 1 when the stack cannot start."""
+    """Run until Ctrl-C or SIGTERM. Returns 1 if the stack cannot start."""
     settings = _parse(arguments)
     try:
         asyncio.run(_run(settings))
@@ -24,12 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> StackSettings:
     parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
-    parser.add_argument("--app-dir", type=Path, default=Path(), help="directory of function_app.py (default: here)")
+    parser.add_argument("--app-dir", type=Path, default=Path(), help="directory of function_app.py (default: .)")
     parser.add_argument("--port", type=int, default=7071, help="port of the app (default: 7071)")
     parser.add_argument("--cosmos-port", type=int, default=8081, help="port of the emulator (default: 8081)")
-    parser.add_argument("--data-dir", type=Path, help="where the database is kept (default: .data/cosmos in the app)")
-    parser.add_argument("--memory", action="store_true", help="keep the database in memory instead")
-    parser.add_argument("--seed", action="store_true", help="fill an empty database with a small blog")
+    parser.add_argument("--data-dir", type=Path, help="data directory (default: .data/cosmos in the app)")
+    parser.add_argument("--memory", action="store_true", help="keep the database in memory")
+    parser.add_argument("--seed", action="store_true", help="add a small blog to an empty database")
     given = parser.parse_args(arguments)
     if not (given.app_dir / "function_app.py").is_file():
         parser.error(f"--app-dir: {given.app_dir} has no function_app.py")
@@ -44,7 +45,6 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
 
 
 async def _run(settings: StackSettings) -> None:
-    """Serve until a signal comes; one that comes during the start ends that, too."""
     stopped = asyncio.create_task(stop_signals())
     serving = asyncio.create_task(_serve(settings))
     await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
@@ -74,7 +74,9 @@ def _addresses(settings: StackSettings) -> str:
         ("Explorer", f"{settings.cosmos_url}/_explorer/"),
         ("Data", str(settings.data_dir or "in memory")),
     ]
-    return "\n".join(["", *(f"  {name:<10} {address}" for name, address in rows), "", "  Ctrl-C ends it.", ""])
+    bold, plain = ("\033[1;36m", "\033[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "")
+    table = [f"  {bold}{name:<10}{plain} {address}" for name, address in rows]
+    return "\n".join(["", *table, "", "  Press Ctrl-C to stop.", ""])
 
 
 def _say(text: str) -> None:

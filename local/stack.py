@@ -1,8 +1,6 @@
-"""The local stack: an emulator, the app's own preparation of its database, a Functions host; started in this order,
-watched, and ended in the reverse one.
+"""Starts the emulator, provisions the database, starts the Functions host, and stops them in reverse order.
 
-The app is known by nothing but its files: a `manage.py` beside `function_app.py` is asked to `provision` the database,
-with `--seed` where an empty one is to be filled.
+A process that ends is restarted. If the app has a `manage.py`, it provisions the database (`manage.py provision`).
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from cosmos_emulator import WELL_KNOWN_KEY
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 15.0
 _POLL_S = 0.05
-# A process that ended unasked is started again, more slowly each time; one that ran this long starts afresh.
+# Delays before a restart, one per failure in a row; a process that ran for _STABLE_S resets them.
 _RESTART_DELAYS_S = (0.5, 1, 2, 4, 8)
 _STABLE_S = 30.0
 
@@ -33,12 +31,12 @@ Say = Callable[[str], None]
 
 
 class StackError(Exception):
-    """The stack cannot start; the message says why and what to do."""
+    """The stack cannot start; the message says why."""
 
 
 @dataclass(frozen=True)
 class StackSettings:
-    """What `python -m local` was told. Without `data_dir` the data live in memory and go with the emulator."""
+    """Options of `python -m local`. Without `data_dir`, data is kept in memory."""
 
     app_dir: Path
     port: int
@@ -56,8 +54,10 @@ class StackSettings:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the app and its manage.py are given: the environment, and what it lacks from the app's settings file,
-        which on a fresh checkout is the example; the connection is always the emulator's."""
+        """Environment of the app and its manage.py: the app's settings file, overridden by the environment.
+
+        The connection is always the emulator's. On a fresh checkout, the settings file is the example.
+        """
         return {
             **_settings_values(self.app_dir),
             **os.environ,
@@ -76,12 +76,12 @@ def _settings_values(app_dir: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
-    """The stack, up and ready inside the block. Raises StackError."""
+    """Run the stack for the length of the block. Raises StackError."""
     for option, port in (("--port", settings.port), ("--cosmos-port", settings.cosmos_port)):
         _require_free(option, port)
     async with AsyncExitStack() as stack:
         host = _host(settings, say)
-        # It loads the app meanwhile, which takes as long as all that it waits for.
+        # Loading the app takes as long as the steps that its host waits for, so it starts first.
         await stack.enter_async_context(host.held())
         await stack.enter_async_context(_emulator(settings, say))
         if (settings.app_dir / "manage.py").is_file():
@@ -96,7 +96,7 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
         name="the emulator",
         command=["cosmos_emulator", "--port", str(settings.cosmos_port), *data],
         environment=settings.environment,
-        ready_url=f"{settings.cosmos_url}/",
+        ready_url=f"{settings.cosmos_url}/_emulator/health",
         say=say,
     )
 
@@ -120,7 +120,7 @@ def _require_free(option: str, port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise StackError(
-                f"port {port} is in use; stop what listens there, or choose another with {option}"
+                f"port {port} is in use; stop the process that uses it, or choose another with {option}"
             ) from error
 
 
@@ -140,7 +140,7 @@ async def _manage(settings: StackSettings, *arguments: str) -> None:
 
 @dataclass
 class Service:
-    """A module of ours in a process of its own, ready inside the block, started again whenever it ends unasked."""
+    """A Python module in its own process: ready inside the block, and restarted if it ends there."""
 
     name: str
     command: Sequence[str]
@@ -151,7 +151,7 @@ class Service:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Start the process for a later `async with`, to wait there for its turn. For commands that take `--hold`."""
+        """Start the process with `--hold`, so that it waits until `async with` releases it."""
         self._process = await self._start("--hold", stdin=asyncio.subprocess.PIPE)
         try:
             yield
@@ -176,7 +176,7 @@ class Service:
         await self._end()
 
     async def _start(self, *options: str, stdin: int | None = None) -> asyncio.subprocess.Process:
-        # A session of its own: Ctrl-C is for the stack, which ends its processes in order.
+        # In a new session, because the stack handles Ctrl-C and stops its processes in order.
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", *self.command, *options), env=self.environment, stdin=stdin, start_new_session=True
         )
@@ -189,7 +189,7 @@ class Service:
             status = await process.wait()
             failures = 0 if loop.time() - started > _STABLE_S else failures
             delay_s = _RESTART_DELAYS_S[min(failures, len(_RESTART_DELAYS_S) - 1)]
-            self.say(f"{self.name} ended with status {status}; starting it again in {delay_s} s")
+            self.say(f"{self.name} ended with status {status}; restarting in {delay_s} s")
             await asyncio.sleep(delay_s)
             failures += 1
             self._process = process = await self._start()
@@ -201,17 +201,17 @@ class Service:
         try:
             await asyncio.wait_for(self._process.wait(), _STOP_TIMEOUT_S)
         except TimeoutError:
-            self.say(f"{self.name} did not end within {_STOP_TIMEOUT_S:.0f} s and is killed")
+            self.say(f"{self.name} did not stop within {_STOP_TIMEOUT_S:.0f} s; killing it")
             self._process.kill()
             await self._process.wait()
 
 
 async def _until_ready(name: str, url: str, process: asyncio.subprocess.Process) -> None:
-    """Wait until `url` answers anything at all. Raises StackError when the process ends or takes too long."""
+    """Wait until `url` answers. Raises StackError if the process ends or takes too long."""
     deadline = asyncio.get_running_loop().time() + _START_TIMEOUT_S
     while asyncio.get_running_loop().time() < deadline:
         if process.returncode is not None:
-            raise StackError(f"{name} ended at once with status {process.returncode}")
+            raise StackError(f"{name} ended during startup with status {process.returncode}; see its output above")
         if await asyncio.to_thread(_answers, url):
             return
         await asyncio.sleep(_POLL_S)
@@ -219,7 +219,7 @@ async def _until_ready(name: str, url: str, process: asyncio.subprocess.Process)
 
 
 def _answers(url: str) -> bool:
-    # Not aiohttp: its import alone would add a tenth of a second to every start.
+    # Importing aiohttp would add a tenth of a second to every start.
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=5)
     try:
@@ -238,6 +238,6 @@ async def stop_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
             loop.add_signal_handler(number, stopping.set)
-        except NotImplementedError:  # Windows event loops cannot; the plain handler wakes the loop.
+        except NotImplementedError:  # Windows: a plain handler wakes the loop instead
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopping.set))
     await stopping.wait()

@@ -1,1 +1,1 @@
-"""What manage.py does with the blog's database: provision, seed, verify, rebuild, failures. Never deployed."""
+"""The commands of manage.py. Not deployed."""

@@ -1,11 +1,11 @@
-"""The account that a command works on, and the blog's containers there."""
+"""Connect a management command to the account and the blog's containers."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
@@ -19,7 +19,7 @@ from shared.settings import Settings
 if TYPE_CHECKING:
     from azure.identity.aio import DefaultAzureCredential
 
-# Per operation: an account with little throughput makes a bulk load wait long, not fail.
+# Bulk loads wait out throttling instead of failing.
 _THROTTLE_RETRIES = 1000
 _THROTTLE_WAIT_S = 3600
 
@@ -35,9 +35,11 @@ class Blog:
 
 
 @asynccontextmanager
-async def signed_in(configuration: Settings) -> AsyncIterator[CosmosClient]:
-    """A client of the account, by key or with the identity of the process, which reads its own writes. Unlike the app's
-    it is patient: bulk work goes as fast as the provisioned throughput lets it. Raises the SDK's AzureError."""
+async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[CosmosClient]:
+    """Open a client with session consistency that authenticates by key or identity. Raises AzureError.
+
+    Unlike the app's client, it retries throttled requests for up to an hour. `options` override those of the client.
+    """
     credential = configuration.account_key or _identity()
     async with AsyncExitStack() as stack:
         if not isinstance(credential, str):
@@ -45,32 +47,35 @@ async def signed_in(configuration: Settings) -> AsyncIterator[CosmosClient]:
         client = CosmosClient(
             configuration.account_endpoint,
             credential,
-            raw_response_hook=record_response,
-            retry_throttle_total=_THROTTLE_RETRIES,
-            retry_throttle_backoff_max=_THROTTLE_WAIT_S,
-            user_agent_suffix="blog-manage",
+            **{
+                "raw_response_hook": record_response,
+                "retry_throttle_total": _THROTTLE_RETRIES,
+                "retry_throttle_backoff_max": _THROTTLE_WAIT_S,
+                "user_agent_suffix": "blog-manage",
+                **options,
+            },
         )
         stack.push_async_callback(client.close)
-        # Entering asks the account for its consistency; without it the client sends no session tokens.
+        # __aenter__ reads the account's consistency level; without it the client sends no session tokens.
         yield await client.__aenter__()
 
 
 def _identity() -> DefaultAzureCredential:
-    # Imported only where no key is given: it is slow to import.
+    # Slow to import, so only when there is no key.
     from azure.identity.aio import DefaultAzureCredential
 
     return DefaultAzureCredential()
 
 
 async def open_blog(client: CosmosClient, database: str) -> Blog:
-    """The containers of a provisioned database: one request. Raises ManagementError where they are not there."""
+    """Return the blog's containers, for one request. Raises ManagementError if any is missing."""
     proxy = client.get_database_client(database)
     try:
         present = {properties["id"] async for properties in proxy.list_containers()}
     except CosmosResourceNotFoundError:
-        raise ManagementError(f"There is no database {database!r}; run `manage.py provision` first.") from None
+        raise ManagementError(f"Database {database!r} does not exist. Run `manage.py provision` first.") from None
     missing = [definition["id"] for definition in container_definitions() if definition["id"] not in present]
     if missing:
         names = ", ".join(missing)
-        raise ManagementError(f"The database {database!r} has no {names}; run `manage.py provision` first.")
+        raise ManagementError(f"Database {database!r} lacks containers: {names}. Run `manage.py provision` first.")
     return Blog(*(Container(proxy.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)))

@@ -1,4 +1,4 @@
-"""The commands of manage.py, from settings to exit code."""
+"""The commands of manage.py: each takes settings and returns an exit code."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SUCCESS, BROKEN = 0, 1
 
 
 async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
-    """Seed, or with `if_empty` leave a database alone that has users, unless they are of this seed, cut off."""
+    """Seed the database. With `if_empty`, skip one that has users, unless this seed was interrupted."""
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
         if if_empty and not (await is_empty(blog) or await is_unfinished(blog, plan)):
-            terminal.say("There are users already; nothing is seeded.")
+            terminal.say("The database already has users; nothing was seeded.")
             return SUCCESS
         with terminal.seed_progress(plan.users) as progress:
             await seed(blog, plan, progress, concurrency=concurrency)
@@ -29,7 +29,7 @@ async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bo
 
 
 async def verify_database(configuration: Settings, *, wait_s: float) -> int:
-    """Report every broken promise; BROKEN if there is one."""
+    """Print every violation and return BROKEN if there is one."""
     async with signed_in(configuration) as client:
         findings = await verify_within(await open_blog(client, configuration.database), wait_s)
     terminal.say_findings(findings)
@@ -37,7 +37,7 @@ async def verify_database(configuration: Settings, *, wait_s: float) -> int:
 
 
 async def list_failures(configuration: Settings, *, source: str | None, as_json: bool) -> int:
-    """Show the changes kept as failures; SUCCESS whether or not there are any."""
+    """Print the failures and return SUCCESS."""
     from management import failure_report, failures
 
     async with signed_in(configuration) as client:
@@ -48,7 +48,7 @@ async def list_failures(configuration: Settings, *, source: str | None, as_json:
 
 
 async def replay_failures(configuration: Settings, ids: Collection[str], *, source: str | None, as_json: bool) -> int:
-    """Replay the failures with the ids, or all; BROKEN where one failed again."""
+    """Replay the failures with the given IDs, or all; return BROKEN if one fails again."""
     from management import failure_report, failures
 
     async with signed_in(configuration) as client:
@@ -73,7 +73,7 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool) -> in
 
 
 async def rebuild_database(configuration: Settings) -> int:
-    """Rebuild, then report as `verify_database` does."""
+    """Rebuild, then verify."""
     from management.rebuild import rebuild
 
     async with signed_in(configuration) as client:

@@ -1,28 +1,28 @@
-"""How a container that is there differs from its declaration in shared/containers.json."""
+"""Compare an existing container with its definition in shared/containers.json."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-# The service adds it to every policy by itself: https://learn.microsoft.com/azure/cosmos-db/index-policy
+# The service adds this path to every policy: https://learn.microsoft.com/azure/cosmos-db/index-policy
 _ALWAYS_EXCLUDED = '/"_etag"/?'
 
 Definition = Mapping[str, Any]
 
 
 def unchangeable_differences(declared: Definition, present: Definition) -> list[str]:
-    """What differs and cannot be changed in place, in words: the partition key and the unique keys."""
+    """Describe differences that cannot be changed in place: partition key and unique keys."""
     differences = []
     if _partition_key(declared) != _partition_key(present):
         differences.append(f"its partition key is {_paths(present)}, not {_paths(declared)}")
     if _unique_keys(declared) != _unique_keys(present):
-        differences.append("its unique keys are others")
+        differences.append("its unique keys differ")
     return differences
 
 
 def changeable_differences(declared: Definition, present: Definition) -> list[str]:
-    """The names of what differs and can be replaced. A declaration without an indexing policy takes any."""
+    """Name the properties to replace. A definition without an indexing policy accepts any."""
     differences = []
     policy = declared.get("indexingPolicy")
     if policy is not None and _policy(policy) != _policy(present.get("indexingPolicy", {})):
@@ -48,7 +48,7 @@ def _unique_keys(definition: Definition) -> set[tuple[str, ...]]:
 
 
 def _policy(policy: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a policy says, without the order of its paths and what the service adds to it."""
+    """Normalize a policy: ignore the order of paths and what the service adds."""
     return (
         policy.get("indexingMode", "consistent").lower(),
         policy.get("automatic", True),

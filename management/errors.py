@@ -1,4 +1,4 @@
-"""What can stop a command of manage.py, each as one sentence that says what to do."""
+"""Expected errors of manage.py and the messages shown for them."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from shared.errors import BlogError, DatabaseUnavailable
 from shared.settings import Settings, SettingsError
 
-# An identity without the right: https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
+# https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
 _NOT_GRANTED = 5300
 
 
 class ManagementError(Exception):
-    """A command cannot be carried out; the message is what the person at the terminal reads."""
+    """A command cannot run; the message tells the user what to do."""
 
 
 EXPECTED = (ManagementError, SettingsError, BlogError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:
-    """One of EXPECTED as a sentence. `configuration` is None where the settings themselves are at fault."""
+    """Describe one of EXPECTED. `configuration` is None if reading the settings failed."""
     match error:
         case SettingsError():
             return f"The settings are incomplete: {error}."
         case CosmosHttpResponseError():
             return _refusal(error)
         case ClientAuthenticationError():
-            return f"Signing in failed: {_first_line(error)}"
+            return f"Authentication failed: {_first_line(error)}"
         case ServiceRequestError() | ServiceResponseError() if configuration:
             address, reason = configuration.account_endpoint, _first_line(error)
-            return f"No answer from {address} ({reason}); is the address right and is the account up?"
+            return f"No answer from {address} ({reason}). Check the address and that the account is running."
         case DatabaseUnavailable():
-            return f"The database failed: {error.reason}."
+            return f"The database failed: {error.reason}. Run the command again."
         case _:
             return _first_line(error)
 
@@ -40,15 +40,15 @@ def sentence(error: Exception, configuration: Settings | None) -> str:
 def _refusal(error: CosmosHttpResponseError) -> str:
     match error.status_code, error.sub_status:
         case 401, _:
-            return "The account refuses the key; take the connection string from the account's keys."
+            return "The account rejected the key. Copy the connection string from the account's Keys page."
         case 403, sub_status if sub_status == _NOT_GRANTED:
             return (
-                "The signed-in identity may not do this (403/5300). No data-plane role lets an identity create or"
-                " change databases, containers or scripts: create them with a Bicep template or with"
-                " `az cosmosdb sql`, or run this with the account's connection string in COSMOS."
+                "The identity lacks permission (403/5300). No data-plane role can create or change databases,"
+                " containers or scripts. Create them with a Bicep template or `az cosmosdb sql`, or set COSMOS to the"
+                " account's connection string."
             )
         case 403, _:
-            return f"The account forbids this: {_first_line(error)}"
+            return f"The account denied access: {_first_line(error)}"
         case status, sub_status:
             return f"The database answered {status}/{sub_status or 0}: {_first_line(error)}"
 

@@ -1,7 +1,6 @@
-"""Failures and what became of them, on the terminal: tables for people, JSON lines for machines.
+"""Print failures and replay outcomes as a table or as JSON lines, as they arrive.
 
-Both are written as they come. Errors and ids are shown with their control characters escaped, so that what somebody
-else wrote into an item cannot draw on the terminal of the person who looks at it.
+Control characters are escaped, because errors and IDs may contain text that a user wrote.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ _LONGEST_ERROR = 160
 
 
 async def say_failures(failures: AsyncIterator[Failure]) -> None:
-    """A line each, and how many there are."""
+    """Print a table and the number of failures."""
     count = 0
     async for failure in failures:
         if not count:
             say(_row("ID", "SINCE", "FUNCTION", "ITEM", "ERROR"))
         say(_row(failure.id, failure.date, failure.source, _place(failure), _cut(failure.error)))
         count += 1
-    say(f"{count:,} changes kept as failures." if count else "No change is kept as failure.")
+    say(f"{count:,} failed changes." if count else "No failed changes.")
 
 
 async def say_failures_as_json(failures: AsyncIterator[Failure]) -> None:
-    """An object each."""
+    """Print one JSON object per failure."""
     async for failure in failures:
         say(json.dumps(_as_json(failure), ensure_ascii=True))
 
 
 @contextmanager
 def replay_report(*, as_json: bool) -> Iterator[Callable[[Outcome], None]]:
-    """Takes outcomes as they come; at the end says how many there were of each kind."""
+    """Yield a function that prints an outcome; print the totals at the end."""
     counts = dict.fromkeys(Result, 0)
 
     def report(outcome: Outcome) -> None:

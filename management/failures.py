@@ -1,9 +1,9 @@
-"""Changes kept as failures (shared/data/failures.py): shown, and replayed once their cause is mended.
+"""List and replay the changes that change-feed functions failed to handle (shared/data/failures.py).
 
-A replay reads the present state of the item, gives it to the reaction that the function runs, and deletes the failure
-under the etag that it had before: a newer failure of the same item stays. When the reaction fails again it has itself
-kept the failure with the new error. So replays may be cut off, repeated, and run at the same time as each other and the
-app. At worst one of two that meet keeps a failure that the other has mended; replaying that one takes it away.
+A replay reads the item's current state, runs the function's reaction, and deletes the failure under the etag it had
+before. A newer failure of the same item therefore remains. If the reaction fails again, it stores the new error.
+Replays can be interrupted, repeated, and run concurrently with each other and the app. At worst, one of two concurrent
+replays restores a failure that the other resolved; replaying it again removes it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed, f
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
 
-# Of one run; a run can be repeated.
+# Limit per run; run the command again for more.
 MOST = 10_000
 _PAGE_SIZE = 100
-# Each reaction works on several items at a time by itself.
+# Each reaction handles several items concurrently.
 _CONCURRENCY = 8
 
-# Everything but the change, which may have a megabyte.
+# All but the change, which can be a megabyte.
 _FIELDS = "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate"
 _ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
 
@@ -41,7 +41,7 @@ OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
 
 @dataclass(frozen=True)
 class Failure:
-    """A change that `source` could not handle: of which item of which container, why, and since when."""
+    """A change that the function `source` failed to handle."""
 
     id: str
     source: str
@@ -53,7 +53,7 @@ class Failure:
 
     @classmethod
     def of(cls, item: Item) -> Failure:
-        """From an item of `failures`."""
+        """Convert an item of the `failures` container."""
         error = item.get("error") or {}
         return cls(
             item["id"],
@@ -67,7 +67,7 @@ class Failure:
 
 
 class Result(Enum):
-    """What became of a failure."""
+    """Outcome of replaying a failure."""
 
     REPLAYED = "replayed"
     DROPPED = "dropped"
@@ -80,7 +80,7 @@ class Result(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """`detail` says why, where that is not plain."""
+    """Result of replaying one failure, with the reason if it needs one."""
 
     failure: Failure
     result: Result
@@ -88,14 +88,13 @@ class Outcome:
 
 
 async def list_failures(blog: Blog, source: str | None) -> AsyncIterator[Failure]:
-    """Those of one function or all, oldest first: one query, page by page. Raises DatabaseUnavailable."""
+    """Yield the failures of one function, or all, oldest first. Costs one paged query. Raises DatabaseUnavailable."""
     async for item in blog.failures.query_across(_ALL, {"source": source}, page_size=_PAGE_SIZE):
         yield Failure.of(item)
 
 
 async def find_failures(blog: Blog, ids: Collection[str], source: str | None) -> list[Failure]:
-    """Those with the `ids`, or without ids all, at most `MOST`. Raises ManagementError for an id that no failure
-    has."""
+    """Return the failures with these IDs, or up to `MOST` if none are given. Raises ManagementError for unknown IDs."""
     found: list[Failure] = []
     async for failure in list_failures(blog, source):
         if not ids or failure.id in ids:
@@ -104,13 +103,15 @@ async def find_failures(blog: Blog, ids: Collection[str], source: str | None) ->
             break
     unknown = sorted(set(ids) - {failure.id for failure in found})
     if unknown:
-        raise ManagementError(f"There is no failure {', '.join(unknown)}; see `manage.py failures list`.")
+        raise ManagementError(f"No failure has ID {', '.join(unknown)}. Run `manage.py failures list`.")
     return found
 
 
 async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Callable[[Outcome], None]) -> bool:
-    """Replay each failure by itself, some at a time, and report its outcome; whether all went well. A failure costs two
-    point reads, a deletion, and what the reaction costs. Raises the SDK's AzureError."""
+    """Replay the failures, report each outcome, and return whether all succeeded.
+
+    Each costs two point reads, a delete, and the cost of the reaction. Raises the SDK's AzureError.
+    """
     replay = _Replay(blog)
     outcomes: list[Outcome] = []
 
@@ -124,8 +125,8 @@ async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Calla
 
 
 @dataclass(frozen=True)
-class _Way:
-    """How changes of one function are handled: whose they are, and by what."""
+class _Handler:
+    """The reaction of one function and the container whose changes it handles."""
 
     feed: ChangeFeed
     container: Container
@@ -137,13 +138,13 @@ class _Replay:
         self._failures = blog.failures
         on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
         on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
-        self._ways = {
-            USERS_FEED.function: _Way(USERS_FEED, blog.users, on_users.on_changed),
-            POSTS_FEED.function: _Way(POSTS_FEED, blog.posts, on_posts.on_changed),
+        self._handlers = {
+            USERS_FEED.function: _Handler(USERS_FEED, blog.users, on_users.on_changed),
+            POSTS_FEED.function: _Handler(POSTS_FEED, blog.posts, on_posts.on_changed),
         }
 
     async def outcome(self, failure: Failure) -> Outcome:
-        """What came of one. A database that fails is an outcome, too: the others may fare better."""
+        """Replay one failure. A database failure is an outcome, so the other replays continue."""
         try:
             return await self._replay(failure)
         except (DatabaseThrottled, DatabaseUnavailable) as error:
@@ -151,32 +152,34 @@ class _Replay:
             return Outcome(failure, Result.FAILED, f"the database failed: {reason}")
 
     async def _replay(self, failure: Failure) -> Outcome:
-        way = self._ways.get(failure.source)
-        if way is None:
-            return Outcome(failure, Result.FAILED, f"there is no function {failure.source} that could replay it")
+        handler = self._handlers.get(failure.source)
+        if handler is None:
+            return Outcome(failure, Result.FAILED, f"no function named {failure.source} can replay it")
         stored = await self._failures.read(failure.id, failure.source)
         if stored is None:
-            return Outcome(failure, Result.DROPPED, "replayed by someone else meanwhile")
-        change = await _present_state(way.container, stored)
+            return Outcome(failure, Result.DROPPED, "another replay already handled it")
+        change = await _current_state(handler.container, stored)
         if change is None:
             await self._delete(stored)
-            return Outcome(failure, Result.DROPPED, "the item is gone")
-        errors = await way.on_changed([change])
+            return Outcome(failure, Result.DROPPED, "the item no longer exists")
+        errors = await handler.on_changed([change])
         if errors:
             return Outcome(failure, Result.FAILED, f"{type(errors[0]).__name__}: {errors[0]}")
         await self._delete(stored)
         return Outcome(failure, Result.REPLAYED)
 
     async def _delete(self, stored: Item) -> None:
-        with suppress(ConditionFailed, ItemMissing):  # a newer failure of the item, or replayed by someone else
+        with suppress(ConditionFailed, ItemMissing):  # a newer failure of the item, or a concurrent replay
             await self._failures.delete(stored["id"], stored["source"], etag=stored["_etag"])
 
 
-async def _present_state(container: Container, stored: Item) -> Item | None:
-    """The item as it is now: a point read, or two where its partition key is none. Of a post that was deleted so long
-    ago that its mark is gone the mark, where the failure has it: its copies may still be there."""
+async def _current_state(container: Container, stored: Item) -> Item | None:
+    """Read the item, or the stored change if it is a tombstone that has expired since; its copies may still exist.
+
+    Costs one point read, or two if the failure has no partition key.
+    """
     key = stored.get("partitionKey")
-    # An item without the property and one with null are in different partitions, and the failure tells them not apart.
+    # A missing key and a null key are different partitions, but the failure stores both as null.
     candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if key is None else (key,)
     for candidate in candidates:
         item = await container.read(stored["itemId"], candidate)

@@ -1,4 +1,4 @@
-"""The most recent of a stream of posts."""
+"""Keep the newest posts of a stream."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-# creationDate and id: the order of the feed, in which no two posts are equal.
+# creationDate and ID: the feed's sort order, unique per post.
 Place = tuple[str, str]
 
 
 class Newest(Generic[T]):
-    """The `length` values with the highest places of all that were offered; holds no more than these."""
+    """The `length` offered values with the highest places."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -20,7 +20,7 @@ class Newest(Generic[T]):
         self._offered = 0
 
     def offer(self, place: Place, value: T) -> None:
-        self._offered += 1  # tells equal places apart, so that values are never compared
+        self._offered += 1  # tie-breaker, so values are never compared
         entry = (place, self._offered, value)
         if len(self._heap) < self._length:
             heapq.heappush(self._heap, entry)

@@ -1,8 +1,7 @@
-"""Bring a database to what shared/containers.json and stored_procedures/ say: create what is missing, replace what
-differs, leave the rest alone.
+"""Make a database match shared/containers.json and stored_procedures/.
 
-Works with a key. An identity may do none of this (403/5300), but where all is in place already it is refused only the
-look at the scripts.
+Creates what is missing and replaces what differs. Requires a key: data-plane identities cannot create resources
+(403/5300).
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from shared.settings import Settings
 Say = Callable[[str], None]
 
 _SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
-# How a database that has no scripts may refuse them; a missing right or throttling is something else.
+# Statuses of a database without script support; others (missing permission, throttling) are real errors.
 _UNSUPPORTED = {400, 404, 405, 500, 501}
-# What is not declared and would be lost by a replacement that does not repeat it.
+# Properties that are not declared; a replacement that omits them would delete them.
 _KEPT = {
     "analytical_storage_ttl": "analyticalStorageTtl",
     "computed_properties": "computedProperties",
@@ -33,15 +32,14 @@ _KEPT = {
 }
 
 
-def _silently(_: str) -> None:
-    """Say nothing."""
+def _silently(_: str) -> None: ...
 
 
 async def provision(configuration: Settings, *, throughput: int | None = None, say: Say = _silently) -> None:
-    """Provision the database of the settings and say what was done, a line for each change.
+    """Provision the configured database and report each change through `say`.
 
-    `throughput` is in RU/s, shared by the containers. Without it a new database gets the account's own default, and
-    one that is there stays as it is. Raises ManagementError, and the SDK's AzureError.
+    `throughput` is in RU/s, shared by the containers. Without it, a new database gets the account's default and an
+    existing one keeps its own. Raises ManagementError and the SDK's AzureError.
     """
     changes: list[str] = []
 
@@ -56,7 +54,7 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
             await _provision_container(database, declared, present.get(declared["id"]), changed)
             await _provision_scripts_if_possible(database, declared, configuration, changed)
     if not changes:
-        say(f"Database {configuration.database}: everything is in place.")
+        say(f"Database {configuration.database}: up to date.")
 
 
 async def _provision_database(client: CosmosClient, name: str, throughput: int | None, changed: Say) -> DatabaseProxy:
@@ -76,14 +74,14 @@ async def _set_throughput(proxy: DatabaseProxy, throughput: int, changed: Say) -
     try:
         present = (await proxy.get_throughput()).offer_throughput
     except (CosmosResourceNotFoundError, AttributeError) as error:
-        # azure-cosmos 4.17 means to raise the first, and trips over itself with the second in its retry policy.
+        # azure-cosmos 4.17 intends to raise the first, but its retry policy fails with the second.
         raise ManagementError(
-            f"The database {proxy.id!r} has no throughput of its own to set: it was created without, or the account is"
-            " serverless."
+            f"Cannot set throughput: database {proxy.id!r} has no shared throughput. It was created without it, or the"
+            " account is serverless. Omit --throughput."
         ) from error
     if present != throughput:
         await proxy.replace_throughput(throughput)
-        changed(f"Database {proxy.id}: {throughput} RU/s instead of {present}.")
+        changed(f"Database {proxy.id}: throughput changed from {present} to {throughput} RU/s.")
 
 
 async def _provision_container(
@@ -102,8 +100,8 @@ async def _provision_container(
         return
     if unchangeable := unchangeable_differences(declared, present):
         raise ManagementError(
-            f"The container {name!r} cannot be brought to its definition: {' and '.join(unchangeable)}, which cannot be"
-            " changed in place. Move its items to a new container, or delete it and provision again."
+            f"Container {name!r} does not match its definition: {' and '.join(unchangeable)}, which cannot be changed"
+            " in place. Move its items to a new container, or delete it and provision again."
         )
     if differences := changeable_differences(declared, present):
         await database.replace_container(
@@ -119,16 +117,18 @@ async def _provision_container(
 async def _provision_scripts_if_possible(
     database: DatabaseProxy, declared: Mapping[str, Any], configuration: Settings, changed: Say
 ) -> None:
-    """Scripts are made also where no request runs them, so that the way of writing can be changed at any time. Where
-    the database has no scripts at all, as Microsoft's vNext emulator, they must not be in the way."""
+    """Provision scripts in both transaction modes, so the mode can be switched at any time.
+
+    In batch mode, tolerate a database without script support, such as Microsoft's vNext emulator.
+    """
     try:
         await _provision_scripts(database, declared, changed)
     except CosmosHttpResponseError as error:
         if configuration.transactions == "procedure" or error.status_code not in _UNSUPPORTED:
             raise
         changed(
-            f"Container {declared['id']}: the database takes no scripts ({error.status_code}); none is needed while"
-            " BLOG_TRANSACTIONS is batch."
+            f"Container {declared['id']}: the database does not support scripts ({error.status_code}). None are needed"
+            " while BLOG_TRANSACTIONS is batch."
         )
 
 
@@ -175,5 +175,5 @@ async def _provision_trigger(
 
 
 def script_text(name: str) -> str:
-    """The text of a script of stored_procedures/."""
+    """Return the source of a script in stored_procedures/."""
     return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")

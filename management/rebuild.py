@@ -1,17 +1,15 @@
-"""Make everything that follows from users, posts, comments and likes again: also in a database that was filled before
-there were functions to keep it, or after they lost something.
+"""Rebuild all derived data from users, posts, comments and likes.
 
-1. A census shows what is wrong. Users get the fields that the app would have written, posts right counts and a
-   `version`, from which their copies tell older from newer states, and items their users' names. Copies without a post,
-   and copies that claim to be a state that they do not show, are taken away: no change of a post would ever reach them.
-   So are reservations of users who do not have the name.
-2. The change feed of `users` from its beginning, through the functions' own reaction, confirms or makes reservations
-   and carries names after unfinished renames.
-3. The change feed of `posts` from its beginning sets names right and puts all copies and the feed in place.
+Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
 
-Every write is conditional on the state that was looked at, so that the app may run meanwhile, with its functions or
-without, and the command may be cut off and repeated. It leaves alone what it cannot tell the truth of: comments and
-likes of posts that are gone without a mark, malformed items, failures kept; `verify` names them.
+1. Repairs fix what a census reports: missing user fields, wrong counts and versions, stale usernames. They also delete
+   orphaned copies, copies that claim a version they do not show, and reservations of names their users no longer have.
+2. Replaying the change feed of `users` confirms or creates reservations and finishes renames.
+3. Replaying the change feed of `posts` fixes usernames and updates all copies and the feed.
+
+Every write is conditional on the state that was read. The app can therefore run at the same time, and the command can
+be interrupted and repeated. It does not touch what it cannot decide (responses to missing posts, malformed items,
+failed changes); `verify` reports those.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from management.account import Blog
-from management.mending import Mending
+from management.repairs import Repairs
 from management.replay import replay
 from management.verification.census import take_census
 from shared.propagation.change_feed import for_each
@@ -33,31 +31,31 @@ T = TypeVar("T")
 
 
 async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
-    """Rebuild, and say what was done, a line for each step. Raises DatabaseUnavailable, and the SDK's AzureError."""
+    """Rebuild and report each step through `say`. Raises DatabaseUnavailable and the SDK's AzureError."""
 
-    mending = Mending(blog)
+    repairs = Repairs(blog)
 
-    async def mended(what: str, suspects: Iterable[T], mend: Callable[[T], Awaitable[None]]) -> None:
-        before = mending.changed
-        await for_each(suspects, mend)
-        say(f"{what}: {mending.changed - before:,}")
+    async def run(step: str, suspects: Iterable[T], repair: Callable[[T], Awaitable[None]]) -> None:
+        before = repairs.changed
+        await for_each(suspects, repair)
+        say(f"{step}: {repairs.changed - before:,}")
 
     census = await take_census(blog)
-    await mended("Users completed", census.incomplete_users, mending.complete_user)
-    await mended("Posts recounted", census.counts, mending.recount_post)
-    await mended("Names set right in posts", _by_post(census.names), mending.mend_names)
-    await mended("Copies in users mended or removed", census.copies, mending.mend_user_copy)
-    await mended("Copies in the feed mended or removed", census.feed, mending.mend_feed_copy)
-    await mended("Reservations released", census.reservations, mending.release_reservation)
+    await run("Users completed", census.incomplete_users, repairs.complete_user)
+    await run("Posts recounted", census.counts, repairs.recount_post)
+    await run("Posts with usernames updated", _by_post(census.names), repairs.update_usernames)
+    await run("Copies in users repaired or deleted", census.copies, repairs.repair_user_copy)
+    await run("Copies in feed repaired or deleted", census.feed, repairs.repair_feed_copy)
+    await run("Reservations released", census.reservations, repairs.release_reservation)
     on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
-    say(f"Changes of users replayed: {await replay(blog.users, on_users.on_changed):,}")
+    say(f"User changes replayed: {await replay(blog.users, on_users.on_changed):,}")
     on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
-    say(f"Changes of posts replayed: {await replay(blog.posts, on_posts.on_changed):,}")
+    say(f"Post changes replayed: {await replay(blog.posts, on_posts.on_changed):,}")
     await trim(on_posts.feed_copies, await FeedState.read(blog.feed))
 
 
 def _by_post(places: Iterable[tuple[str, str]]) -> Iterable[tuple[str, list[str]]]:
-    """Items grouped by their post, for those of one partition are better not written at the same time."""
+    """Group items by post, because concurrent writes to one logical partition conflict."""
     items: defaultdict[str, list[str]] = defaultdict(list)
     for post_id, item_id in places:
         items[post_id].append(item_id)

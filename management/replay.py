@@ -1,4 +1,4 @@
-"""The change feed of a container once more, from its beginning, through the reaction that the functions run."""
+"""Replay a container's change feed from the beginning through a function's reaction."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from shared.cosmos import Container
 from shared.errors import DatabaseUnavailable
 from shared.propagation.change_feed import for_each
 
-# As the functions' triggers read it (shared/propagation/change_feed.py).
+# Same as the triggers (shared/propagation/change_feed.py).
 _PAGE_SIZE = 100
-# Each reaction works on many items at a time by itself.
+# Each reaction handles many items concurrently.
 _CONCURRENT_RANGES = 4
-# What the functions leave to the host's endless retry policy; here a person can run the command again.
+# The functions rely on the host's endless retries; a user can run the command again.
 _RETRY_WAITS_S = (1, 2, 4, 8)
 
 Reaction = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
 
 
 async def replay(container: Container, reaction: Reaction) -> int:
-    """Give the reaction every item's latest state, page by page, in the order of the changes, until there is nothing
-    new: what the reaction itself writes to the container comes, too. The number of changes.
+    """Pass each item's latest state to the reaction, in feed order, and return the number of changes.
 
-    Raises DatabaseUnavailable when a page fails again and again, and the SDK's AzureError.
+    Includes changes that the reaction itself writes. Raises DatabaseUnavailable if a page keeps failing, and the SDK's
+    AzureError.
     """
     replayed = 0
 

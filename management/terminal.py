@@ -1,4 +1,4 @@
-"""What the person at the terminal sees: plain lines, and progress bars where there is a terminal."""
+"""Terminal output: plain lines, and progress bars if standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.charges import Charge
 
 
 def say(line: str) -> None:
-    """A line as it is: ids are not wrapped, and brackets in names are no markup."""
+    """Print a line without wrapping, markup or highlighting."""
     Console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -21,26 +21,26 @@ def say_error(line: str) -> None:
     Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def say_charge(charge: Charge, *, aside: bool = False) -> None:
-    """Nothing where the database was not asked; `aside` on standard error."""
+def say_charge(charge: Charge, *, to_stderr: bool = False) -> None:
+    """Print the total request charge, unless no request was sent."""
     if charge.answers:
-        line = f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} answers."
-        Console(stderr=aside).print(line, markup=False, highlight=False, soft_wrap=True)
+        line = f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} responses."
+        Console(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """The findings, which are in the order of their kinds, a line each below the name of their kind."""
+    """Print the sorted findings grouped by kind, then a summary."""
     for kind, group in groupby(findings, key=lambda finding: finding.kind):
         of_kind = list(group)
         say(f"{kind.value}: {len(of_kind):,}" + ("" if kind.is_broken else " (for information)"))
         for finding in of_kind:
             say(f"  {finding}")
     broken = sum(finding.kind.is_broken for finding in findings)
-    say(f"{broken:,} broken promises." if broken else "Every promise holds.")
+    say(f"{broken:,} violations found." if broken else "No violations found.")
 
 
 class SeedCount:
-    """What a seed has written so far."""
+    """Totals of what a seed has written."""
 
     def __init__(self) -> None:
         self.users = self.posts = self.planned_posts = self.responses = 0
@@ -59,7 +59,7 @@ class SeedCount:
 
 @contextmanager
 def seed_progress(users: int) -> Iterator[SeedCount]:
-    """Count what a seed of so many users writes, and show it as bars where standard error is a terminal."""
+    """Count what a seed writes, with progress bars if standard error is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield SeedCount()

@@ -1,4 +1,4 @@
-"""Hold every promise of the blog's data against what is stored, once or until it is clean."""
+"""Verify the consistency of the blog's data, once or repeatedly until a deadline."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _POLL_S = 0.5
 
 
 async def verify(blog: Blog) -> list[Finding]:
-    """All findings, in the order of the report. While the app is in use, what is on its way is found, too."""
+    """Return all findings, sorted. While the app runs, this includes updates still in progress."""
     return in_order(await examine(blog, await take_census(blog)))
 
 
 async def verify_within(blog: Blog, seconds: float) -> list[Finding]:
-    """As `verify`, again and again until nothing is broken or so many seconds have passed; the last findings."""
+    """Repeat `verify` until nothing is broken or `seconds` have passed; return the last findings."""
     deadline = time.monotonic() + seconds
     while True:
         findings = await verify(blog)

@@ -1,24 +1,11 @@
 """Errors that a client is told about.
 
     BlogError
-    ├── MalformedRequest
-    ├── InvalidFields
-    ├── NotAuthenticated
-    ├── Forbidden
-    ├── BodyTooLarge
-    ├── UnsupportedBody
-    ├── NotFound
-    │   ├── UserNotFound
-    │   ├── PostNotFound
-    │   └── CommentNotFound
-    ├── UsernameTaken
-    ├── AlreadyRegistered
-    ├── IdempotencyKeyReused
-    ├── VersionMismatch
-    ├── IssuerUnavailable
-    ├── DatabaseThrottled
-    ├── DatabaseUnavailable
-    └── NotReady
+    ├── MalformedRequest, InvalidFields, BodyTooLarge, UnsupportedBody
+    ├── NotAuthenticated, Forbidden, IssuerUnavailable
+    ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
+    ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
+    └── DatabaseThrottled, DatabaseUnavailable, NotReady
 
 shared/http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
 """

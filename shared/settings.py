@@ -58,7 +58,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
     `COSMOS` and `COSMOS__accountEndpoint` are the names that the change-feed triggers' `connection="COSMOS"` implies.
     """
-    faults = []
+    faults: list[str] = []
     connection = environment.get("COSMOS", "")
     parts = dict(part.split("=", 1) for part in connection.split(";") if "=" in part)
     endpoint = parts.get("AccountEndpoint") or environment.get("COSMOS__accountEndpoint", "")
@@ -70,24 +70,22 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     database = environment.get("BLOG_DATABASE", "")
     if not database:
         faults.append("set BLOG_DATABASE to the name of the database")
-    transactions = environment.get("BLOG_TRANSACTIONS") or "batch"
-    if transactions not in ("batch", "procedure"):
+    ways: dict[str, Way] = {"": "batch", "batch": "batch", "procedure": "procedure"}
+    way = ways.get(environment.get("BLOG_TRANSACTIONS", ""))
+    if way is None:
         faults.append("set BLOG_TRANSACTIONS to batch or procedure")
-    auth, auth_faults = _read_auth(environment)
-    _raise_any(faults + auth_faults)
-    return Settings(
-        account_endpoint=endpoint,
-        account_key=key,
-        database=database,
-        transactions="procedure" if transactions == "procedure" else "batch",
-        auth=auth,
-    )
+    auth = _read_auth(environment, faults)
+    if faults or way is None:
+        raise SettingsError("; ".join(faults))
+    return Settings(endpoint, key, database, way, auth)
 
 
 def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
     """Read only the authentication settings. Raises SettingsError."""
-    auth, faults = _read_auth(environment)
-    _raise_any(faults)
+    faults: list[str] = []
+    auth = _read_auth(environment, faults)
+    if faults:
+        raise SettingsError("; ".join(faults))
     return auth
 
 
@@ -103,39 +101,30 @@ def is_trustworthy_url(text: str) -> bool:
     return bool(host) and safe and url.username is None and not url.fragment and text.isprintable() and " " not in text
 
 
-def _read_auth(environment: Mapping[str, str]) -> tuple[AuthSettings, list[str]]:
-    name = environment.get("BLOG_AUTH") or AuthMode.FUNCTION_KEY.value
-    if name not in list(AuthMode):
-        return AuthSettings(), [f"set BLOG_AUTH to one of {', '.join(AuthMode)}"]
-    mode = AuthMode(name)
-    if mode is AuthMode.OIDC:
-        return _read_oidc(environment)
+def _read_auth(environment: Mapping[str, str], faults: list[str]) -> AuthSettings:
+    """Read the authentication settings and append what is wrong with them to `faults`."""
+    mode = environment.get("BLOG_AUTH") or AuthMode.FUNCTION_KEY
+    if mode not in list(AuthMode):
+        faults.append(f"set BLOG_AUTH to one of {', '.join(AuthMode)}")
+        return AuthSettings()
     # If the platform does not authenticate, clients can forge the headers that this mode trusts.
     # https://learn.microsoft.com/azure/app-service/reference-app-settings#authentication--authorization
-    if mode is AuthMode.APP_SERVICE and environment.get("WEBSITE_AUTH_ENABLED", "").lower() != "true":
-        return AuthSettings(), [
+    if mode == AuthMode.APP_SERVICE and environment.get("WEBSITE_AUTH_ENABLED", "").lower() != "true":
+        faults.append(
             "enable App Service authentication for BLOG_AUTH=app-service (the platform then sets WEBSITE_AUTH_ENABLED)"
-        ]
-    return AuthSettings(mode), []
-
-
-def _read_oidc(environment: Mapping[str, str]) -> tuple[AuthSettings, list[str]]:
+        )
+    if mode != AuthMode.OIDC:
+        return AuthSettings(AuthMode(mode))
     issuer = environment.get("BLOG_OIDC_ISSUER", "")
     audience = environment.get("BLOG_OIDC_AUDIENCE", "")
     jwks_uri = environment.get("BLOG_OIDC_JWKS_URI") or None
-    faults = []
     if not is_trustworthy_url(issuer) or "?" in issuer:
         faults.append("set BLOG_OIDC_ISSUER to the issuer's https URL (http on loopback only)")
     if not audience:
         faults.append("set BLOG_OIDC_AUDIENCE to the audience of the tokens")
     if jwks_uri is not None and not is_trustworthy_url(jwks_uri):
         faults.append("set BLOG_OIDC_JWKS_URI to an https URL (http on loopback only)")
-    return AuthSettings(AuthMode.OIDC, issuer, audience, jwks_uri), faults
-
-
-def _raise_any(faults: list[str]) -> None:
-    if faults:
-        raise SettingsError("; ".join(faults))
+    return AuthSettings(AuthMode.OIDC, issuer, audience, jwks_uri)
 
 
 @cache

@@ -1,2 +1,4 @@
-"""What the blog needs at 100,000, 10 million and 1 billion users, and which limit it meets first: computed from charges
-that are measured in the same run, a stated load and published prices and limits (`python -m bench.capacity`)."""
+"""Scaling estimates for 100,000 to 1 billion users: `python -m bench.capacity`.
+
+Computed from measured charges, an assumed load, and published prices and limits.
+"""

@@ -1,5 +1,7 @@
-"""`python -m bench.capacity`: measures, computes, and prints the tables as Markdown; `--write` puts them into
-docs/scale.md. Takes some minutes, most of them for the hot post."""
+"""Measure, compute and print the tables of docs/scale.md: `python -m bench.capacity`.
+
+`--write` updates docs/scale.md. Takes several minutes, mostly for the hot post.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from bench.capacity.charge_measurement import measure
 from bench.capacity.demand import Basis
-from bench.capacity.hot_partition import WAYS, Taken, take
-from bench.capacity.hot_report import hot_tables
-from bench.capacity.measuring import measure
-from bench.capacity.pace import measure_pace
-from bench.capacity.page import with_tables
+from bench.capacity.hot_post_measurement import LIKE_METHODS, LikesTaken, take
 from bench.capacity.report import basis_tables, size_tables
+from bench.capacity.scale_page import with_tables
+from bench.capacity.skew_report import hot_tables
+from bench.capacity.timings import measure_timings
 from bench.report import machine
 from bench.servers import REPOSITORY
 from shared.errors import DatabaseUnavailable
@@ -26,9 +28,9 @@ _ATTEMPTS: Final = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; the exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.capacity", description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"keep the tables in {_PAGE.relative_to(REPOSITORY)}")
+    parser.add_argument("--write", action="store_true", help=f"write the tables to {_PAGE.relative_to(REPOSITORY)}")
     given = parser.parse_args(arguments)
     command = "python -m bench.capacity" + (" --write" if given.write else "")
     tables = asyncio.run(_tables(command))
@@ -44,23 +46,23 @@ async def _tables(command: str) -> str:
     _say("charges")
     measured = await measure()
     _say("times")
-    pace = await measure_pace()
-    taken = [await _take(number) for number in range(len(WAYS))]
-    basis = Basis(measured, pace)
+    timings = await measure_timings()
+    taken = [await _take(number) for number in range(len(LIKE_METHODS))]
+    basis = Basis(measured, timings)
     circumstances = [f"    {command}", "", *(f"- {line}" for line in (f"{started:%Y-%m-%d %H:%M} UTC", *machine()))]
     sections = [circumstances, *size_tables(basis), *hot_tables(basis, taken), *basis_tables(basis)]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
 
-async def _take(number: int) -> Taken:
-    """A machine that is busy with other things may let a batch pass its deadline: then it is run once more."""
-    _say(f"a hot post: {WAYS[number].name}")
+async def _take(number: int) -> LikesTaken:
+    """Measure one case; retry because a batch may exceed its deadline on a busy machine."""
+    _say(f"hot post: {LIKE_METHODS[number].name}")
     for _ in range(_ATTEMPTS - 1):
         try:
-            return await take(WAYS[number])
+            return await take(LIKE_METHODS[number])
         except DatabaseUnavailable as error:
-            _say(f"once more: {error.reason}")
-    return await take(WAYS[number])
+            _say(f"retrying: {error.reason}")
+    return await take(LIKE_METHODS[number])
 
 
 def _say(what: str) -> None:

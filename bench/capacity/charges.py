@@ -1,4 +1,4 @@
-"""Request units by container, and how they are told apart: the answers of the database name the container."""
+"""Request units by container."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOT_MODIFIED: Final = 304
 
 @dataclass(frozen=True)
 class Charges:
-    """Request units, or request units a second, in each container."""
+    """Request units (or RU/s) per container."""
 
     users: float = 0.0
     posts: float = 0.0
@@ -36,13 +36,13 @@ class Charges:
         return Charges(*(part * factor for part in self.parts()))
 
     def parts(self) -> tuple[float, ...]:
-        """In the order of the fields."""
+        """Return the values in field order."""
         return tuple(getattr(self, one.name) for one in fields(self))
 
 
 @dataclass
 class Reading:
-    """What was charged while it was open. `idle` are answers of change feeds that had nothing new."""
+    """Charges of one period. `idle` is the charge of change feed reads without changes."""
 
     by_container: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     idle: float = 0.0
@@ -53,14 +53,14 @@ class Reading:
 
 
 class ContainerMeter:
-    """Counts what a client is answered, by container; for one reading at a time, over all tasks."""
+    """Adds up the charges of a client's responses by container, for one reading at a time."""
 
     def __init__(self) -> None:
         self._reading: Reading | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        """What is answered inside this block."""
+        """Count the responses during the block."""
         self._reading = Reading()
         try:
             yield self._reading
@@ -80,5 +80,5 @@ class ContainerMeter:
 
 
 def charge_of(headers: Mapping[str, str]) -> float:
-    """Of one answer."""
+    """Return the charge of one response."""
     return float(headers.get("x-ms-request-charge") or 0)

@@ -1,5 +1,7 @@
-"""What a number of users asks of the database and of the functions: arithmetic over the load, the measured charges and
-the published limits. All rates are those of the busiest second unless a name says `mean`."""
+"""Compute the load on the database and the functions for a number of users.
+
+Rates are those of the busiest second unless their name contains `mean`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from typing import Final
 
 from cosmos_emulator.charges import PROFILES
 
+from bench.capacity.charge_measurement import LIKE_IN_FEED, MeasuredCharges
 from bench.capacity.charges import Charges
 from bench.capacity.load import (
     COMMENT,
@@ -21,9 +24,8 @@ from bench.capacity.load import (
     RENAME,
     Load,
 )
-from bench.capacity.measuring import LIKE_IN_FEED, Measured
-from bench.capacity.pace import Pace
-from bench.capacity.published import INSTANCE_GB, LEAST_RU, LEAST_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
+from bench.capacity.prices_and_limits import INSTANCE_GB, MIN_RU, MIN_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
+from bench.capacity.timings import Timings
 from shared.data.feed import FEED_LENGTH
 
 # shared/propagation/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval,
@@ -31,23 +33,26 @@ from shared.data.feed import FEED_LENGTH
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
-BATCH_MOST: Final = 100
+BATCH_MAX: Final = 100
 _ROUNDS: Final = 40
 _MODEL: Final = PROFILES["service-2026"]
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is neither measured nor published. `index_share`: index beside the JSON. `used_share`: of the throughput
-    that is provisioned and of an instance's processor, in the busiest second. `platform`: processor time of a request
-    on Azure against the local host, for the worker there is behind a host of its own. `leases_an_instance` holds."""
+    """Assumptions that are neither measured nor published.
+
+    `index_share`: index size relative to JSON. `used_share`: target utilization of throughput and CPU in the busiest
+    second. `platform`: CPU time of a request on Azure relative to the local host, because the worker runs behind a
+    separate host. `leases_an_instance`: leases that one instance can hold.
+    """
 
     index_share: float = 0.2
     used_share: float = 0.7
     platform: float = 2.0
     leases_an_instance: int = 50
-    # Remedies that are not built: batches that look at the feed; edges of a CDN, each of which asks for the
-    # front page once a second (0: no CDN); copies of the feed.
+    # Remedies that are not implemented: the share of batches that read the feed; CDN edges, each of which requests the
+    # front page once a second (0: no CDN); replicas of the feed.
     looking_share: float = 1.0
     cdn_edges: int = 0
     feed_replicas: int = 1
@@ -55,18 +60,17 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Basis:
-    """Everything that goes in."""
+    """All inputs of the computation."""
 
-    measured: Measured
-    pace: Pace
+    measured: MeasuredCharges
+    timings: Timings
     load: Load = field(default_factory=Load)
     assumed: Assumed = field(default_factory=Assumed)
 
 
 @dataclass(frozen=True)
 class ContainerDemand:
-    """RU/s of the requests, of what the change feeds do, and of looking whether there is anything new; GB with index;
-    what has to be provisioned, and the least number of physical partitions for it."""
+    """RU/s of requests, reactions to change feeds and idle polls; GB including the index."""
 
     request_ru: float
     reaction_ru: float
@@ -80,7 +84,7 @@ class ContainerDemand:
 
     @property
     def provisioned_ru(self) -> float:
-        return max(self.ru / self.used_share, self.gb * LEAST_RU_PER_GB.value, LEAST_RU.value)
+        return max(self.ru / self.used_share, self.gb * MIN_RU_PER_GB.value, MIN_RU.value)
 
     @property
     def partitions(self) -> int:
@@ -88,13 +92,13 @@ class ContainerDemand:
 
     @property
     def share_ru(self) -> float:
-        """What each physical partition has of it."""
+        """Throughput per physical partition."""
         return self.provisioned_ru / self.partitions
 
 
 @dataclass(frozen=True)
 class FeedDemand:
-    """A change feed: commands and changes a second, batches a second, and reads that find nothing."""
+    """A change feed: commands, changes, batches and idle reads per second."""
 
     commands: float
     changes: float
@@ -104,7 +108,7 @@ class FeedDemand:
 
 @dataclass(frozen=True)
 class Demand:
-    """What so many users need."""
+    """What a number of users needs."""
 
     users: int
     containers: Mapping[str, ContainerDemand]
@@ -113,7 +117,7 @@ class Demand:
     http_requests: float
     http_instances: int
     trigger_instances: int
-    # Of the one partition of `feed`: the processes' front pages, the reactions' looks at it, their writes.
+    # RU/s of the single partition of `feed`: front pages, reactions' reads, reactions' writes.
     front_page_ru: float
     look_ru: float
     feed_write_ru: float
@@ -123,7 +127,7 @@ class Demand:
 
     @property
     def feed_partition_ru(self) -> float:
-        """Of the busiest: reads are shared by the replicas, writes go to each."""
+        """RU/s of the busiest replica: replicas share reads but each receives all writes."""
         return (self.front_page_ru + self.look_ru) / self.feed_replicas + self.feed_write_ru
 
     @property
@@ -136,22 +140,21 @@ class Demand:
 
 
 def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[float, float]:
-    """Of one physical partition: batches and idle reads a second, for so many commands and changes a second.
+    """Return batches and idle reads per second of one physical partition.
 
-    The host reads until there is nothing new, then waits `POLL_S`: a wait, a batch if something came meanwhile, another
-    if something came during that one, and so on; commands come by chance (Poisson). A batch takes at most a hundred
+    The host reads until there is nothing new, then waits `POLL_S`. Commands arrive at random (Poisson): changes that
+    arrive during the wait form a batch, changes that arrive during the batch form the next one. A batch has at most 100
     changes.
     """
     if commands * batch_s > 1:
-        return max(1 / batch_s, changes / BATCH_MOST), 0.0
+        return max(1 / batch_s, changes / BATCH_MAX), 0.0
     in_a_row = (1 - exp(-commands * POLL_S)) * exp(commands * batch_s)
     cycle_s = POLL_S + in_a_row * batch_s
-    return max(in_a_row / cycle_s, changes / BATCH_MOST), 1 / cycle_s
+    return max(in_a_row / cycle_s, changes / BATCH_MAX), 1 / cycle_s
 
 
 def demand(users: int, basis: Basis) -> Demand:
-    """The number of partitions decides on the polling, and that on throughput, which partitions follow from: computed
-    until it stays the same."""
+    """Iterate until stable: partitions determine polling, polling determines throughput, throughput partitions."""
     partitions = {"users": 1, "posts": 1, "feed": 1, "leases": 1}
     for _ in range(_ROUNDS):
         result = _demand(users, basis, partitions)
@@ -174,7 +177,7 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
     users_feed = _users_feed(commands, basis, partitions["users"])
     reactions = _reactions(commands, in_feed, posts_feed, basis, partitions["posts"])
     http = sum(commands.values()) + sum(queries.values())
-    per_instance = assumed.used_share / (basis.pace.request_cpu_s * assumed.platform)
+    per_instance = assumed.used_share / (basis.timings.request_cpu_s * assumed.platform)
     http_instances = ceil(http / per_instance)
     trigger_instances = _trigger_instances(posts_feed, users_feed, basis, partitions)
 
@@ -214,18 +217,18 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
 
 def _posts_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
     rate = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
-    changes = rate + commands[COMMENT] + commands[LIKE]  # the comment or like, and the post
-    return _feed(rate, changes, basis.pace.spread_s / BATCH_MOST, partitions)
+    changes = rate + commands[COMMENT] + commands[LIKE]  # the comment or like and its post
+    return _feed(rate, changes, basis.timings.spread_s / BATCH_MAX, partitions)
 
 
 def _users_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
     copies = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
     people = 2 * commands[CREATE_USER] + 2 * commands[RENAME]
-    return _feed(copies + people, copies + people, basis.pace.spread_s / BATCH_MOST, partitions)
+    return _feed(copies + people, copies + people, basis.timings.spread_s / BATCH_MAX, partitions)
 
 
 def _feed(commands: float, changes: float, change_s: float, partitions: int) -> FeedDemand:
-    """`change_s`: of one change among many; a small batch is taken to last as long as ten of them."""
+    """`change_s` is the time per change in a full batch; small batches are assumed to take as long as ten changes."""
     batches, idle = batches_per_s(commands / partitions, 10 * change_s, changes / partitions)
     return FeedDemand(commands, changes, batches * partitions, idle * partitions)
 
@@ -233,14 +236,14 @@ def _feed(commands: float, changes: float, change_s: float, partitions: int) -> 
 def _reactions(
     commands: Mapping[str, float], in_feed: float, feed: FeedDemand, basis: Basis, partitions: int
 ) -> Charges:
-    """Copies and names: each command's part, each batch's, and renames, whose query goes through all of `posts`."""
+    """Return the charges of the change feeds' work: per command, per batch, and per rename."""
     measured = basis.measured
     each = {name: measured.reactions[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
     total = _weighted({name: commands[name] for name in each}, each)
     in_feed_more = measured.reactions[LIKE_IN_FEED].each - measured.reactions[LIKE].each
     total += in_feed_more * ((commands[COMMENT] + commands[LIKE]) * in_feed)
     total += measured.reactions[LIKE].fixed * feed.batches
-    # Where posts come, the feed is cut and looked at once more.
+    # Batches with new posts truncate the feed and read it once more.
     trimming = measured.reactions[CREATE_POST].fixed - measured.reactions[LIKE].fixed
     total += trimming * min(feed.batches, commands[CREATE_POST])
     scan = Charges(posts=measured.scanned_ru * partitions)
@@ -249,7 +252,7 @@ def _reactions(
 
 
 def _items_of_a_user(basis: Basis) -> float:
-    """Posts, comments and likes with the name, halfway through the years."""
+    """Return the number of items with a user's name halfway through the period."""
     load = basis.load
     return load.posts_per_user * (1 + load.comments_per_post + load.likes_per_post) / 2
 
@@ -257,9 +260,9 @@ def _items_of_a_user(basis: Basis) -> float:
 def _trigger_instances(
     posts_feed: FeedDemand, users_feed: FeedDemand, basis: Basis, partitions: Mapping[str, int]
 ) -> int:
-    """For the processor time of the changes, and for the leases that have to be held."""
+    """Return the instances needed for the CPU time of the changes and for the leases."""
     assumed = basis.assumed
-    cpu_s = (posts_feed.changes + users_feed.changes) * basis.pace.change_cpu_s * assumed.platform
+    cpu_s = (posts_feed.changes + users_feed.changes) * basis.timings.change_cpu_s * assumed.platform
     leases = partitions["posts"] + partitions["users"]
     return max(2, ceil(cpu_s / assumed.used_share), ceil(leases / assumed.leases_an_instance))
 
@@ -271,7 +274,7 @@ def _leases(
     basis: Basis,
     partitions: Mapping[str, int],
 ) -> float:
-    """Checkpoints and renewals, one write each; and every instance lists the leases of its function."""
+    """Return RU/s of `leases`: checkpoints and renewals, one write each, and the instances' lease lists."""
     measured = basis.measured
     leases = partitions["posts"] + partitions["users"]
     writes = posts_feed.batches + users_feed.batches + leases / RENEW_S
@@ -280,7 +283,7 @@ def _leases(
 
 
 def _gb(users: int, basis: Basis) -> dict[str, float]:
-    """At the end of the years."""
+    """Return GB per container at the end of the period."""
     load, kb, index = basis.load, basis.measured.sizes_kb, 1 + basis.assumed.index_share
     posts = users * load.posts_per_user
     post_kb = kb["post"] + load.comments_per_post * kb["comment"] + load.likes_per_post * kb["like"]
@@ -290,7 +293,7 @@ def _gb(users: int, basis: Basis) -> dict[str, float]:
 
 
 def _weighted(rates: Mapping[str, float], charges: Mapping[str, Charges]) -> Charges:
-    """Of all but the front page, which a process asks for once for all."""
+    """Sum all requests except the front page, which each process caches."""
     total = Charges()
     for name, rate in rates.items():
         if name != FRONT_PAGE:
@@ -299,7 +302,7 @@ def _weighted(rates: Mapping[str, float], charges: Mapping[str, Charges]) -> Cha
 
 
 def functions_gb_seconds(need: Demand, basis: Basis, seconds: float) -> float:
-    """Memory of the instances that are active, at the mean load, over so many seconds."""
-    per_instance = basis.assumed.used_share / (basis.pace.request_cpu_s * basis.assumed.platform)
+    """Return memory times time of the active instances at the mean load."""
+    per_instance = basis.assumed.used_share / (basis.timings.request_cpu_s * basis.assumed.platform)
     active = need.mean_http_requests / per_instance + need.trigger_instances
     return active * INSTANCE_GB * seconds

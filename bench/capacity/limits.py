@@ -1,4 +1,4 @@
-"""Which limit is met first: each as the share of it that is used, and the number of users at which that is all."""
+"""Find out which limit is reached first, and at how many users."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench.capacity.demand import BATCH_MOST, Basis, Demand, demand
-from bench.capacity.pace import LATENCY_MS
-from bench.capacity.published import APP_INSTANCES, CONTAINER_RU, PARTITION_RU, REGION_CORES
+from bench.capacity.demand import BATCH_MAX, Basis, Demand, demand
+from bench.capacity.prices_and_limits import APP_INSTANCES, CONTAINER_RU, PARTITION_RU, REGION_CORES
+from bench.capacity.timings import LATENCY_MS
 
 FUNCTION_TIMEOUT_S: Final = 300.0  # host.json
 _LEAST: Final = 1_000
@@ -18,39 +18,11 @@ _STEPS: Final = 40
 
 @dataclass(frozen=True)
 class Limit:
-    """`used` of the limit, 1 when it is reached; `remedy` in a few words."""
+    """`used` returns the used share of the limit, 1 when it is reached."""
 
     name: str
     remedy: str
     used: Callable[[Demand, Basis], float]
-
-
-def _feed_partition(need: Demand, _: Basis) -> float:
-    return need.feed_partition_ru / PARTITION_RU.value
-
-
-def _looks(need: Demand, _: Basis) -> float:
-    return need.look_ru / PARTITION_RU.value
-
-
-def _front_pages(need: Demand, _: Basis) -> float:
-    return need.front_page_ru / PARTITION_RU.value
-
-
-def _feed_writes(need: Demand, _: Basis) -> float:
-    return need.feed_write_ru / PARTITION_RU.value
-
-
-def _posts_ru(need: Demand, _: Basis) -> float:
-    return need.containers["posts"].provisioned_ru / CONTAINER_RU.value
-
-
-def _users_ru(need: Demand, _: Basis) -> float:
-    return need.containers["users"].provisioned_ru / CONTAINER_RU.value
-
-
-def _leases_ru(need: Demand, _: Basis) -> float:
-    return need.containers["leases"].provisioned_ru / CONTAINER_RU.value
 
 
 def _rename_scan(need: Demand, _: Basis) -> float:
@@ -62,55 +34,65 @@ def _rename_time(need: Demand, _: Basis) -> float:
     return need.containers["posts"].partitions * LATENCY_MS / 1000 / FUNCTION_TIMEOUT_S
 
 
-def _instances(need: Demand, _: Basis) -> float:
-    return need.instances / APP_INSTANCES.value
-
-
-def _quota(need: Demand, _: Basis) -> float:
-    return need.instances / REGION_CORES.value
-
-
 def _change_feed(need: Demand, basis: Basis) -> float:
     per_partition = need.posts_feed.changes / need.containers["posts"].partitions
-    return per_partition / (BATCH_MOST / basis.pace.spread_s)
+    return per_partition / (BATCH_MAX / basis.timings.spread_s)
+
+
+def _container(name: str) -> Callable[[Demand, Basis], float]:
+    return lambda need, _: need.containers[name].provisioned_ru / CONTAINER_RU.value
 
 
 LIMITS: Final = (
-    Limit("`feed`, its one logical partition: all of it", "the three below", _feed_partition),
     Limit(
-        "… the reactions' looks at the feed, one for each batch",
-        "remember the oldest date of the feed in the process; look only for posts that may belong to it",
-        _looks,
+        "`feed`: its only logical partition",
+        "see the three rows below",
+        lambda need, _: need.feed_partition_ru / PARTITION_RU.value,
     ),
     Limit(
-        "… the processes' front pages, one a second each",
-        "replicas of the feed (`post-0` … `post-n`), or a CDN with the `Cache-Control` that is there",
-        _front_pages,
+        "… reads by the reactions, one per batch",
+        "cache the date of the oldest post in the feed; read the feed only for newer posts",
+        lambda need, _: need.look_ru / PARTITION_RU.value,
     ),
     Limit(
-        "… new posts and counts of those in it", "write the feed once a second, not once for each post", _feed_writes
+        "… front pages, one per second and process",
+        "replicas of the feed (`post-0` … `post-n`), or a CDN that honors the existing `Cache-Control`",
+        lambda need, _: need.front_page_ru / PARTITION_RU.value,
     ),
     Limit(
-        "`posts`: 1,000,000 RU/s of a container",
-        "a ticket; then cells, an account for each part of the users",
-        _posts_ru,
+        "… writes for new posts and counts",
+        "write the feed once a second instead of once per post",
+        lambda need, _: need.feed_write_ru / PARTITION_RU.value,
     ),
-    Limit("`users`: 1,000,000 RU/s of a container", "the same", _users_ru),
-    Limit("`leases`: 1,000,000 RU/s of a container", "longer lease intervals; cells", _leases_ru),
     Limit(
-        "renames: their query through every partition of `posts` costs as much as all the rest there",
-        "an index by user of where he commented and liked, fed by the posts feed",
+        "`posts`: 1,000,000 RU/s per container",
+        "a support ticket, then one account per group of users",
+        _container("posts"),
+    ),
+    Limit("`users`: 1,000,000 RU/s per container", "same as for `posts`", _container("users")),
+    Limit("`leases`: 1,000,000 RU/s per container", "longer lease intervals; several accounts", _container("leases")),
+    Limit(
+        "renames: cross-partition queries cost as much as everything else in `posts`",
+        "an index by user of the posts they commented on and liked, fed by the posts change feed",
         _rename_scan,
     ),
     Limit(
-        f"renames: that query, {LATENCY_MS} ms a partition, takes the function's 5 minutes",
-        "the same; or partitions in parallel",
+        f"renames: the query, {LATENCY_MS} ms per partition, takes the function's 5 minutes",
+        "the same index, or querying partitions in parallel",
         _rename_time,
     ),
-    Limit("Functions: 250 instances of 2 GB in a subscription and region", "a ticket; a CDN", _quota),
-    Limit("Functions: 1,000 instances of an app", "an app per cell", _instances),
     Limit(
-        "change feed of `posts`: changes of one physical partition",
+        "Functions: 250 instances of 2 GB per subscription and region",
+        "a support ticket; a CDN",
+        lambda need, _: need.instances / REGION_CORES.value,
+    ),
+    Limit(
+        "Functions: 1,000 instances per app",
+        "several apps",
+        lambda need, _: need.instances / APP_INSTANCES.value,
+    ),
+    Limit(
+        "change feed of `posts`: changes per physical partition",
         "none needed: partitions grow with the data",
         _change_feed,
     ),
@@ -119,7 +101,7 @@ LIMITS: Final = (
 
 @dataclass(frozen=True)
 class Reached:
-    """The share used at each size, and the users at which all of it is; None where that is beyond 100 billion."""
+    """The share used at each size, and the users that reach the limit (None: beyond 100 billion)."""
 
     limit: Limit
     used: tuple[float, ...]
@@ -127,7 +109,7 @@ class Reached:
 
 
 def reached(basis: Basis, sizes: Sequence[int]) -> list[Reached]:
-    """Every limit, the one that is reached first at the top."""
+    """Return every limit, sorted by the users that reach it."""
     needs = [demand(size, basis) for size in sizes]
     found = [
         Reached(limit, tuple(limit.used(need, basis) for need in needs), users_at(limit, basis)) for limit in LIMITS
@@ -136,7 +118,7 @@ def reached(basis: Basis, sizes: Sequence[int]) -> list[Reached]:
 
 
 def users_at(limit: Limit, basis: Basis) -> float | None:
-    """The fewest users at which it is reached, within a few percent; of a limit that more users only come nearer to."""
+    """Return the number of users that reaches the limit, within a few percent."""
     low, high = float(_LEAST), float(_MOST)
     if limit.used(demand(_MOST, basis), basis) < 1:
         return None

@@ -1,7 +1,7 @@
-"""The load that is assumed. Every number of it is an assumption and stands here alone; change it and run again.
+"""The assumed load. To change an assumption, edit it here and run again.
 
-What a user leaves behind is the article's: 5 to 50 posts, up to 25 comments and 100 likes for each, so 27.5, 12.5 and
-50 in the mean. It is spread evenly over `years`, which makes about one command per registered user and day.
+Data per user follows the article: 5 to 50 posts, up to 25 comments and 100 likes per post, so 27.5, 12.5 and 50 on
+average. Spread evenly over `years`, this is about one command per registered user and day.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ DAY_S: Final = 86_400
 YEAR_DAYS: Final = 365
 SIZES: Final = (100_000, 10_000_000, 1_000_000_000)
 
-# As bench/request_charges.py calls them.
+# Names as in bench/request_charges.py.
 CREATE_USER, RENAME, GET_USER = "C1 create a user", "C1 edit a user", "Q1 retrieve a user"
 CREATE_POST, EDIT_POST, GET_POST = "C2 create a post", "C2 edit a post", "Q2 retrieve a post"
 USER_POSTS, COMMENT, COMMENTS = "Q3 list a user's posts", "C3 create a comment", "Q4 list a post's comments"
@@ -22,7 +22,7 @@ LIKE, LIKES, FRONT_PAGE = "C4 like a post", "Q5 list a post's likes", "Q6 list t
 
 @dataclass(frozen=True)
 class Load:
-    """Rates are means over all registered users and over the day; the busiest second is `peak` times the mean."""
+    """Mean rates over all registered users and the whole day; the busiest second has `peak` times the mean."""
 
     years: float = 5.0
     posts_per_user: float = 27.5
@@ -42,13 +42,13 @@ class Load:
         }
     )
     peak: float = 3.0
-    # The highest second of an hour against the mean of that hour, for autoscale, which bills each hour's highest.
+    # Busiest second of an hour relative to the hour's mean. Autoscale bills each hour's maximum.
     peak_in_hour: float = 1.25
-    # Comments and likes come evenly over so long; a post is in the feed for the first part of it.
+    # Comments and likes arrive evenly over this period; a post is in the feed for its first part.
     answered_within_s: float = DAY_S
 
     def per_user(self) -> dict[str, float]:
-        """Commands of one user in `years`."""
+        """Commands per user over `years`."""
         posts = self.posts_per_user
         return {
             CREATE_USER: 1.0,
@@ -70,5 +70,5 @@ class Load:
         return {name: commands * self.reads_per_command * share for name, share in self.read_mix.items()}
 
     def share_in_feed(self, posts_per_s: float, feed_length: int) -> float:
-        """Of the comments and likes, those whose post is one of the newest `feed_length`."""
+        """Share of comments and likes whose post is one of the newest `feed_length`."""
         return min(1.0, feed_length / posts_per_s / self.answered_within_s)

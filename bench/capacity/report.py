@@ -1,4 +1,4 @@
-"""The tables of docs/scale.md."""
+"""The tables of docs/scale.md about numbers of users, and about the inputs."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bench.capacity.costs import bill
 from bench.capacity.demand import Basis, Demand, demand
-from bench.capacity.figures import number, people, percent, table
+from bench.capacity.formatting import number, people, percent, table
 from bench.capacity.limits import LIMITS, reached, users_at
 from bench.capacity.load import RENAME, SIZES, Load
-from bench.capacity.money import bill
-from bench.capacity.pace import BATCH, LATENCY_MS
-from bench.capacity.published import LIMITS as PUBLISHED_LIMITS
-from bench.capacity.published import PRICES, Published
+from bench.capacity.prices_and_limits import LIMITS as PUBLISHED_LIMITS
+from bench.capacity.prices_and_limits import PRICES, Published
+from bench.capacity.timings import BATCH, LATENCY_MS
 
 Section = list[str]
 _EDGES: Final = 200
 
 
 def size_tables(basis: Basis) -> list[Section]:
-    """What follows from the number of users."""
+    """Return the tables that follow from the number of users."""
     needs = [demand(size, basis) for size in SIZES]
     return [_first(basis), _remedies(basis), _containers(needs), _shape(needs, basis), _money(needs, basis)]
 
 
 def basis_tables(basis: Basis) -> list[Section]:
-    """What everything is computed from."""
+    """Return the tables of inputs."""
     return [_load(basis.load), _assumed(basis), _requests(basis), _reactions(basis), _measured(basis), _published()]
 
 
@@ -45,9 +45,9 @@ def _first(basis: Basis) -> Section:
         for one in reached(basis, SIZES)
     ]
     return [
-        "### Limits that the number of users reaches (modelled)",
+        "### Limits that grow with the number of users (modeled)",
         "",
-        "The share of each limit that the busiest second uses, and the number of users at which that is all of it.",
+        "The share of each limit used in the busiest second, and the number of users that reaches it.",
         "",
         *table(["limit", *_sizes(), "reached at", "remedy"], rows),
     ]
@@ -58,10 +58,10 @@ def _remedies(basis: Basis) -> Section:
     looking = replace(basis.assumed, looking_share=0.01)
     cached = replace(looking, cdn_edges=_EDGES)
     steps = [
-        ("as it is", basis.assumed),
-        ("and one batch in a hundred looks at the feed", looking),
-        (f"and a CDN whose {_EDGES} edges (assumption) ask once a second each", cached),
-        ("and 16 replicas of the feed", replace(cached, feed_replicas=16)),
+        ("today", basis.assumed),
+        ("plus: one batch in a hundred reads the feed", looking),
+        (f"plus: a CDN whose {_EDGES} edges (assumption) each send one request a second", cached),
+        ("plus: 16 replicas of the feed", replace(cached, feed_replicas=16)),
     ]
     rows = []
     for name, assumed in steps:
@@ -76,13 +76,12 @@ def _remedies(basis: Basis) -> Section:
                 number(need.feed_partition_ru),
             )
         )
-    head = ["the feed", "10,000 RU/s reached at", "looks", "front pages", "writes", "busiest partition, RU/s"]
+    head = ["remedies", "10,000 RU/s reached at", "reads by reactions", "front pages", "writes", "busiest partition"]
     return [
-        "### The feed's partition, remedy by remedy (modelled)",
+        "### The feed's partition with each remedy (modeled)",
         "",
-        f"The last four columns are RU/s at {people(SIZES[-1])} users. None of the remedies but the front page"
-        " kept for a"
-        " second in each process is built.",
+        f"The last four columns are RU/s at {people(SIZES[-1])} users. Only the front page cache, one second per"
+        " process, is implemented.",
         "",
         *table(head, rows),
     ]
@@ -92,7 +91,7 @@ def _containers(needs: Sequence[Demand]) -> Section:
     rows = []
     for need in needs:
         for name, one in need.containers.items():
-            partitions = "1, cannot be split" if name == "feed" else number(one.partitions)
+            partitions = "1 (cannot be split)" if name == "feed" else number(one.partitions)
             cells = (one.request_ru, one.reaction_ru, one.idle_ru, one.provisioned_ru, one.gb)
             share = "" if name == "feed" else number(one.share_ru)
             rows.append((people(need.users), f"`{name}`", *(number(cell) for cell in cells), partitions, share))
@@ -102,17 +101,16 @@ def _containers(needs: Sequence[Demand]) -> Section:
         "requests",
         "change feeds",
         "idle polls",
-        "to provision",
+        "provisioned",
         "GB",
         "partitions",
-        "each has",
+        "per partition",
     ]
     return [
-        "### Containers (modelled)",
+        "### Containers (modeled)",
         "",
-        "RU/s in the busiest second; GB at the end of the five years, with the assumed index; the least number"
-        " of physical"
-        " partitions for both. 'Each has' is what one physical partition gets of the throughput, in RU/s.",
+        "RU/s in the busiest second; GB after five years, including the assumed index; the minimum number of physical"
+        " partitions for both, and the RU/s that each of them gets.",
         "",
         *table(head, rows),
     ]
@@ -123,26 +121,26 @@ def _shape(needs: Sequence[Demand], basis: Basis) -> Section:
         return (name, *(number(cell) for cell in cells))
 
     rows = [
-        row("HTTP requests a second", [need.http_requests for need in needs]),
+        row("HTTP requests per second", [need.http_requests for need in needs]),
         row("instances for HTTP", [need.http_instances for need in needs]),
         row("instances for the change feeds", [need.trigger_instances for need in needs]),
         row("leases", [sum(need.containers[name].partitions for name in ("posts", "users")) for need in needs]),
-        row("changes of `posts` a second", [need.posts_feed.changes for need in needs]),
-        row("batches of `posts` a second", [need.posts_feed.batches for need in needs]),
-        row("changes in a batch", [need.posts_feed.changes / need.posts_feed.batches for need in needs]),
+        row("changes of `posts` per second", [need.posts_feed.changes for need in needs]),
+        row("batches of `posts` per second", [need.posts_feed.batches for need in needs]),
+        row("changes per batch", [need.posts_feed.changes / need.posts_feed.batches for need in needs]),
         row(
-            "changes a second of one partition of `posts`",
+            "changes per second and partition of `posts`",
             [need.posts_feed.changes / need.containers["posts"].partitions for need in needs],
         ),
         row(
-            f"… of what one lease carries here ({LATENCY_MS} ms answers)",
-            [basis.pace.spread_changes_per_s] * len(needs),
+            f"… capacity of a lease here ({LATENCY_MS} ms responses)",
+            [basis.timings.spread_changes_per_s] * len(needs),
         ),
-        row("renames a second", [basis.load.commands_per_s(need.users)[RENAME] * basis.load.peak for need in needs]),
-        row("RU/s of their queries through all partitions", [need.rename_scan_ru for need in needs]),
+        row("renames per second", [basis.load.commands_per_s(need.users)[RENAME] * basis.load.peak for need in needs]),
+        row("RU/s of their cross-partition queries", [need.rename_scan_ru for need in needs]),
     ]
     return [
-        "### Functions and change feeds (modelled; instances and what a lease carries are estimates)",
+        "### Functions and change feeds (modeled; instances and lease capacity are estimates)",
         "",
         *table(["busiest second", *_sizes()], rows),
     ]
@@ -155,49 +153,48 @@ def _money(needs: Sequence[Demand], basis: Basis) -> Section:
         ("throughput, autoscale instead", *(number(one.autoscale) for one in bills)),
         ("storage", *(number(one.storage) for one in bills)),
         ("functions", *(number(one.functions) for one in bills)),
-        ("all, with the cheaper throughput", *(number(one.total) for one in bills)),
+        ("total, with the cheaper throughput", *(number(one.total) for one in bills)),
         (
-            "for a thousand users",
+            "per thousand users",
             *(number(one.total / need.users * 1000) for one, need in zip(bills, needs, strict=True)),
         ),
     ]
     return [
-        "### Dollars a month (modelled, at published list prices)",
+        "### Cost in dollars per month (modeled, at published list prices)",
         "",
-        "One region. Without network, CDN, monitoring, backup, support, free grants and discounts. Beyond the"
-        " limits above it"
-        " is arithmetic, not an offer.",
+        "One region, without network, CDN, monitoring, backup, support, free grants and discounts. Beyond the limits"
+        " above, these figures are arithmetic only.",
         "",
-        *table(["", *_sizes()], rows),
+        *table(["item", *_sizes()], rows),
     ]
 
 
 def _load(load: Load) -> Section:
     rows = [
-        ("time over which the data came together", f"{number(load.years)} years"),
-        ("posts of a user; comments and likes of a post", "27.5; 12.5 and 50: the article's means"),
-        ("edits of a post; renames of a user", f"{load.edits_per_post}; {load.renames_per_user}, in all the years"),
-        ("commands of a user and day", number(sum(load.commands_per_s(86_400).values()))),
-        ("queries for each command", number(load.reads_per_command)),
-        ("busiest second, against the mean", number(load.peak)),
-        ("highest second of an hour, against the hour's mean", number(load.peak_in_hour)),
-        ("comments and likes of a post come, evenly, within", "a day"),
+        ("period over which the data accumulates", f"{number(load.years)} years"),
+        ("posts per user; comments and likes per post", "27.5; 12.5 and 50 (the article's means)"),
+        ("edits per post; renames per user", f"{load.edits_per_post}; {load.renames_per_user}, over all years"),
+        ("commands per user and day", number(sum(load.commands_per_s(86_400).values()))),
+        ("queries per command", number(load.reads_per_command)),
+        ("busiest second relative to the mean", number(load.peak)),
+        ("busiest second of an hour relative to the hour's mean", number(load.peak_in_hour)),
+        ("comments and likes of a post arrive evenly within", "a day"),
         *((f"queries: {name}", percent(share)) for name, share in load.read_mix.items()),
     ]
     commands = load.per_user()
     shares = [(f"commands: {name}", percent(count / sum(commands.values()))) for name, count in commands.items()]
-    return ["### The load (assumptions: bench/capacity/load.py)", "", *table(["", ""], rows + shares)]
+    return ["### Load (assumptions: bench/capacity/load.py)", "", *table(["assumption", "value"], rows + shares)]
 
 
 def _assumed(basis: Basis) -> Section:
     assumed = basis.assumed
     rows = [
-        ("index beside the items", percent(assumed.index_share)),
-        ("of throughput and processors, used in the busiest second", percent(assumed.used_share)),
-        ("processor time on Azure against the local host", f"× {number(assumed.platform)}"),
-        ("leases that an instance holds at most", number(assumed.leases_an_instance)),
+        ("index size relative to the items", percent(assumed.index_share)),
+        ("utilization of throughput and CPU in the busiest second", percent(assumed.used_share)),
+        ("CPU time on Azure relative to the local host", f"× {number(assumed.platform)}"),
+        ("leases per instance, at most", number(assumed.leases_an_instance)),
     ]
-    return ["### Other assumptions (bench/capacity/demand.py)", "", *table(["", ""], rows)]
+    return ["### Other assumptions (bench/capacity/demand.py)", "", *table(["assumption", "value"], rows)]
 
 
 def _requests(basis: Basis) -> Section:
@@ -206,9 +203,9 @@ def _requests(basis: Basis) -> Section:
         for name, charges in basis.measured.requests.items()
     ]
     return [
-        "### Requests, RU (measured, charges modelled by the emulator, profile service-2026)",
+        "### Requests, RU (charges modeled by the emulator, profile service-2026)",
         "",
-        "The author of a command is read, not remembered.",
+        "The user of a command is read, not cached.",
         "",
         *table(["request", "`users`", "`posts`", "`feed`"], rows),
     ]
@@ -216,21 +213,20 @@ def _requests(basis: Basis) -> Section:
 
 def _reactions(basis: Basis) -> Section:
     rows = []
-    costs = basis.measured.reactions | {"a rename, with its items": basis.measured.rename}
+    costs = basis.measured.reactions | {"rename, per item": basis.measured.rename}
     for name, cost in costs.items():
         parts = (*cost.fixed.parts()[:3], *cost.each.parts()[:3])
         rows.append((name, *(f"{abs(part):.2f}" for part in parts)))
     head = [
-        "what the change feeds do after",
-        *(f"{when}, `{name}`" for when in ("a batch", "each") for name in _PLACES),
+        "after",
+        *(f"{when}, `{name}`" for when in ("per batch", "per command") for name in _PLACES),
     ]
     return [
-        "### Change feeds, RU (measured, charges modelled)",
+        "### Change feeds, RU (charges modeled by the emulator)",
         "",
-        "A line through batches of one and of twenty: what a batch costs by itself, and each command in it. The"
-        " reading of the"
-        " feeds is included, idle polls are not. A rename's batch is the query through 16 partitions and the names; its"
-        " 'each' is an item.",
+        "The charge of a batch and of each command in it, from a line through batches of one and of twenty commands."
+        " Reads of the change feeds are included, idle polls are not. For a rename, the batch is the query of 16"
+        " partitions plus the usernames, and each command is one item.",
         "",
         *table(head, rows),
     ]
@@ -240,25 +236,25 @@ _PLACES = ("users", "posts", "feed")
 
 
 def _measured(basis: Basis) -> Section:
-    measured, pace = basis.measured, basis.pace
+    measured, timings = basis.measured, basis.timings
     sizes = ", ".join(f"{kind} {size:.2f}" for kind, size in measured.sizes_kb.items())
     rows = [
         ("items, KB of JSON", sizes, "measured"),
-        ("a query through `posts`, RU for each physical partition", f"{measured.scanned_ru:.2f}", "modelled"),
-        ("a lease's checkpoint or renewal, RU", f"{measured.lease_write_ru:.2f}", "modelled"),
-        ("an idle poll, RU", f"{measured.poll_ru:.2f}", "modelled"),
-        (f"a batch of {BATCH} changes: 50 likes of 50 posts, s", f"{pace.spread_s:.3f}", "measured"),
-        (f"a batch of {BATCH} changes: 99 likes of one post, s", f"{pace.hot_s:.3f}", "measured"),
-        ("processor time of a change, ms", f"{pace.change_cpu_s * 1000:.2f}", "measured"),
-        ("processor time of a Q2 on the local host, ms", f"{pace.request_cpu_s * 1000:.2f}", "measured"),
+        ("cross-partition query of `posts`, RU per physical partition", f"{measured.scanned_ru:.2f}", "modeled"),
+        ("checkpoint or renewal of a lease, RU", f"{measured.lease_write_ru:.2f}", "modeled"),
+        ("idle poll, RU", f"{measured.poll_ru:.2f}", "modeled"),
+        (f"batch of {BATCH} changes: 50 likes of 50 posts, s", f"{timings.spread_s:.3f}", "measured"),
+        (f"batch of {BATCH} changes: 99 likes of one post, s", f"{timings.hot_s:.3f}", "measured"),
+        ("CPU time of a change, ms", f"{timings.change_cpu_s * 1000:.2f}", "measured"),
+        ("CPU time of a Q2 on the local host, ms", f"{timings.request_cpu_s * 1000:.2f}", "measured"),
     ]
     return [
         "### Sizes and times",
         "",
-        f"Answers delayed by {LATENCY_MS} ms; the fastest of nine batches. For any other machine the times are"
-        " estimates.",
+        f"Responses are delayed by {LATENCY_MS} ms; batch times are the fastest of nine. For other machines the times"
+        " are estimates.",
         "",
-        *table(["", "", ""], rows),
+        *table(["figure", "value", "kind"], rows),
     ]
 
 
@@ -269,9 +265,9 @@ def _published() -> Section:
     return [
         "### Prices and limits (published)",
         "",
-        "Looked up on 2026-11-21 in stored copies of these pages, not live.",
+        "Looked up on 2026-11-21 in stored copies of these pages.",
         "",
-        *table(["", "", "source", "as of"], [row(one) for one in (*PRICES, *PUBLISHED_LIMITS)]),
+        *table(["item", "value", "source", "as of"], [row(one) for one in (*PRICES, *PUBLISHED_LIMITS)]),
     ]
 
 

@@ -1,1 +1,1 @@
-"""One file per question; each answers with findings."""
+"""The measures of bench.local_stack, one file each."""

@@ -1,4 +1,4 @@
-"""createComment, one stored procedure, against the two plain writes that it stands for."""
+"""Compare the createComment stored procedure with the two plain writes that it replaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.blog_items import comment, posts_items
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import Action, Times, in_turn
@@ -18,14 +18,14 @@ from shared.cosmos import Container
 
 _DATABASE: Final = "blog"
 _WARM_UP: Final = 25
-# After a script its process prepares for the next one. In turns that would fall on the plain writes; so
-# scripts follow scripts, once at once and once with time in between, as comments come in earnest.
+# A script process prepares for the next script after each run, which would slow down the plain writes in between.
+# So scripts run in blocks, once without pauses and once with pauses as in real use.
 _BLOCK: Final = 25
 _PAUSE_S: Final = 0.01
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """Both add a comment and count it on its post, through the SDK on a durable emulator."""
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
+    """Add comments and count them on their posts through the SDK, on a durable emulator."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "comments"))
         await provision(server.settings(_DATABASE))
@@ -38,12 +38,12 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
         at_once = await in_turn(actions, sizes.repetitions, warm_up=_WARM_UP, block=_BLOCK)
         later = {name: _later(action, sizes.repetitions + _WARM_UP + _BLOCK) for name, action in actions.items()}
         apart = await in_turn(later, sizes.repetitions, warm_up=_WARM_UP, block=_BLOCK, pause_s=_PAUSE_S)
-    return [_finding("one right after another", at_once), _finding(f"{_PAUSE_S * 1000:.0f} ms apart", apart)]
+    return [_finding("without pauses", at_once), _finding(f"{_PAUSE_S * 1000:.0f} ms apart", apart)]
 
 
-def _finding(how: str, times: Mapping[str, Times]) -> Finding:
-    return Finding.at_most(
-        f"createComment by its stored procedure, p50, {how}, against two plain writes",
+def _finding(how: str, times: Mapping[str, Times]) -> TargetResult:
+    return TargetResult.at_most(
+        f"createComment stored procedure, p50, {how}, against two plain writes",
         1,
         times["script"].p50_ms / times["writes"].p50_ms,
         "×",
@@ -52,7 +52,7 @@ def _finding(how: str, times: Mapping[str, Times]) -> Finding:
 
 
 def _later(action: Action, start: int) -> Action:
-    """The action with numbers that were not used yet."""
+    """Shift the action's numbers to unused ones."""
     return lambda number: action(start + number)
 
 

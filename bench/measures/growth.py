@@ -1,7 +1,7 @@
-"""The blog's requests among very many items against the same requests among few.
+"""Compare the blog's requests on a large container with the same requests on a small one.
 
-The requests are the blog's own functions, so their texts and the containers' policies are those that it runs with. Each
-finds equally many items in both databases, in logical partitions all over the container.
+The requests are the app's own functions. Each returns equally many items from both databases, from logical partitions
+across the container.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.blog_items import GROUP, post_id, user_id
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import Action, BenchmarkError, in_turn
@@ -28,15 +28,15 @@ LARGE: Final = "large"
 _TARGET: Final = 1.3
 _WARM_UP: Final = 30
 _PAGE: Final = 20
-# A place in the middle of the comments of every post, whose dates are seconds of one hour.
+# A cursor in the middle of every post's comments.
 _MIDDLE: Final = Cursor("2020-01-01T00:00:40.000Z", "comment-0000040")
-# A prime: as a stride it visits all logical partitions, neighbours far apart.
+# A prime stride visits all logical partitions in scattered order.
 _STRIDE: Final = 7919
 Request = Callable[[Blog, int], Awaitable[object]]
 
 
-async def measure(sizes: Sizes, data_dir: Path) -> list[Finding]:
-    """A finding for each request; a process that has just started on `data_dir` serves both databases."""
+async def measure(sizes: Sizes, data_dir: Path) -> list[TargetResult]:
+    """Measure each request; a new emulator process on `data_dir` serves both databases."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
@@ -44,12 +44,12 @@ async def measure(sizes: Sizes, data_dir: Path) -> list[Finding]:
         return [await _finding(name, request, blogs, sizes) for name, request in _requests(sizes).items()]
 
 
-async def _finding(name: str, request: Request, blogs: dict[str, Blog], sizes: Sizes) -> Finding:
+async def _finding(name: str, request: Request, blogs: dict[str, Blog], sizes: Sizes) -> TargetResult:
     groups = {SMALL: sizes.small // GROUP, LARGE: (sizes.large - sizes.busy) // GROUP}
     actions = {database: _action(request, blog, groups[database]) for database, blog in blogs.items()}
     times = await in_turn(actions, sizes.repetitions, warm_up=_WARM_UP)
-    return Finding.at_most(
-        f"{name}, p50, with {sizes.large:,} items in the container against {sizes.small:,}",
+    return TargetResult.at_most(
+        f"{name}, p50, {sizes.large:,} items in the container against {sizes.small:,}",
         _TARGET,
         times[LARGE].p50_ms / times[SMALL].p50_ms,
         "×",
@@ -58,12 +58,12 @@ async def _finding(name: str, request: Request, blogs: dict[str, Blog], sizes: S
 
 
 def _action(request: Request, blog: Blog, groups: int) -> Action:
-    # The first post is left out: in the large database it has more comments than the others.
+    # Skip the first post, which has more comments in the large database.
     return lambda number: request(blog, 1 + number * _STRIDE % (groups - 1))
 
 
 def _requests(sizes: Sizes) -> dict[str, Request]:
-    """By name. What each is given is the number of a user or a post."""
+    """Return the requests by name. Each receives the number of a user or post."""
 
     async def q2(blog: Blog, number: int) -> None:
         await get_post(blog.posts, post_id(number))
@@ -89,13 +89,13 @@ def _requests(sizes: Sizes) -> dict[str, Request]:
             raise BenchmarkError(f"the feed has {len(recent)} posts")
 
     return {
-        "point read (Q2)": q2,
+        "Q2, a post (point read)": q2,
         "Q3, a user's posts": q3,
         "Q4, a post's comments": q4,
-        "Q4, a page further down": q4_continued,
+        "Q4, a later page": q4_continued,
         f"Q4 of a post with {sizes.busy:,} comments": q4_busy,
         "Q5, a post's likes": q5,
-        "Q6, the front page, one logical partition": q6,
+        "Q6, the front page (one logical partition)": q6,
     }
 
 

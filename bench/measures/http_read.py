@@ -1,4 +1,4 @@
-"""Q2, a post over HTTP from the app on the Functions host, against the SDK's point read that it is made of."""
+"""Compare Q2 over HTTP through the Functions host with the SDK's point read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 import aiohttp
 
 from bench.blog_items import posts_items
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator, functions_host
 from bench.sizes import Sizes
 from bench.timing import in_turn
@@ -21,8 +21,8 @@ _DATABASE: Final = "blog"
 _WARM_UP: Final = 50
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """The app listens to its change feeds meanwhile, as it does in earnest."""
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
+    """Measure both while the app listens to its change feeds."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "http"))
         settings = server.settings(_DATABASE)
@@ -44,8 +44,8 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
 
         times = await in_turn({"http": over_http, "sdk": by_sdk}, sizes.repetitions, warm_up=_WARM_UP)
     return [
-        Finding.at_most(
-            "Q2 over HTTP through the Functions host, p50, against the bare point read of the SDK",
+        TargetResult.at_most(
+            "Q2 over HTTP through the Functions host, p50, against the SDK's point read",
             _TARGET,
             times["http"].p50_ms / times["sdk"].p50_ms,
             "×",

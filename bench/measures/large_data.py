@@ -1,7 +1,6 @@
-"""A million items in a container: how fast they come in, what a request costs among them, how soon the emulator starts
-on them, and its memory.
+"""Measure import, requests, startup and memory with a million items per container.
 
-One data directory with the blog's containers and policies twice, few items in the one database and many in the other.
+One data directory holds the blog's containers twice, in a small and a large database.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Final
 from bench.blog_items import feed_items, posts_items, users_items
 from bench.loading import import_items, write_lines
 from bench.measures import growth, process
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import emulator
 from bench.sizes import Sizes
 from management.provision import provision
@@ -23,19 +22,19 @@ from shared.models.base import Item
 _PER_SECOND: Final = 10_000
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """All of it, on one data directory, which is filled first."""
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
+    """Fill one data directory and run all measures on it."""
     data_dir = directory / "data"
     async with emulator(data_dir) as server:
         for database in (growth.SMALL, growth.LARGE):
             await provision(server.settings(database))
     rate = await _fill(sizes, directory, data_dir)
-    loaded = Finding(
-        f"import of {sizes.large:,} items into a container with the blog's policy",
-        f"at least {_PER_SECOND:,} a second",
-        f"{rate:,.0f} a second",
+    loaded = TargetResult(
+        f"import of {sizes.large:,} items into a container with the blog's indexing policy",
+        f"at least {_PER_SECOND:,}/s",
+        f"{rate:,.0f}/s",
         rate >= _PER_SECOND,
-        "the whole process, its start included",
+        "the whole process, including its start",
     )
     return [
         loaded,
@@ -46,7 +45,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
 
 
 async def _fill(sizes: Sizes, directory: Path, data_dir: Path) -> float:
-    """Fills both databases. Returns the items a second of the last import, that of the large `posts`."""
+    """Fill both databases; return the items per second of the last import, the large `posts`."""
     rate = 0.0
     for database, container, items in _contents(sizes):
         file = directory / "items.jsonl"

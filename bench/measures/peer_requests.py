@@ -1,4 +1,4 @@
-"""Create, point read and a query of one logical partition, through the Python SDK, against the peer from npm."""
+"""Compare create, point read and single-partition query through the Python SDK with the peer from npm."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, Final
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy
 
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import Server, connect, emulator, peer
 from bench.sizes import Sizes
 from bench.timing import Action, Times, exhaust, in_turn
 
 _ITEMS: Final = 1000
-_KEYS: Final = 50  # twenty items in each, of which the query finds half
+_KEYS: Final = 50  # 20 items each, of which the query returns half
 _WARM_UP: Final = 30
 _QUERY: Final = "SELECT * FROM c WHERE c.pk = @pk AND c.place >= 10"
-# As its command line serves; and over plain HTTP on connections that stay open, an option for those who embed it.
+# "Shipped" is what its command line starts; "fastest" uses an option for embedding it.
 _SHIPPED: Final = "the peer as shipped (HTTPS, a connection each)"
 _FASTEST: Final = "the peer at its fastest (HTTP, connections kept)"
 _PEERS: Final = (_SHIPPED, _FASTEST)
 _OURS: Final = ("durable", "in memory")
 
 
-async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
-    """A finding for each request and each way of keeping the data."""
+async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
+    """Measure each request for each storage mode and peer mode."""
     async with AsyncExitStack() as stack:
         servers: dict[str, Server] = {
             "durable": await stack.enter_async_context(emulator(directory / "durable")),
@@ -41,7 +41,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
             "point read": {name: _read(container) for name, container in containers.items()},
             "query of one partition": {name: _query(container) for name, container in containers.items()},
         }
-        # The query comes before the creates: it must meet the same thousand items everywhere.
+        # The query runs before the creates, so that it finds the same items everywhere.
         return [
             _finding(request, where, peer_mode, times)
             for request in ("query of one partition", "point read", "create")
@@ -51,10 +51,10 @@ async def measure(sizes: Sizes, directory: Path) -> list[Finding]:
         ]
 
 
-def _finding(request: str, where: str, peer_mode: str, times: Mapping[str, Times]) -> Finding:
+def _finding(request: str, where: str, peer_mode: str, times: Mapping[str, Times]) -> TargetResult:
     ours, theirs = times[where].p50_ms, times[peer_mode].p50_ms
     must_be_faster = request.startswith("query")
-    return Finding(
+    return TargetResult(
         measure=f"{request} through the SDK, p50, {where}, against {peer_mode}",
         target="below 1×" if must_be_faster else "at most 1×",
         figure=f"{ours / theirs:.2f}×",

@@ -1,4 +1,4 @@
-"""The emulator's process: how soon it answers after its start, and its resident memory."""
+"""Measure the emulator's startup time and resident memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from azure.cosmos.aio import CosmosClient
 
 from bench.blog_items import GROUP, post_id, user_id
 from bench.measures.growth import LARGE
-from bench.report import Finding
+from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import exhaust
@@ -25,24 +25,26 @@ _EMPTY_S: Final = 1.0
 _LARGE_S: Final = 2.0
 _MEMORY_MB: Final = 300.0
 _REQUESTS: Final = 2000
-_SERVING_S: Final = 60.0  # then the figure stands with fewer requests
+_SERVING_S: Final = 60.0  # after that, fewer requests count
 
 
-async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[Finding]:
-    """From the start of the process to the end of the SDK's first request: the account of an empty one, a post of a
-    large one. The median of several starts; the files may be in the system's cache."""
+async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[TargetResult]:
+    """Measure the time from process start to the first SDK response: an empty account, and a post in a large one.
+
+    Returns medians. The files may be in the operating system's cache.
+    """
     empty = [await _seconds_to_answer(directory / f"empty-{number}", read=False) for number in range(sizes.runs)]
     large = [await _seconds_to_answer(data_dir, read=True) for _ in range(sizes.runs)]
     gigabytes = _bytes_in(data_dir) / 1e9
     return [
-        _start("start to first answer, empty", _EMPTY_S, empty),
-        _start(f"start to first answer, {gigabytes:.1f} GB of data", _LARGE_S, large),
+        _start("start to first response, no data", _EMPTY_S, empty),
+        _start(f"start to first response, {gigabytes:.1f} GB of data", _LARGE_S, large),
     ]
 
 
-def _start(measure: str, limit_s: float, seconds: list[float]) -> Finding:
+def _start(measure: str, limit_s: float, seconds: list[float]) -> TargetResult:
     detail = f"{min(seconds):.2f} to {max(seconds):.2f} s in {len(seconds)} starts"
-    return Finding.at_most(measure, limit_s, statistics.median(seconds), " s", detail)
+    return TargetResult.at_most(measure, limit_s, statistics.median(seconds), " s", detail)
 
 
 async def _seconds_to_answer(data_dir: Path, *, read: bool) -> float:
@@ -57,24 +59,24 @@ def _bytes_in(directory: Path) -> int:
     return sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
 
 
-async def memory(sizes: Sizes, data_dir: Path) -> Finding:
-    """The most that was resident while a fresh process served reads, lists and a whole logical partition in pages."""
+async def memory(sizes: Sizes, data_dir: Path) -> TargetResult:
+    """Measure the peak resident memory of a new process while it serves reads, lists and a large partition."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
         served = await _serve(client, sizes)
         now, most = server.memory_bytes()
-    return Finding.at_most(
-        f"resident memory with {sizes.large:,} items of about 500 bytes in each of three containers",
+    return TargetResult.at_most(
+        f"peak resident memory, {sizes.large:,} items of about 500 bytes in each of three containers",
         _MEMORY_MB,
         most / 1e6,
         " MB",
-        f"the most so far; at the end {now / 1e6:.0f} MB; after {served:,} reads and lists all over the data",
+        f"{now / 1e6:.0f} MB at the end, after {served:,} reads and lists across all data",
     )
 
 
 async def _serve(client: CosmosClient, sizes: Sizes) -> int:
-    """Returns the number of requests, the last of which reads a whole large logical partition in pages."""
+    """Send requests, the last of which reads a whole large logical partition; return their number."""
     blog = await open_blog(client, LARGE)
     posts = (sizes.large - sizes.busy) // GROUP
     served = 0
@@ -82,7 +84,7 @@ async def _serve(client: CosmosClient, sizes: Sizes) -> int:
     for number in range(_REQUESTS // 4):
         if time.perf_counter() > deadline:
             break
-        place = number * 7919 % posts  # all over the container, in no order
+        place = number * 7919 % posts  # scattered across the container
         await get_post(blog.posts, post_id(place))
         await list_comments(blog.posts, post_id(place), limit=20, cursor=None)
         await list_posts_of_user(blog.users, user_id(place), limit=20, cursor=None)

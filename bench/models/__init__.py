@@ -1,2 +1,1 @@
-"""The article's three models and this project's own, behind one interface of the article's ten requests, and what each
-of them costs: `python -m bench.models`."""
+"""Compare the costs of the article's three data models with this project's: `python -m bench.models`."""

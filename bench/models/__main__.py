@@ -1,8 +1,7 @@
-"""What the article's three models and this project's cost, side by side: `python -m bench.models`.
+"""Compare the costs of the article's three data models with this project's: `python -m bench.models`.
 
-On the emulator it measures all parts, or those named with --only; --write keeps them in docs/benchmarks beside what
-earlier runs have measured of the other parts. With --endpoint it measures the ten requests on an account, in databases
-of its own, which it deletes afterwards.
+Runs all parts on the emulator, or only those given with --only. --write updates the results of these parts in
+docs/benchmarks. With --endpoint, measures the ten requests on that account in temporary databases.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _QUICK: Final[dict[str, Any]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; 1 when something could not be measured."""
+    """Print the report; return 1 if a measurement failed."""
     given = sys.argv[1:] if arguments is None else arguments
     options = _parse(given)
     command = shlex.join(["python", "-m", "bench.models", *_without_key(given)])
@@ -61,12 +60,12 @@ async def _run(options: Options, command: str) -> Results:
             found = await measure(options, Path(directory))
         circumstances = [*machine(), f"load average before {load:.1f}"]
         setattr(results, name, found(conditions(command, started, circumstances)))
-        publish(results, options.write)  # after each part: a whole run takes most of an hour
+        publish(results, options.write)  # after each part, because a full run takes up to an hour
     return results
 
 
 def _without_key(arguments: Sequence[str]) -> list[str]:
-    """The arguments as they may be published."""
+    """Hide endpoint and key, for publication."""
     hidden = ("--key", "--endpoint")
     shown = []
     for number, argument in enumerate(arguments):
@@ -81,18 +80,18 @@ def _without_key(arguments: Sequence[str]) -> list[str]:
 
 def _parse(arguments: Sequence[str]) -> Options:
     parser = argparse.ArgumentParser(prog="python -m bench.models", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--only", choices=PARTS, action="append", help="measure this part only; may be repeated")
-    parser.add_argument("--users", type=int, default=100, help="of the ten requests; the article's ratio of the rest")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--repetitions", type=int, default=60, help="of each request that is timed")
-    parser.add_argument("--quick", action="store_true", help="small sizes, for a look while developing")
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure only this part (repeatable)")
+    parser.add_argument("--users", type=int, default=100, help="users in the ten requests (default: 100)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the generated data (default: 1)")
+    parser.add_argument("--repetitions", type=int, default=60, help="samples per timed request (default: 60)")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, for development")
     parser.add_argument(
-        "--write", type=Path, nargs="?", const=_DIRECTORY, metavar="DIR", help="keep the results, in docs/benchmarks"
+        "--write", type=Path, nargs="?", const=_DIRECTORY, metavar="DIR", help="write the results to docs/benchmarks"
     )
-    parser.add_argument("--directory", type=Path, help="where the data lie meanwhile (some GB); else the system's")
-    parser.add_argument("--endpoint", help="measure the ten requests on this account instead")
-    parser.add_argument("--key", help="its key; without one, the identity of the process signs in")
-    parser.add_argument("--throughput", type=int, help="RU/s of each of the four databases made there")
+    parser.add_argument("--directory", type=Path, help="directory for temporary data (several GB)")
+    parser.add_argument("--endpoint", help="measure the ten requests on this account")
+    parser.add_argument("--key", help="account key (default: the identity of the process)")
+    parser.add_argument("--throughput", type=int, help="RU/s of each of the four databases created on the account")
     given = parser.parse_args(arguments)
     options = Options(
         parts=given.only or list(PARTS),

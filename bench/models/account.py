@@ -1,4 +1,4 @@
-"""The ten requests on an account that is there: any emulator, or the service, whose charges are its own."""
+"""Measure the ten requests on an existing account: an emulator, or the service with its own charges."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.models.interface import Model
 from bench.models.loading import database_of, send_model
-from bench.models.measuring import Costs, measure_reads, measure_writes
 from bench.models.observation import observed_client
 from bench.models.plan import ArticlePlan
-from bench.models.stage import stage
-from bench.models.this import This, ThisByProcedures
+from bench.models.project_model import ProjectModel, ProjectModelWithProcedures
+from bench.models.request_costs import Costs, measure_reads, measure_writes
+from bench.models.running_models import running_models
 from bench.timing import BenchmarkError
 from shared.containers import POSTS
 from shared.settings import Settings
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The costs, and the physical partitions of `posts`."""
+class AccountCosts:
+    """Costs of the requests and the number of physical partitions of `posts`."""
 
     costs: Costs
     partitions: int
 
 
-async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Measured:
-    """All requests on models that hold the plan; first the reads, which the writes would change."""
+async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> AccountCosts:
+    """Measure all requests, reads first, because writes change the data."""
     costs = await measure_reads(models, plan, repetitions)
-    both_ways = [ThisByProcedures(model.database) for model in models if isinstance(model, This)]
+    both_ways = [ProjectModelWithProcedures(model.database) for model in models if isinstance(model, ProjectModel)]
     costs |= await measure_writes([*models, *both_ways], plan, repetitions)
     posts = models[0].database.get_container_client(POSTS)
-    return Measured(costs, len(await read_partitions(posts)))
+    return AccountCosts(costs, len(await read_partitions(posts)))
 
 
 async def measure_account(
     kinds: Sequence[type[Model]], configuration: Settings, plan: ArticlePlan, repetitions: int, throughput: int | None
-) -> Measured:
-    """Make a database for each model, with `throughput` RU/s each, load it through the SDK, measure, and delete it.
+) -> AccountCosts:
+    """Create and load a database per model, measure, and delete the databases.
 
-    Raises BenchmarkError where one of them is there already: it is not this benchmark's to delete.
+    `throughput` is in RU/s per database. Raises BenchmarkError if one of the databases already exists.
     """
     async with observed_client(configuration) as client:
         await _refuse_present(client, kinds)
@@ -51,7 +51,7 @@ async def measure_account(
                 own = replace(configuration, database=database_of(kind))
                 await kind.provision(client, own, throughput=throughput)
                 await send_model(kind, plan, client, own)
-            async with stage(kinds, configuration) as models:
+            async with running_models(kinds, configuration) as models:
                 return await measure_here(models, plan, repetitions)
         finally:
             await _delete(client, kinds)
@@ -60,7 +60,7 @@ async def measure_account(
 async def _refuse_present(client: CosmosClient, kinds: Sequence[type[Model]]) -> None:
     present = {str(database["id"]) async for database in client.list_databases()}
     if taken := sorted(present & set(map(database_of, kinds))):
-        raise BenchmarkError(f"the account has {', '.join(taken)} already; delete what an earlier run left first")
+        raise BenchmarkError(f"the account already has {', '.join(taken)}; delete leftovers of an earlier run first")
 
 
 async def _delete(client: CosmosClient, kinds: Sequence[type[Model]]) -> None:

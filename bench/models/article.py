@@ -1,7 +1,7 @@
-"""What the article measured, in 2019, on 100,000 users.
+"""The article's measurements of 2019, with 100,000 users.
 
-learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. Its V3 repeats most of V2's figures, and V2 some of
-V1's: of the thirty, nineteen are different measurements.
+learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. V3 repeats most of V2's figures and V2 some of V1's:
+nineteen of the thirty are distinct.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Figure:
-    """One cell of its table."""
+    """One cell of the article's table."""
 
     latency_ms: float
     charge_ru: float
@@ -42,12 +42,12 @@ ARTICLE: Final[dict[str, dict[str, Figure]]] = {
     "Q5": {"V1": Figure(59, 58.92), "V2": Figure(4, 8.92), "V3": Figure(4, 8.92)},
     "Q6": {"V1": Figure(306, 2063.54), "V2": Figure(83, 532.33), "V3": Figure(9, 16.97)},
 }
-# Where the article's own figure contradicts what is published elsewhere of the same operations.
+# Figures that contradict published charges of the same operations.
 UNEXPLAINED: Final = {
-    ("C2", "V2"): "the article repeats V1's figure although the post has three properties more",
+    ("C2", "V2"): "the article repeats V1's figure although the post has three more properties",
     ("C2", "V3"): "as V2",
-    ("C1", "V3"): "the article repeats V1's figure although the user has two properties more and another key",
-    ("C3", "V2"): "script: no published price explains so little; the profile charges 53 % of its writes to come near",
+    ("C1", "V3"): "the article repeats V1's figure although the user has two more properties and a different key",
+    ("C3", "V2"): "script: lower than any published charges explain; the profile charges 53 % of its writes",
     ("C3", "V3"): "as V2",
     ("C4", "V2"): "script: as C3",
     ("C4", "V3"): "as V2",

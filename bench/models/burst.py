@@ -1,8 +1,8 @@
-"""What one like and one comment cost under a burst, with everything that the change feeds do about them afterwards.
+"""Measure one like and one comment in a burst, including the work of the change feeds.
 
-Fifty clients like, then comment on, five posts, each as fast as it gets its answers, which the emulator holds back like
-a network. The change feeds are followed meanwhile (bench/models/following.py) and to their end. All clients are tasks
-of this process, as the requests of one Functions instance are.
+Fifty clients like, then comment on, five posts as fast as they get responses, which the emulator delays like a network.
+The change feeds are followed during the burst and to their end. All clients are tasks of this process, like the
+requests of one Functions instance.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench.models.following import Following
-from bench.models.interface import Model, Post, User
+from bench.models.change_feeds import ChangeFeedFollower
+from bench.models.interface import Model, PostView, UserView
 from bench.models.observation import Observation, observed
 from bench.models.plan import TEXT_LENGTH
-from bench.models.stage import emulated
+from bench.models.running_models import emulated
 from bench.timing import BenchmarkError
 
 CLIENTS: Final = 50
 POSTS: Final = 5
 PARTITIONS: Final = 4
 LATENCY: Final = "10ms"
-# Seconds between looks at an idle feed: as the project's triggers are set
-# (shared/propagation/change_feed.py), and the trigger's default, which is the article's.
+# Seconds between polls of an idle change feed: this project's setting and the trigger's default.
 POLLS: Final = (0.3, 5.0)
 _CONTENT: Final = ("word " * TEXT_LENGTH)[:TEXT_LENGTH].strip()
 
@@ -35,7 +34,7 @@ Command = Callable[[int], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Burst:
-    """Request units for one like or comment: of the command, of what reacts to it, of that the reads of the feed."""
+    """Request units per like or comment: of the command, of the reactions, and the reactions' feed reads."""
 
     model: str
     command: str
@@ -52,7 +51,7 @@ class Burst:
 
 
 async def measure_bursts(kinds: Sequence[type[Model]], count: int) -> list[Burst]:
-    """Likes and comments, `count` of each, on each model and with each pause between polls."""
+    """Measure `count` likes and comments on each model, for each polling delay."""
     found = []
     for poll_s in POLLS:
         options = ("--partitions", str(PARTITIONS), "--latency", LATENCY)
@@ -65,8 +64,8 @@ async def measure_bursts(kinds: Sequence[type[Model]], count: int) -> list[Burst
 async def _bursts(model: Model, count: int, poll_s: float) -> list[Burst]:
     people = await _people(model, count // POSTS)
     posts = [await model.create_post(people[0], f"Post {number}", _CONTENT) for number in range(POSTS)]
-    following = await Following.start(model)
-    await following.settle()
+    feeds = await ChangeFeedFollower.start(model)
+    await feeds.settle()
 
     async def like(number: int) -> object:
         return await model.like(posts[number % POSTS].id, people[number // POSTS])
@@ -74,25 +73,27 @@ async def _bursts(model: Model, count: int, poll_s: float) -> list[Burst]:
     async def comment(number: int) -> object:
         return await model.create_comment(posts[number % POSTS].id, people[number // POSTS], _CONTENT)
 
-    likes = await _burst(model, following, "like", like, count, poll_s)
-    comments = await _burst(model, following, "comment", comment, count, poll_s)
+    likes = await _burst(model, feeds, "like", like, count, poll_s)
+    comments = await _burst(model, feeds, "comment", comment, count, poll_s)
     await _check(model, posts, count)
     return [likes, comments]
 
 
-async def _people(model: Model, count: int) -> list[User]:
+async def _people(model: Model, count: int) -> list[UserView]:
     tasks = [model.create_user(f"burst-{uuid.uuid4().hex[:12]}") for _ in range(count)]
     return list(await asyncio.gather(*tasks))
 
 
-async def _burst(model: Model, following: Following, name: str, command: Command, count: int, poll_s: float) -> Burst:
+async def _burst(
+    model: Model, feeds: ChangeFeedFollower, name: str, command: Command, count: int, poll_s: float
+) -> Burst:
     started = time.perf_counter()
     with observed() as reactions:
-        async with following.running(poll_s):
+        async with feeds.running(poll_s):
             with observed() as commands:
                 await _all_clients(command, count)
         seconds = time.perf_counter() - started
-        await following.settle()
+        await feeds.settle()
     return _result(model, name, count, seconds, poll_s, commands, reactions)
 
 
@@ -123,8 +124,8 @@ def _result(
     )
 
 
-async def _check(model: Model, posts: Sequence[Post], count: int) -> None:
-    """A cheap burst that lost something has no price. Raises BenchmarkError."""
+async def _check(model: Model, posts: Sequence[PostView], count: int) -> None:
+    """Check the counts after a burst. Raises BenchmarkError."""
     feed = {post.id: post for post in await model.feed()}
     for post in posts:
         stored = await model.get_post(post.id)

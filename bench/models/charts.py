@@ -1,4 +1,4 @@
-"""The charts of what was measured."""
+"""Charts of the results."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 
 from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
-from bench.models.growth import Stage
-from bench.models.measuring import Cost, Costs
-from bench.models.svg import COLOURS, Drawing, LogScale, short_number
+from bench.models.growth import GrowthStep
+from bench.models.request_costs import Cost, Costs
+from bench.models.svg import COLORS, Drawing, LogScale, short_number
 
 MODELS: Final = ("V1", "V2", "V3", "this")
 _WIDTH: Final = 960
 
 
 def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing:
-    """The charge of each request, one bar per model, on a logarithmic axis."""
+    """Draw the charge of each request as one bar per model, on a logarithmic axis."""
     drawing = Drawing(_WIDTH, 430, "Request charge of the article's ten requests, by data model")
     drawing.text(24, 30, "Request units per request, by data model", size=17, bold=True)
     drawing.text(24, 50, subtitle, faint=True)
@@ -33,18 +33,16 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
         for place, model in enumerate(MODELS):
             charge = costs[name][model].charge_ru
             x, y = start + place * width, scale.at(charge)
-            drawing.bar(x, y, width - 2, bottom - y, COLOURS[model], f"{name} {model}: {charge:.2f} RU")
+            drawing.bar(x, y, width - 2, bottom - y, COLORS[model], f"{name} {model}: {charge:.2f} RU")
             drawing.text(x + width / 2 + 2, y - 5, short_number(charge), size=10, turned=True)
         drawing.text(start + group * 0.4, bottom + 18, name, size=13, anchor="middle", bold=True)
         _two_lines(drawing, start + group * 0.4, bottom + 34, words)
     return drawing
 
 
-def growth(stages: Sequence[Stage], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
-    """Charge above, median time below, for each request: against the users or the partitions (`along`)."""
-    drawing = Drawing(_WIDTH, 520, title)
-    drawing.text(24, 30, title, size=17, bold=True)
-    drawing.text(24, 50, subtitle, faint=True)
+def growth(stages: Sequence[GrowthStep], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
+    """Draw charge and median time of each request against users or partitions (`along`)."""
+    drawing = _titled(520, title, subtitle)
     drawing.legend(24, 74, MODELS)
     _row_of_panels(drawing, stages, requests, along, lambda cost: cost.charge_ru, "request units", 118.0)
     _row_of_panels(drawing, stages, requests, along, lambda cost: cost.p50_ms, "median ms", 325.0)
@@ -52,37 +50,40 @@ def growth(stages: Sequence[Stage], requests: Sequence[str], along: str, title: 
 
 
 def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
-    """How many a second reach their copies."""
-    drawing = Drawing(_WIDTH, 96 + 34 * len(found), title)
-    drawing.text(24, 30, title, size=17, bold=True)
-    drawing.text(24, 50, subtitle, faint=True)
+    """Draw the rate of each fan-out."""
+    drawing = _titled(96 + 34 * len(found), title, subtitle)
     most = max(one.per_second for one in found)
     for number, one in enumerate(found):
         y = 74.0 + number * 34
-        words = f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'one after another'}"
+        words = f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'sequential'}"
         drawing.text(290, y + 16, words, anchor="end")
         length = 560 * one.per_second / most
         told = f"{one.count:,} in {one.seconds:.1f} s"
-        drawing.bar(300, y, length, 22, COLOURS[one.model], told)
+        drawing.bar(300, y, length, 22, COLORS[one.model], told)
         drawing.text(306 + length, y + 16, f"{one.per_second:,.0f}/s", bold=True)
     return drawing
 
 
 def bursts(found: Sequence[Burst], title: str, subtitle: str) -> Drawing:
-    """The charge of one command: its own, and that of the reactions to it."""
-    drawing = Drawing(_WIDTH, 96 + 34 * len(found), title)
-    drawing.text(24, 30, title, size=17, bold=True)
-    drawing.text(24, 50, subtitle, faint=True)
+    """Draw the charge of one command and of the reactions to it."""
+    drawing = _titled(96 + 34 * len(found), title, subtitle)
     most = max(one.total_ru for one in found)
     for number, one in enumerate(found):
         y = 74.0 + number * 34
         name = "this project" if one.model == "this" else f"the article's {one.model}"
         drawing.text(290, y + 16, f"{one.command}, {name}, feed polled every {one.poll_s:g} s", anchor="end", size=11)
         own, reaction = 540 * one.command_ru / most, 540 * one.reaction_ru / most
-        drawing.bar(300, y, own, 22, COLOURS[one.model], f"the command: {one.command_ru:.2f} RU")
+        drawing.bar(300, y, own, 22, COLORS[one.model], f"the command: {one.command_ru:.2f} RU")
         told = f"change feeds: {one.reaction_ru:.2f} RU"
-        drawing.bar(300 + own, y, reaction, 22, COLOURS[one.model], told, opacity=0.5)
+        drawing.bar(300 + own, y, reaction, 22, COLORS[one.model], told, opacity=0.5)
         drawing.text(306 + own + reaction, y + 16, f"{one.total_ru:.1f} RU", bold=True)
+    return drawing
+
+
+def _titled(height: int, title: str, subtitle: str) -> Drawing:
+    drawing = Drawing(_WIDTH, height, title)
+    drawing.text(24, 30, title, size=17, bold=True)
+    drawing.text(24, 50, subtitle, faint=True)
     return drawing
 
 
@@ -101,7 +102,7 @@ def _two_lines(drawing: Drawing, x: float, y: float, words: str) -> None:
 
 def _row_of_panels(
     drawing: Drawing,
-    stages: Sequence[Stage],
+    stages: Sequence[GrowthStep],
     requests: Sequence[str],
     along: str,
     value: Callable[[Cost], float],
@@ -110,9 +111,9 @@ def _row_of_panels(
 ) -> None:
     left, gap, bottom = 52.0, 30.0, top + 150
     width = (_WIDTH - left - 16 - gap * (len(requests) - 1)) / len(requests)
-    values = [value(stage.costs[name][model]) for stage in stages for name in requests for model in MODELS]
+    values = [value(step.costs[name][model]) for step in stages for name in requests for model in MODELS]
     scale = LogScale.around(values, bottom, top)
-    places = [float(getattr(stage, along)) for stage in stages]
+    places = [float(getattr(step, along)) for step in stages]
     drawing.text(left, top - 14, f"{unit}, by {along}", size=11, faint=True)
     for number, name in enumerate(requests):
         start = left + number * (width + gap)
@@ -126,7 +127,7 @@ def _row_of_panels(
             drawing.text(across.at(place), bottom + 15, f"{place:,.0f}", size=10, anchor="middle", faint=True)
         for model in MODELS:
             points = [
-                (across.at(place), scale.at(value(stage.costs[name][model])))
-                for place, stage in zip(places, stages, strict=True)
+                (across.at(place), scale.at(value(step.costs[name][model])))
+                for place, step in zip(places, stages, strict=True)
             ]
-            drawing.path(points, COLOURS[model], dashed=model == "this")
+            drawing.path(points, COLORS[model], dashed=model == "this")

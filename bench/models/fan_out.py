@@ -1,7 +1,7 @@
-"""How fast changes reach the copies: posts through the posts feed, and a new name on 20,000 items of 5,000 posts.
+"""Measure how fast changes reach the copies: new posts, and a rename of 20,000 items on 5,000 posts.
 
-The emulator holds back every answer, so that waiting counts as it does in a network; the feeds are followed in this
-process, one reader for each physical partition.
+The emulator delays every response like a network. The change feeds are followed in this process, with one reader per
+physical partition.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.loading import send_batches
-from bench.models.following import Following
-from bench.models.interface import Model, User
+from bench.models.change_feeds import ChangeFeedFollower
+from bench.models.interface import Model, UserView
 from bench.models.observation import observed
-from bench.models.stage import emulated
+from bench.models.running_models import emulated
 from bench.timing import BenchmarkError
 from shared.models.base import Item
 
 LATENCY: Final = "10ms"
 AUTHORS: Final = 50
-COMMENTS_OF_USER: Final = 3  # on each post, beside one like
+COMMENTS_OF_USER: Final = 3  # on each post, plus one like
 _CREATORS: Final = 32
 _CONTENT: Final = "A post of no more than a sentence."
 _DATE: Final = "2025-06-01T00:00:00.000Z"
@@ -31,7 +31,7 @@ _DATE: Final = "2025-06-01T00:00:00.000Z"
 
 @dataclass(frozen=True)
 class FanOut:
-    """`count` posts copied, or items renamed, in so many seconds, for so many request units in all."""
+    """Duration and total request units of copying `count` posts or renaming `count` items."""
 
     model: str
     what: str
@@ -46,15 +46,15 @@ class FanOut:
 
 
 async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: int) -> list[FanOut]:
-    """New posts, all there before the feed is followed."""
+    """Measure new posts, all created before the change feed is followed."""
     found = []
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
             authors = [await model.create_user(f"author-{number}") for number in range(AUTHORS)]
-            following = await Following.start(model)
-            await following.settle()
+            feeds = await ChangeFeedFollower.start(model)
+            await feeds.settle()
             await _create_posts(model, authors, count)
-            seconds, units = await _settled(following)
+            seconds, units = await _settled(feeds)
             copies = [len(await model.list_user_posts(author.id)) for author in authors]
             if sum(copies) != count:
                 raise BenchmarkError(f"{kind.NAME} copied {sum(copies)} posts of {count}")
@@ -63,23 +63,23 @@ async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: in
 
 
 async def measure_rename(kinds: Sequence[type[Model]], posts: int, partitions: int) -> list[FanOut]:
-    """A user with three comments and a like on each of so many posts of somebody else gets another name."""
+    """Measure the rename of a user with three comments and a like on each of `posts` posts."""
     found = []
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
             author, user = await model.create_user("author"), await model.create_user("former.name")
             container = model.database.get_container_client("posts")
             await send_batches(container, "postId", _posts_of(author, user, posts))
-            following = await Following.start(model, from_now=True)
+            feeds = await ChangeFeedFollower.start(model, from_now=True)
             await model.rename_user(user, "present.name")
-            seconds, units = await _settled(following.of("users"))
+            seconds, units = await _settled(feeds.of("users"))
             await _check_names(model, "present.name")
             items = posts * (COMMENTS_OF_USER + 1)
             found.append(FanOut(kind.NAME, "renamed items", partitions, items, seconds, units))
     return found
 
 
-async def _create_posts(model: Model, authors: Sequence[User], count: int) -> None:
+async def _create_posts(model: Model, authors: Sequence[UserView], count: int) -> None:
     todo = iter([*itertools.islice(itertools.cycle(authors), count)])
 
     async def create() -> None:
@@ -89,16 +89,16 @@ async def _create_posts(model: Model, authors: Sequence[User], count: int) -> No
     await asyncio.gather(*(create() for _ in range(_CREATORS)))
 
 
-async def _settled(following: Following) -> tuple[float, float]:
-    """The seconds and request units until nothing changes any more."""
+async def _settled(feeds: ChangeFeedFollower) -> tuple[float, float]:
+    """Follow the change feeds to their end; return seconds and request units."""
     started = time.perf_counter()
     with observed() as observation:
-        await following.settle()
+        await feeds.settle()
     return time.perf_counter() - started, observation.request_units
 
 
-def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
-    """Posts of `author` with the comments and the like of `user`, as every model can have them."""
+def _posts_of(author: UserView, user: UserView, count: int) -> Iterator[Item]:
+    """Yield posts of `author` with comments and a like by `user`, in a form that suits every model."""
     for number in range(count):
         post = f"post-{number:06}"
         of_user = {"postId": post, "userId": user.id, "userUsername": user.username}
@@ -122,13 +122,13 @@ def _posts_of(author: User, user: User, count: int) -> Iterator[Item]:
 
 
 async def _check_names(model: Model, name: str) -> None:
-    """Raises BenchmarkError where an item kept its name."""
+    """Raise BenchmarkError if an item kept its username."""
     query = "SELECT VALUE COUNT(1) FROM c WHERE c.type != 'post' AND c.userUsername != @name"
     rows = model.database.get_container_client("posts").query_items(
         query, parameters=[{"name": "@name", "value": name}]
     )
     if left := sum(_numbers([row async for row in rows])):
-        raise BenchmarkError(f"{model.NAME} left {left} items with the former name")
+        raise BenchmarkError(f"{model.NAME} left {left} items with the old username")
 
 
 def _numbers(rows: Iterable[object]) -> Iterator[int]:

@@ -1,7 +1,7 @@
-"""What reads cost as the data grow, and as the container is spread over more physical partitions.
+"""Measure reads as the data grows, and as the container is spread over more physical partitions.
 
-How many physical partitions there are for so many users is the article's own ratio: its figures were fitted with 68 for
-100,000 users. One user, his 29 posts and one post with 10 comments and 10 likes are the same in every size.
+The number of physical partitions per user is the article's ratio, 68 for 100,000 users, to which its figures were
+fitted. All sizes share one user with 29 posts and one post with 10 comments and 10 likes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Final
 
 from bench.models.interface import Model
 from bench.models.loading import import_models
-from bench.models.measuring import Costs, measure
 from bench.models.plan import ArticlePlan
+from bench.models.request_costs import Costs, measure
 from bench.models.requests import Exhibits, reads
-from bench.models.stage import emulated
+from bench.models.running_models import emulated
 from bench.timing import Action
 from management.seeding.plan import Span
 
@@ -27,17 +27,17 @@ ARTICLE_PARTITIONS: Final = 68
 USERS: Final = (10, 100, 1_000, 10_000)
 PARTITIONS: Final = (1, 4, 16, ARTICLE_PARTITIONS)
 REQUESTS: Final = ("Q2", "Q3", "Q4", "Q5", "Q6")
-_CROWDED: Final = 100  # users whose posts have the article's comments and likes, whatever the size
+_CROWDED: Final = 100  # users whose posts have the article's comments and likes in every size
 _FEW: Final = {1_000: Span(0, 5), 10_000: Span(0, 1)}
 _EXHIBIT: Final = 1
-# Those that are to stay flat within little are timed more often.
+# Models that must stay flat are timed more often.
 _FLAT: Final = ("V3", "this")
 _OFTENER: Final = 5
 
 
 @dataclass(frozen=True)
-class Stage:
-    """The costs at one size of the data, which `data` describes, on so many physical partitions of `posts`."""
+class GrowthStep:
+    """The costs at one size of the data, on this many physical partitions of `posts`."""
 
     users: int
     data: str
@@ -46,7 +46,7 @@ class Stage:
 
 
 def plan_of(users: int, seed: int) -> ArticlePlan:
-    """The article's data for so many users, with fewer comments and likes where there are very many."""
+    """Return the article's data for this many users, with fewer comments and likes in the largest sizes."""
     if users not in _FEW:
         return ArticlePlan(users=users, seed=seed)
     return ArticlePlan(users=users, seed=seed, crowded_users=_CROWDED, few=_FEW[users])
@@ -58,24 +58,24 @@ def partitions_of(users: int) -> int:
 
 async def measure_sizes(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, sizes: Sequence[int], seed: int
-) -> list[Stage]:
-    """Q2 to Q6 on each size, with as many partitions as it has by the article's ratio."""
+) -> list[GrowthStep]:
+    """Measure Q2 to Q6 on each size, with the article's ratio of partitions."""
     settings = [(plan_of(users, seed), partitions_of(users)) for users in sizes]
     return await _stages(kinds, directory, repetitions, settings)
 
 
 async def measure_partitions(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, users: int, seed: int
-) -> list[Stage]:
-    """Q2 to Q6 on the same data, on more and more partitions."""
+) -> list[GrowthStep]:
+    """Measure Q2 to Q6 on the same data with increasing numbers of partitions."""
     plan = plan_of(users, seed)
     return await _stages(kinds, directory, repetitions, [(plan, partitions) for partitions in PARTITIONS])
 
 
 async def _stages(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, settings: Sequence[tuple[ArticlePlan, int]]
-) -> list[Stage]:
-    """All stages are up at the same time and take turns, so that whatever else the machine does hits all alike."""
+) -> list[GrowthStep]:
+    """Run all sizes at the same time, in turn, so that other load affects all of them alike."""
     actions: dict[str, dict[str, dict[str, Action]]] = {}
     async with AsyncExitStack() as stack:
         for number, (plan, partitions) in enumerate(settings):
@@ -85,16 +85,16 @@ async def _stages(
             exhibits = Exhibits.of(plan, post=_EXHIBIT)
             for model in models:
                 actions.setdefault(model.NAME, {})[str(number)] = reads(model, exhibits)
-        # Model by model: a slow one would leave a fast one few turns.
+        # Model by model, because a slow model would leave a fast one few rounds.
         costs = {
             model: await measure(of_model, repetitions * (_OFTENER if model in _FLAT else 1), names=REQUESTS)
             for model, of_model in actions.items()
         }
     return [
-        Stage(plan.users, str(plan), partitions, _costs_of(costs, str(number)))
+        GrowthStep(plan.users, str(plan), partitions, _costs_of(costs, str(number)))
         for number, (plan, partitions) in enumerate(settings)
     ]
 
 
-def _costs_of(costs: Mapping[str, Costs], stage: str) -> Costs:
-    return {name: {model: of_model[name][stage] for model, of_model in costs.items()} for name in REQUESTS}
+def _costs_of(costs: Mapping[str, Costs], step: str) -> Costs:
+    return {name: {model: of_model[name][step] for model, of_model in costs.items()} for name in REQUESTS}

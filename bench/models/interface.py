@@ -1,8 +1,7 @@
-"""What a model of the blog answers: the article's ten requests, in one shape for all models.
+"""The interface of all models: the article's ten requests.
 
-A caller hands in the user who writes, comments or likes, with his name: where the article's V2 and V3 keep a name, its
-list of requests has no read of it. The project reads the name itself, and pays for that. The lists come whole, as the
-article asks for them, newest first.
+Callers pass the user's name with a write, because the article's V2 and V3 store names but list no read of them. This
+project reads the name itself and pays for it. Lists are returned whole, newest first.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ _SCRIPTS: Final = Path(__file__).parent / "stored_procedures"
 
 
 @dataclass(frozen=True)
-class User:
-    """C1, Q1."""
+class UserView:
+    """Result of C1 and Q1."""
 
     id: str
     username: str
 
 
 @dataclass(frozen=True)
-class Post:
-    """C2, Q2; in Q3 and Q6 `content` is its summary."""
+class PostView:
+    """Result of C2 and Q2; in Q3 and Q6 `content` is a summary."""
 
     id: str
     user_id: str
@@ -47,8 +46,8 @@ class Post:
 
 
 @dataclass(frozen=True)
-class Comment:
-    """C3, Q4."""
+class CommentView:
+    """Result of C3 and Q4."""
 
     id: str
     post_id: str
@@ -59,8 +58,8 @@ class Comment:
 
 
 @dataclass(frozen=True)
-class Like:
-    """C4, Q5. Without an id: the models make it in different ways."""
+class LikeView:
+    """Result of C4 and Q5. Without an ID, which the models generate differently."""
 
     post_id: str
     user_id: str
@@ -70,7 +69,7 @@ class Like:
 
 @dataclass(frozen=True)
 class ContainerPlan:
-    """A container: its definition as the service takes it (`id`, `partitionKey`, …), its scripts by name."""
+    """A container: its definition as the service expects it, and its scripts by name."""
 
     definition: Item
     procedures: Sequence[str] = ()
@@ -82,20 +81,20 @@ class ContainerPlan:
 
     @property
     def key(self) -> str:
-        """The property with the partition key."""
+        """The name of the partition key property."""
         return str(self.definition["partitionKey"]["paths"][0]).removeprefix("/")
 
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The container whose changes a model reacts to, and the reaction to a batch of them."""
+    """A container and the reaction to a batch of its changes."""
 
     container: str
     on_changed: Callable[[list[Item]], Awaitable[object]]
 
 
 class Model(ABC):
-    """One model on a database of its own."""
+    """A model with its own database."""
 
     NAME: ClassVar[str]
     CONTAINERS: ClassVar[Sequence[ContainerPlan]]
@@ -105,8 +104,7 @@ class Model(ABC):
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
-        """Create the database of the settings with the model's containers and scripts, where they are not there.
-        `throughput` in RU/s is for all containers together."""
+        """Create the database, containers and scripts if they do not exist. `throughput` is shared, in RU/s."""
         await client.create_database_if_not_exists(configuration.database, offer_throughput=throughput)
         proxy = client.get_database_client(configuration.database)
         for container in cls.CONTAINERS:
@@ -115,69 +113,68 @@ class Model(ABC):
     @staticmethod
     @abstractmethod
     def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
-        """Every item of the model that holds the planned blog, with its container's name; those of one logical
-        partition come one after another."""
+        """Yield every item of the planned blog with its container, grouped by logical partition."""
 
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
-        """None unless the model has some."""
+        """The change feeds that the model reacts to."""
         return ()
 
     @abstractmethod
-    async def create_user(self, username: str) -> User:
+    async def create_user(self, username: str) -> UserView:
         """C1."""
 
     @abstractmethod
-    async def rename_user(self, user: User, username: str) -> User:
-        """C1, edit. Copies of the name follow by the change feeds."""
+    async def rename_user(self, user: UserView, username: str) -> UserView:
+        """C1, edit. The change feeds update copies of the name."""
 
     @abstractmethod
-    async def get_user(self, user_id: str) -> User:
+    async def get_user(self, user_id: str) -> UserView:
         """Q1."""
 
     @abstractmethod
-    async def create_post(self, author: User, title: str, content: str) -> Post:
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2."""
 
     @abstractmethod
-    async def edit_post(self, post: Post, title: str, content: str) -> Post:
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         """C2, edit."""
 
     @abstractmethod
-    async def get_post(self, post_id: str) -> Post:
+    async def get_post(self, post_id: str) -> PostView:
         """Q2."""
 
     @abstractmethod
-    async def list_user_posts(self, user_id: str) -> list[Post]:
-        """Q3: in short form."""
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
+        """Q3, with summaries."""
 
     @abstractmethod
-    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3."""
 
     @abstractmethod
-    async def list_comments(self, post_id: str) -> list[Comment]:
+    async def list_comments(self, post_id: str) -> list[CommentView]:
         """Q4."""
 
     @abstractmethod
-    async def like(self, post_id: str, liker: User) -> Like:
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4."""
 
     @abstractmethod
-    async def list_likes(self, post_id: str) -> list[Like]:
+    async def list_likes(self, post_id: str) -> list[LikeView]:
         """Q5."""
 
     @abstractmethod
-    async def feed(self) -> list[Post]:
-        """Q6: the 100 most recent posts, in short form."""
+    async def feed(self) -> list[PostView]:
+        """Q6: the 100 newest posts, with summaries."""
 
 
-def user_of(item: Item) -> User:
-    return User(item["id"], item["username"])
+def user_of(item: Item) -> UserView:
+    return UserView(item["id"], item["username"])
 
 
-def post_of(item: Item) -> Post:
-    return Post(
+def post_of(item: Item) -> PostView:
+    return PostView(
         item["id"],
         item["userId"],
         item["userUsername"],
@@ -189,18 +186,18 @@ def post_of(item: Item) -> Post:
     )
 
 
-def comment_of(item: Item) -> Comment:
-    return Comment(
+def comment_of(item: Item) -> CommentView:
+    return CommentView(
         item["id"], item["postId"], item["userId"], item["userUsername"], item["content"], item["creationDate"]
     )
 
 
-def like_of(item: Item) -> Like:
-    return Like(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
+def like_of(item: Item) -> LikeView:
+    return LikeView(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
 
 
 def script_text(name: str) -> str:
-    """The text of a script of bench/models/stored_procedures."""
+    """Return the source of a script in bench/models/stored_procedures."""
     return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 

@@ -1,5 +1,4 @@
-"""The planned blog into the databases of the models: through the emulator's import, or through the SDK into any
-account."""
+"""Load the planned blog into the models' databases: by import into the emulator, or through the SDK."""
 
 from __future__ import annotations
 
@@ -24,22 +23,24 @@ from shared.containers import POSTS
 from shared.models.base import Item
 from shared.settings import Settings
 
-# Of every container but `posts`, whose number is what is measured.
+# Physical partitions of every container but `posts`.
 OTHER_PARTITIONS: Final = 4
 _LOADED: Final = "loaded.json"
-_AT_ONCE: Final = 20_000  # lines, as the import takes them
+_AT_ONCE: Final = 20_000  # lines per import call
 
 Count = Callable[[int], None]
 
 
 def database_of(kind: type[Model]) -> str:
-    """The database of a model in a benchmark's account."""
+    """Return the database name of a model."""
     return f"bench-{kind.NAME.lower()}"
 
 
 async def import_models(kinds: Sequence[type[Model]], plan: ArticlePlan, data_dir: Path, partitions: int) -> None:
-    """Make a data directory with every model's database, `posts` on so many physical partitions. One that has the same
-    already is left as it is. Raises BenchmarkError for one that has something else."""
+    """Create a data directory with every model's database, `posts` with `partitions` physical partitions.
+
+    Reuses a directory with the same content. Raises BenchmarkError if it has other content.
+    """
     content = {"plan": repr(plan), "partitions": partitions, "models": [kind.NAME for kind in kinds]}
     if _is_loaded(data_dir, content):
         return
@@ -58,7 +59,7 @@ def _is_loaded(data_dir: Path, content: Item) -> bool:
     if marker.is_file() and orjson.loads(marker.read_bytes()) == content:
         return True
     if data_dir.exists() and any(data_dir.iterdir()):
-        raise BenchmarkError(f"{data_dir} holds something else; remove it, or name another directory")
+        raise BenchmarkError(f"{data_dir} has other content; delete it, or choose another directory")
     return False
 
 
@@ -79,12 +80,12 @@ async def _import(kind: type[Model], plan: ArticlePlan, account: Account, partit
 
 
 def _body(container: ContainerPlan) -> Item:
-    """The definition as a service takes it: what the project notes of its scripts beside it is left out."""
+    """Return the definition without this project's notes about scripts."""
     return {name: value for name, value in container.definition.items() if name not in ("storedProcedures", "triggers")}
 
 
 async def send_model(kind: type[Model], plan: ArticlePlan, client: CosmosClient, configuration: Settings) -> None:
-    """Load one model's empty containers through the SDK. Raises the SDK's errors, also for an id that is there."""
+    """Load one model's empty containers through the SDK. Raises the SDK's errors."""
     database = client.get_database_client(configuration.database)
     for container in kind.CONTAINERS:
         with _progress(f"{kind.NAME}, {container.name}") as count:
@@ -104,7 +105,7 @@ def _counted(items: Iterator[Item], count: Count) -> Iterator[Item]:
 
 @contextmanager
 def _progress(what: str) -> Iterator[Count]:
-    """Count items, shown while they come where standard error is a terminal, and told at the end."""
+    """Count items; show progress on a terminal and the total at the end."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 

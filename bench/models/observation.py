@@ -1,17 +1,16 @@
-"""What the database says of its answers: charge, partitions, items read; and how many answers there were.
+"""Observe the database's responses: charge, partitions, items read, and number of calls.
 
-Sources, on the emulator as on the service: `x-ms-request-charge`; `x-ms-session-token`, which names the physical
-partition of every answer about items; the query metrics, which are asked for while somebody observes: there
-`retrievedDocumentCount` is what the service's index let through, and on the emulator, which has fewer indexes and says
-so, `indexHitDocumentCount`. What a script reads inside is told by no header. Requests for metadata (account,
-containers, ranges), which a process makes once, are not counted; a query's refused first attempt and its plan are.
+Sources, on the emulator and the service: `x-ms-request-charge`; `x-ms-session-token`, which names the physical
+partition; and query metrics, requested only while observing. Items read are `indexHitDocumentCount` on the emulator,
+which has fewer indexes, and `retrievedDocumentCount` on the service. Reads inside scripts are not reported. Metadata
+requests, which each process sends once, are not counted; a query's rejected first attempt and its query plan are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,18 +19,16 @@ from urllib.request import getproxies
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos.aio import CosmosClient
 
+from management.account import signed_in
 from shared.settings import Settings
 
 _ITEMS: Final = re.compile(r"/colls/(?P<container>[^/]+)/(?P<kind>docs|sprocs)(/|$)")
 _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(\d+)")
-# A bulk load waits for a throttled account, and a measurement must not fail of it.
-_THROTTLE_RETRIES: Final = 1000
-_THROTTLE_WAIT_S: Final = 3600
 
 
 @dataclass
 class Observation:
-    """Everything that was answered inside one block. `partitions` are physical ones, by container and id."""
+    """Totals of the responses in one block. `partitions` are pairs of container and physical partition ID."""
 
     request_units: float = 0.0
     calls: int = 0
@@ -46,7 +43,7 @@ _current: ContextVar[Observation | None] = ContextVar("observation", default=Non
 
 @contextmanager
 def observed() -> Iterator[Observation]:
-    """Observe what this task, and those it starts, ask inside the block."""
+    """Observe the requests of this task and its child tasks during the block."""
     observation = Observation()
     token = _current.set(observation)
     try:
@@ -55,32 +52,16 @@ def observed() -> Iterator[Observation]:
         _current.reset(token)
 
 
-@asynccontextmanager
-async def observed_client(configuration: Settings) -> AsyncIterator[CosmosClient]:
-    """A client whose answers can be observed, by key or with the identity of the process."""
-    credential: Any = configuration.account_key or _identity()
-    async with AsyncExitStack() as stack:
-        if not isinstance(credential, str):
-            stack.push_async_callback(credential.close)
-        client = CosmosClient(
-            configuration.account_endpoint,
-            credential,
-            raw_request_hook=_ask_for_metrics,
-            raw_response_hook=_observe,
-            retry_throttle_total=_THROTTLE_RETRIES,
-            retry_throttle_backoff_max=_THROTTLE_WAIT_S,
-            user_agent_suffix="blog-bench",
-            # As the app's (shared/cosmos.py).
-            transport=AioHttpTransport(use_env_settings=bool(getproxies())),
-        )
-        yield await stack.enter_async_context(client)
-
-
-def _identity() -> Any:
-    # Imported only where no key is given: it is slow to import.
-    from azure.identity.aio import DefaultAzureCredential
-
-    return DefaultAzureCredential()
+def observed_client(configuration: Settings) -> AbstractAsyncContextManager[CosmosClient]:
+    """Open a client whose responses can be observed, by key or with the identity of the process."""
+    return signed_in(
+        configuration,
+        raw_request_hook=_ask_for_metrics,
+        raw_response_hook=_observe,
+        user_agent_suffix="blog-bench",
+        # Same as the app's (shared/cosmos.py).
+        transport=AioHttpTransport(use_env_settings=bool(getproxies())),
+    )
 
 
 def _ask_for_metrics(request: Any) -> None:
@@ -90,7 +71,7 @@ def _ask_for_metrics(request: Any) -> None:
 
 
 def _observe(response: Any) -> None:
-    """The client's `raw_response_hook`, called for every answer, also of attempts that are repeated."""
+    """The client's `raw_response_hook`, also called for retried attempts."""
     observation = _current.get()
     request, answer = response.http_request, response.http_response
     place = _ITEMS.search(request.url)

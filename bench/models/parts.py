@@ -1,4 +1,4 @@
-"""The parts of the benchmark, by name: each measures something and says it under the conditions that it is given."""
+"""The parts of the benchmark, by name."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from bench.models.fan_out import measure_posts, measure_rename
 from bench.models.growth import ARTICLE_PARTITIONS, USERS, measure_partitions, measure_sizes, plan_of
 from bench.models.interface import Model
 from bench.models.loading import import_models
-from bench.models.results import Bursts, Conditions, FanOuts, Profile, Requests, Stages
-from bench.models.stage import emulated
-from bench.models.this import This
+from bench.models.project_model import ProjectModel
+from bench.models.results import BurstResults, FanOutResults, GrowthResults, PartConditions, Profile, RequestResults
+from bench.models.running_models import emulated
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
 from shared.settings import Settings
 
-KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, This)
-# Whose change feeds write copies of posts: the two that are compared.
-_COPYING: Final[tuple[type[Model], ...]] = (V3, This)
-# One reader for each physical partition helps the article's way, too.
+KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, ProjectModel)
+# The models whose change feeds write copies of posts.
+_COPYING: Final[tuple[type[Model], ...]] = (V3, ProjectModel)
+# V3 benefits from several partitions, too: each has its own reader.
 _FAN_OUT_PARTITIONS: Final = (1, 4)
 _RENAME_PARTITIONS: Final = 4
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for. `sizes` are users, `burst` the commands of each kind, `posts` those that are
-    copied, `renamed_posts` those with four items of the renamed user each."""
+    """Parsed command line. `sizes` are users, `burst` the commands of each kind, `posts` those copied.
+
+    `renamed_posts` each have four items of the renamed user.
+    """
 
     parts: Sequence[str]
     users: int
@@ -50,7 +52,7 @@ class Options:
     renamed_posts: int = 5_000
 
 
-Told = Callable[[Conditions], Any]
+Told = Callable[[PartConditions], Any]
 Part = Callable[[Options, Path], Awaitable[Told]]
 
 
@@ -59,7 +61,7 @@ async def _requests(options: Options, directory: Path, profile: Profile) -> Told
     await import_models(options.kinds, plan, directory / "data", ARTICLE_PARTITIONS)
     async with emulated(options.kinds, directory / "data", "--profile", profile) as models:
         measured = await measure_here(models, plan, options.repetitions)
-    return lambda conditions: Requests(profile, str(plan), measured.partitions, measured.costs, conditions)
+    return lambda conditions: RequestResults(profile, str(plan), measured.partitions, measured.costs, conditions)
 
 
 async def _requests_2026(options: Options, directory: Path) -> Told:
@@ -72,39 +74,39 @@ async def _requests_2019(options: Options, directory: Path) -> Told:
 
 async def _bursts(options: Options, _: Path) -> Told:
     found = await measure_bursts(_COPYING, options.burst)
-    return lambda conditions: Bursts(found, conditions)
+    return lambda conditions: BurstResults(found, conditions)
 
 
 async def _sizes(options: Options, directory: Path) -> Told:
     stages = await measure_sizes(options.kinds, directory, options.repetitions, sizes=options.sizes, seed=options.seed)
-    return lambda conditions: Stages(stages, conditions)
+    return lambda conditions: GrowthResults(stages, conditions)
 
 
 async def _partitions(options: Options, directory: Path) -> Told:
     stages = await measure_partitions(
         options.kinds, directory, options.repetitions, users=options.users, seed=options.seed
     )
-    return lambda conditions: Stages(stages, conditions)
+    return lambda conditions: GrowthResults(stages, conditions)
 
 
 async def _posts(options: Options, _: Path) -> Told:
     found = [
         one for partitions in _FAN_OUT_PARTITIONS for one in await measure_posts(_COPYING, options.posts, partitions)
     ]
-    return lambda conditions: FanOuts(found, conditions)
+    return lambda conditions: FanOutResults(found, conditions)
 
 
 async def _renames(options: Options, _: Path) -> Told:
     found = await measure_rename(_COPYING, options.renamed_posts, _RENAME_PARTITIONS)
-    return lambda conditions: FanOuts(found, conditions)
+    return lambda conditions: FanOutResults(found, conditions)
 
 
 async def measure_account_part(options: Options, _: Path) -> Told:
-    """The ten requests at `options.endpoint`."""
+    """Measure the ten requests at `options.endpoint`."""
     plan = plan_of(options.users, options.seed)
     configuration = Settings(options.endpoint or "", options.key, "none")
     measured = await measure_account(options.kinds, configuration, plan, options.repetitions, options.throughput)
-    return lambda conditions: Requests(
+    return lambda conditions: RequestResults(
         "charged by the service", str(plan), measured.partitions, measured.costs, conditions
     )
 

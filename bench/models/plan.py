@@ -1,8 +1,7 @@
-"""The article's data, from a seed: 5 to 50 posts per user, up to 25 comments and 100 likes per post.
+"""The article's data, generated from a seed: 5 to 50 posts per user, up to 25 comments and 100 likes per post.
 
-It is `manage.py seed`'s plan in the article's sizes. The posts that are measured are the same in every size of the
-data: user number 0 has the 29 posts, the first of them with the 20 comments and 50 likes, that the article's figures
-lead back to (specification of the charges, section 3).
+Extends the plan of `manage.py seed`. The measured posts are the same in every size: user 0 has 29 posts, the first with
+20 comments and 50 likes, which the article's figures imply (specification of the charges, section 3).
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from management.seeding.plan import SeedPlan, Span
 from management.seeding.prose import SUBJECTS, Prose, Subject
 from shared.models.base import Item
 
-# Characters of a post's or a comment's text: fitted to the article's C3 (same source).
+# Characters per post or comment, fitted to the article's C3 (same source).
 TEXT_LENGTH: Final = 1480
 EXHIBIT_POSTS: Final = 29
-# Comments and likes of the first posts of user number 0. The second fits into a blog of ten users.
+# Comments and likes of the first posts of user 0. The second also fits a blog of ten users.
 EXHIBITS: Final = ((20, 50), (10, 10))
 _TEXTS: Final = 256
 _POSTS: Final = Span(5, 50)
@@ -30,8 +29,11 @@ _FEW: Final = Span(0, 1)
 
 @dataclass(frozen=True)
 class ArticlePlan(SeedPlan):
-    """The posts of the first `crowded_users` have comments and likes in the article's numbers; those of the others, in
-    sizes that would take too long or too much room otherwise, have `few` of each. None: all are alike."""
+    """The plan in the article's sizes.
+
+    Posts of the first `crowded_users` (None: all) have the article's numbers of comments and likes, others `few` of
+    each, to limit time and space.
+    """
 
     users: int = 100
     posts_per_user: Span = _POSTS
@@ -49,7 +51,7 @@ class ArticlePlan(SeedPlan):
         return f"{self.users:,} users, {numbers} likes per post{some}; seed {self.seed}"
 
     def user(self, index: int) -> Item:
-        """As everybody's, made once: each comment and like asks for one."""
+        """Return the user, cached because every comment and like needs one."""
         if index not in self._users:
             self._users[index] = super().user(index)
         return self._users[index]
@@ -66,7 +68,7 @@ class ArticlePlan(SeedPlan):
         return self.few.pick(rng), self.few.pick(rng, most=self.users)
 
     def exhibit(self, number: int) -> Item:
-        """A post that is measured."""
+        """Return a measured post."""
         return next(post for at, post in enumerate(self.posts(0, self.user(0))) if at == number)
 
     def _prose(self, rng: random.Random, post_id: str) -> Prose:
@@ -74,13 +76,13 @@ class ArticlePlan(SeedPlan):
 
     @cached_property
     def _texts(self) -> list[str]:
-        """The texts to choose from: hundreds of thousands of comments need not be all different."""
+        """Texts to choose from; comments need not be unique."""
         rng = random.Random(f"{self.seed}/texts")  # noqa: S311 - made up, not secret
         return [_text(Prose(rng, rng.choice(SUBJECTS))) for _ in range(_TEXTS)]
 
 
 class _LongProse(Prose):
-    """Prose whose posts and comments have the article's length."""
+    """Prose with posts and comments of the article's length."""
 
     def __init__(self, rng: random.Random, subject: Subject, texts: list[str]) -> None:
         super().__init__(rng, subject)

@@ -1,4 +1,4 @@
-"""The results into docs/benchmarks: as JSON, as a document, as pictures."""
+"""Publish the results in docs/benchmarks as JSON, Markdown and charts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.models.svg import Drawing
 
 
 def publish(results: Results, directory: Path | None) -> str:
-    """The document; written with everything else where a directory is given."""
+    """Return the page; write it, the JSON and the charts if a directory is given."""
     text = markdown(results)
     if directory is not None:
         write_results(directory / RESULTS, results)
@@ -25,13 +25,13 @@ def publish(results: Results, directory: Path | None) -> str:
 
 
 def pictures(results: Results) -> Iterator[tuple[str, Drawing]]:
-    """The charts of the parts that were measured, by name."""
+    """Yield the charts of the measured parts by name."""
     if results.requests:
         part = results.requests
         yield (
             "charges",
             charges(
-                part.costs, REQUESTS, f"modelled ({part.profile}), P = {part.partitions} physical partitions, log axis"
+                part.costs, REQUESTS, f"modeled ({part.profile}), P = {part.partitions} physical partitions, log axis"
             ),
         )
     if results.bursts:
@@ -39,24 +39,24 @@ def pictures(results: Results) -> Iterator[tuple[str, Drawing]]:
             "burst",
             bursts(
                 results.bursts.bursts,
-                "One command in a burst: its own charge, and (paler) that of the change feeds",
-                "modelled (service-2026); 50 clients, 5 posts, P = 4, answers delayed by 10 ms",
+                "Charge of one command in a burst, plus (paler) the change feeds' work",
+                "modeled (service-2026); 50 clients, 5 posts, P = 4, responses delayed by 10 ms",
             ),
         )
     if results.sizes:
         stages = results.sizes.stages
-        numbers = ", ".join(str(stage.partitions) for stage in stages)
+        numbers = ", ".join(str(step.partitions) for step in stages)
         partitions = f"P = {numbers} physical partitions, the article's ratio"
-        subtitle = f"modelled (service-2026); {partitions}; times of the emulator; log axes"
-        yield "growth", growth(stages, READS, "users", "The same request on more and more data", subtitle)
+        subtitle = f"modeled (service-2026); {partitions}; times on the emulator; log axes"
+        yield "growth", growth(stages, READS, "users", "The same requests on more and more data", subtitle)
     if results.partitions:
         stages = results.partitions.stages
-        subtitle = f"modelled (service-2026); {stages[0].users:,} users; times of the emulator; log axes"
-        title = "The same request and data on more and more physical partitions"
+        subtitle = f"modeled (service-2026); {stages[0].users:,} users; times on the emulator; log axes"
+        title = "The same requests and data on more and more physical partitions"
         yield "partitions", growth(stages, READS, "partitions", title, subtitle)
     if results.posts:
         found = results.posts.fan_outs
-        yield "fan-out", fan_outs(found, "New posts a second to their copies", "answers delayed by 10 ms")
+        yield "fan-out", fan_outs(found, "New posts copied per second", "responses delayed by 10 ms")
     if results.renames:
         found = results.renames.fan_outs
-        yield "rename", fan_outs(found, "A new name: items a second that get it", "answers delayed by 10 ms")
+        yield "rename", fan_outs(found, "Items renamed per second", "responses delayed by 10 ms")

@@ -1,4 +1,4 @@
-"""The document of what was measured: docs/benchmarks/models.md."""
+"""The page docs/benchmarks/models.md."""
 
 from __future__ import annotations
 
@@ -7,31 +7,35 @@ from collections.abc import Iterator, Sequence
 
 from bench.models.article import ARTICLE, REQUESTS, UNEXPLAINED
 from bench.models.growth import REQUESTS as READS
-from bench.models.results import Bursts, Conditions, FanOuts, Requests, Results, Stages
+from bench.models.results import BurstResults, FanOutResults, GrowthResults, PartConditions, RequestResults, Results
 from bench.models.targets import findings
 
 _MODELS = ("V1", "V2", "V3", "this")
 _MORE = {
-    "C2 again": "create a post, the author known",
-    "C3 again": "create a comment, the author known",
-    "C4 again": "like a post, the liker known",
+    "C2 again": "create a post, author cached",
+    "C3 again": "create a comment, author cached",
+    "C4 again": "like a post, user cached",
     "C1 edit": "rename a user",
     "C2 edit": "edit a post",
 }
 
 
 def markdown(results: Results) -> str:
-    """All parts that were measured."""
+    """Return the page with all measured parts."""
     lines = [
-        "# The article's models and this project's, side by side",
+        "# The article's data models and this project's",
         "",
-        "Three models of the article and the project's own answer the same requests about the same blog, in one run on"
-        " one machine. `bench/models/` has them: V1, V2 and V3 do the operations that the article lists and nothing"
-        " else, `this` is the code that is deployed. Charges on the emulator are **modelled** from published and"
-        " recorded ones; a profile is a set of coefficients, and figures of two profiles are never mixed in one ratio."
-        " P is the number of physical partitions of `posts`. In V2 and V3 the caller hands in the user's name, for"
-        " the article lists no read of it; the project finds the name itself and pays for that, unless it knows the"
-        " user from the last ten seconds (rows with `known`).",
+        "This page compares the article's three data models (V1, V2, V3) with this project's (`this`). All four answer"
+        " the same requests about the same blog, in one run on one machine. V1 to V3 perform exactly the operations"
+        " that the article lists; `this` is the deployed code. The models are in `bench/models/`.",
+        "",
+        "- Charges on the emulator are **modeled** from published and recorded charges. A profile is a set of"
+        " coefficients; no ratio mixes two profiles.",
+        "- P is the number of physical partitions of `posts`.",
+        "- In V2 and V3, the caller passes the user's name, because the article lists no read of it. This project reads"
+        " the name itself and pays for it, unless it cached the user in the last ten seconds (rows with `cached`).",
+        "",
+        "To run the measurements:",
         "",
         "    make bench                                                # everything, on the emulator",
         "    python -m bench.models --endpoint https://… --key …       # the ten requests on an account",
@@ -39,8 +43,8 @@ def markdown(results: Results) -> str:
         *_targets(results),
         *(_charges(results.requests) if results.requests else ()),
         *(_details(results.requests) if results.requests else ()),
-        *(_fan_out(results.posts, "New posts to their copies", "models-fan-out.svg") if results.posts else ()),
-        *(_fan_out(results.renames, "A new name to 20,000 items", "models-rename.svg") if results.renames else ()),
+        *(_fan_out(results.posts, "Copying new posts", "models-fan-out.svg") if results.posts else ()),
+        *(_fan_out(results.renames, "Renaming 20,000 items", "models-rename.svg") if results.renames else ()),
         *(_bursts(results.bursts) if results.bursts else ()),
         *(_stages(results.sizes, "Growth with the data", "models-growth.svg") if results.sizes else ()),
         *(
@@ -58,16 +62,16 @@ def _targets(results: Results) -> Iterator[str]:
     found = findings(results)
     missed = sum(finding.met is False for finding in found)
     yield from ("## Targets", "", f"{len(found) - missed} met, {missed} missed.", "")
-    yield from ("| measure | target | figure | | behind it |", "|---|---|---|---|---|")
+    yield from ("| measure | target | figure | result | details |", "|---|---|---|---|---|")
     yield from (finding.row() for finding in found)
     yield ""
 
 
-def _charges(part: Requests) -> Iterator[str]:
-    yield from (f"## The ten requests ({part.profile}, modelled, P = {part.partitions})", "")
+def _charges(part: RequestResults) -> Iterator[str]:
+    yield from (f"## The ten requests ({part.profile}, modeled, P = {part.partitions})", "")
     yield from (f"Request units. {part.data}.", "", *_conditions(part.conditions), "")
     yield from ("![Request units per request, by data model](models-charges.svg)", "")
-    yield from ("| request | V1 | V2 | V3 | this | this against V3 |", "|---|---:|---:|---:|---:|---:|")
+    yield from ("| request | V1 | V2 | V3 | this | this vs. V3 |", "|---|---:|---:|---:|---:|---:|")
     for name, words in {**REQUESTS, **_MORE}.items():
         costs = part.costs[name]
         change = (costs["this"].charge_ru / costs["V3"].charge_ru - 1) * 100
@@ -76,21 +80,21 @@ def _charges(part: Requests) -> Iterator[str]:
     yield ""
 
 
-def _details(part: Requests) -> Iterator[str]:
-    yield from ("### With times, calls and what they touch", "")
+def _details(part: RequestResults) -> Iterator[str]:
+    yield from ("### Times, calls and items read", "")
     yield (
-        "Article: measured on the service in 2019; its times are beside those of an emulator on the same machine as"
-        " the client, and tell how much a request does rather than how long it would take. Calls are answers of the"
-        " database, items those that it says it read (a script says nothing)."
+        "The article's figures were measured on the service in 2019. Times here come from an emulator on the same"
+        " machine as the client: they show how much work a request does, not how long the service takes. Calls are"
+        " responses from the database. Items are those that it reports as read; scripts report none."
     )
     yield ""
     yield from _head(
-        "request|model|p50 ms|p95 ms|article ms|RU, modelled|article RU|difference|calls|partitions|items|timed", 2
+        "request|model|p50 ms|p95 ms|article ms|RU, modeled|article RU|difference|calls|partitions|items|samples", 2
     )
     for name, words in {**REQUESTS, **_MORE}.items():
         for model, cost in part.costs[name].items():
             if model not in _MODELS and name not in ("C3", "C4"):
-                continue  # the other way of writing is another one for these alone
+                continue  # only these two have a procedure mode
             figure = ARTICLE.get(name, {}).get(model)
             article_ms = f"{figure.latency_ms:g}" if figure else ""
             article_ru = f"{figure.charge_ru:,.2f}" if figure else ""
@@ -103,46 +107,45 @@ def _details(part: Requests) -> Iterator[str]:
     yield ""
 
 
-def _article(part: Requests) -> Iterator[str]:
-    """Each of the thirty figures."""
+def _article(part: RequestResults) -> Iterator[str]:
+    """Compare all thirty figures of the article."""
     errors: dict[tuple[str, str], float] = {}
     for name, of_request in ARTICLE.items():
         for model, figure in of_request.items():
             errors[name, model] = (part.costs[name][model].charge_ru / figure.charge_ru - 1) * 100
     explained = [abs(error) for cell, error in errors.items() if cell not in UNEXPLAINED]
-    yield from (f"## The model against the article ({part.profile}, P = {part.partitions})", "")
+    yield from (f"## The charge model against the article ({part.profile}, P = {part.partitions})", "")
     yield (
-        f"How far the modelled charge is from each of the article's thirty figures. {part.data}; the article's own data"
-        " are not known further than that, and six coefficients were fitted to thirteen of these figures, so this"
-        " shows how well the model repeats them and not that it foretells others. No row is tuned. Apart from the"
-        f" {len(UNEXPLAINED)} cells named below, the mean of the errors without their signs is"
-        f" {statistics.fmean(explained):.1f} %, the largest {max(explained):.1f} %."
+        f"Error of the modeled charge for each of the article's thirty figures. {part.data}; nothing more is known of"
+        " the article's data. Six coefficients were fitted to thirteen of these figures, so the table shows how well"
+        f" the model reproduces them, not how well it predicts others. Without the {len(UNEXPLAINED)} cells marked ¹,"
+        f" the mean absolute error is {statistics.fmean(explained):.1f} %, the largest {max(explained):.1f} %."
     )
     yield from ("", *_conditions(part.conditions), "")
-    yield from _head("request" + "".join(f"|{model}: article|modelled|error" for model in ("V1", "V2", "V3")), 1)
+    yield from _head("request" + "".join(f"|{model}: article|modeled|error" for model in ("V1", "V2", "V3")), 1)
     for name, words in REQUESTS.items():
         cells = []
         for model, figure in ARTICLE[name].items():
             mark = " ¹" if (name, model) in UNEXPLAINED else ""
-            modelled = part.costs[name][model].charge_ru
-            cells.append(f"{figure.charge_ru:,.2f} | {modelled:,.2f} | {errors[name, model]:+.1f} %{mark}")
+            modeled = part.costs[name][model].charge_ru
+            cells.append(f"{figure.charge_ru:,.2f} | {modeled:,.2f} | {errors[name, model]:+.1f} %{mark}")
         yield f"| {name} {words} | {' | '.join(cells)} |"
-    yield from ("", "¹ The article's own figure cannot be explained:", "")
+    yield from ("", "¹ These figures of the article cannot be explained:", "")
     yield from (f"- {name} {model}: {reason}." for (name, model), reason in UNEXPLAINED.items())
     yield ""
 
 
-def _bursts(part: Bursts) -> Iterator[str]:
-    yield from ("## A like and a comment in a burst, with all that follows (service-2026, modelled)", "")
+def _bursts(part: BurstResults) -> Iterator[str]:
+    yield from ("## A like and a comment in a burst, including the change feeds (service-2026, modeled)", "")
     yield (
-        "Fifty clients like, then comment on, five posts at once; the emulator holds back every answer by 10 ms; P = 4."
-        " The change feeds are followed meanwhile and to their end, reads included; the leases, which every model would"
-        " pay alike, are not. The feed shows the latest state of a post only, so that it folds a burst for the"
-        " article's way, too, the more the longer it is left alone."
+        "Fifty clients like, then comment on, five posts at once. The emulator delays every response by 10 ms; P = 4."
+        " The change feeds are followed during the burst and to their end, and their reads are included. Lease writes"
+        " are not, because they are the same for every model. A change feed shows only the latest state of a post, so"
+        " the longer the polling delay, the fewer changes each model handles."
     )
     yield from ("", *_conditions(part.conditions), "", "![Charge of one command](models-burst.svg)", "")
     yield from _head(
-        "command|model|polled every|commands|seconds|RU, the command|the reactions|of that the feed|all", 2
+        "command|model|polled every|commands|seconds|RU, command|RU, reactions|RU, feed reads among them|RU, total", 2
     )
     for one in part.bursts:
         yield (
@@ -152,34 +155,34 @@ def _bursts(part: Bursts) -> Iterator[str]:
     yield ""
 
 
-def _stages(part: Stages, title: str, picture: str) -> Iterator[str]:
-    yield from (f"## {title} (service-2026, modelled)", "")
-    yield from (f"- {stage.data}; P = {stage.partitions}" for stage in part.stages)
+def _stages(part: GrowthResults, title: str, picture: str) -> Iterator[str]:
+    yield from (f"## {title} (service-2026, modeled)", "")
+    yield from (f"- {step.data}; P = {step.partitions}" for step in part.stages)
     yield ""
     yield (
-        "The charges of V1 and V2 grow with P in Q3 and Q6, which ask every partition. Their times there are the"
-        " emulator's, which goes through all posts where the service has an index of every path: they show that these"
-        " requests reach all data, and not how long the service would take."
+        "In Q3 and Q6, V1 and V2 query every partition, so their charges grow with P. Their times are the emulator's,"
+        " which scans all posts where the service uses an index. They show that these requests touch all data, not how"
+        " long the service takes."
     )
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
-    yield f"| | {' | '.join(f'{stage.users:,} users, P = {stage.partitions}' for stage in part.stages)} |"
+    yield f"| | {' | '.join(f'{step.users:,} users, P = {step.partitions}' for step in part.stages)} |"
     yield "|---|" + "---:|" * len(part.stages)
     for name in READS:
         for model in _MODELS:
-            costs = [stage.costs[name][model] for stage in part.stages]
+            costs = [step.costs[name][model] for step in part.stages]
             figures = " | ".join(f"{cost.charge_ru:,.2f} RU, {cost.p50_ms:.1f} ms" for cost in costs)
             yield f"| {name} {model} | {figures} |"
     yield ""
 
 
-def _fan_out(part: FanOuts, title: str, picture: str) -> Iterator[str]:
+def _fan_out(part: FanOutResults, title: str, picture: str) -> Iterator[str]:
     yield from (f"## {title}", "")
     yield (
-        "Answers are held back by 10 ms. V3 does one write after another, as the article's functions do; each physical"
-        " partition of the feed is followed by itself in both."
+        "Responses are delayed by 10 ms. V3 writes one item after another, as the article's functions do. In both"
+        " models each physical partition of the change feed has its own reader."
     )
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
-    yield from _head("model|what|P|count|seconds|a second|RU each (service-2026, modelled)", 2)
+    yield from _head("model|what|P|count|seconds|per second|RU each (service-2026, modeled)", 2)
     for one in part.fan_outs:
         yield (
             f"| {one.model} | {one.what} | {one.partitions} | {one.count:,} | {one.seconds:.1f} |"
@@ -188,13 +191,13 @@ def _fan_out(part: FanOuts, title: str, picture: str) -> Iterator[str]:
     yield ""
 
 
-def _account(part: Requests) -> Iterator[str]:
-    yield from (f"## On an account ({part.profile}, P = {part.partitions})", "")
+def _account(part: RequestResults) -> Iterator[str]:
+    yield from (f"## Requests on an account ({part.profile}, P = {part.partitions})", "")
     yield from (f"{part.data}.", "", *_conditions(part.conditions), "")
     yield from _plain_table(part)
 
 
-def _plain_table(part: Requests) -> Iterator[str]:
+def _plain_table(part: RequestResults) -> Iterator[str]:
     yield "| request | " + " | ".join(f"{model}: p50 ms | RU" for model in _MODELS) + " |"
     yield "|---|" + "---:|" * 2 * len(_MODELS)
     for name, words in {**REQUESTS, **_MORE}.items():
@@ -205,12 +208,12 @@ def _plain_table(part: Requests) -> Iterator[str]:
 
 
 def _head(columns: str, words: int) -> tuple[str, str]:
-    """The first two lines of a table, whose first `words` columns are text and the others numbers."""
+    """Return the first two lines of a table whose first `words` columns are text."""
     names = columns.split("|")
     return f"| {' | '.join(names)} |", "|---" * words + "|---:" * (len(names) - words) + "|"
 
 
-def _conditions(conditions: Conditions) -> Sequence[str]:
+def _conditions(conditions: PartConditions) -> Sequence[str]:
     return (
         f"    {conditions.command}",
         "",

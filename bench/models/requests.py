@@ -1,7 +1,7 @@
-"""The article's ten requests, made again and again on a model that holds the planned blog.
+"""The article's ten requests, repeatable on a model that holds the planned blog.
 
-Reads ask for what stays the same: the exhibits of the plan. Writes make something new each time, each with a user of
-its own, and on posts that no read looks at: nobody who writes has written lately, which the project would remember.
+Reads always ask for the plan's exhibits. Writes use a different user each time, because the project caches recent
+users, and posts that no read asks for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from bench.models.interface import Model, Post, User
+from bench.models.interface import Model, PostView, UserView
 from bench.models.plan import TEXT_LENGTH, ArticlePlan
 from bench.timing import Action
 from shared.models.base import Item
@@ -23,7 +23,7 @@ _POSTS_OF: Final = 6  # users, whose posts are written to
 
 @dataclass(frozen=True)
 class Exhibits:
-    """What is asked for: the user with 29 posts and one of these."""
+    """The measured user, with 29 posts, and one of these posts."""
 
     user_id: str
     post_id: str
@@ -47,19 +47,19 @@ def reads(model: Model, exhibits: Exhibits) -> dict[str, Action]:
 
 @dataclass(frozen=True)
 class Writers:
-    """Users who have done nothing yet, a different one for each command, and the posts that they write to."""
+    """A new user for each command, and the posts that they write to."""
 
-    users: dict[str, list[User]]
-    targets: list[Post]
+    users: dict[str, list[UserView]]
+    targets: list[PostView]
 
     @classmethod
     async def prepare(cls, model: Model, plan: ArticlePlan, commands: int) -> Writers:
-        """Users for so many commands of each kind."""
+        """Create users for this many commands of each kind."""
         users = {name: [await model.create_user(_name()) for _ in range(commands)] for name in _BY_A_USER}
         ids = [post["id"] for index in range(1, min(plan.users, _POSTS_OF)) for post in _posts(plan, index)]
         return cls(users, [await model.get_post(post_id) for post_id in ids])
 
-    def target(self, number: int) -> Post:
+    def target(self, number: int) -> PostView:
         return self.targets[number % len(self.targets)]
 
 
@@ -67,7 +67,7 @@ _BY_A_USER: Final = ("C2", "C3", "C4", "C1 edit")
 
 
 def writes(model: Model, writers: Writers) -> dict[str, Action]:
-    """C1 to C4; C2 to C4 by one and the same user (`again`); the edits, for which the article has no figure."""
+    """C1 to C4, C2 to C4 by one user (`again`), and the edits, for which the article has no figures."""
     users = writers.users
     return {
         "C1": lambda _: model.create_user(_name()),

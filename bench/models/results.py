@@ -1,4 +1,4 @@
-"""What runs found, kept as JSON, so that one part can be measured again and the report made from all of them."""
+"""Results stored as JSON, so that single parts can be measured again."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pydantic import TypeAdapter
 
 from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
-from bench.models.growth import Stage
-from bench.models.measuring import Costs
+from bench.models.growth import GrowthStep
+from bench.models.request_costs import Costs
 
 Profile = Literal["service-2026", "article-2019", "charged by the service"]
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """What a reader must know to judge a part. `circumstances` are lines about machine, versions and commit."""
+class PartConditions:
+    """Command, time and machine of a part."""
 
     command: str
     started: datetime
@@ -29,46 +29,46 @@ class Conditions:
 
 
 @dataclass(frozen=True)
-class Requests:
-    """Every request on every model; `partitions` are the physical ones of `posts`."""
+class RequestResults:
+    """Costs of every request on every model; `partitions` are the physical ones of `posts`."""
 
     profile: Profile
     data: str
     partitions: int
     costs: Costs
-    conditions: Conditions
+    conditions: PartConditions
 
 
 @dataclass(frozen=True)
-class Bursts:
+class BurstResults:
     bursts: list[Burst]
-    conditions: Conditions
+    conditions: PartConditions
 
 
 @dataclass(frozen=True)
-class Stages:
-    stages: list[Stage]
-    conditions: Conditions
+class GrowthResults:
+    stages: list[GrowthStep]
+    conditions: PartConditions
 
 
 @dataclass(frozen=True)
-class FanOuts:
+class FanOutResults:
     fan_outs: list[FanOut]
-    conditions: Conditions
+    conditions: PartConditions
 
 
 @dataclass
 class Results:
-    """The parts, those that were never measured None."""
+    """All parts; None if never measured."""
 
-    requests: Requests | None = None
-    article: Requests | None = None
-    bursts: Bursts | None = None
-    sizes: Stages | None = None
-    partitions: Stages | None = None
-    posts: FanOuts | None = None
-    renames: FanOuts | None = None
-    account: Requests | None = None
+    requests: RequestResults | None = None
+    article: RequestResults | None = None
+    bursts: BurstResults | None = None
+    sizes: GrowthResults | None = None
+    partitions: GrowthResults | None = None
+    posts: FanOutResults | None = None
+    renames: FanOutResults | None = None
+    account: RequestResults | None = None
 
 
 RESULTS: Final = "models.json"
@@ -76,17 +76,17 @@ _RESULTS: Final = TypeAdapter(Results)
 
 
 def read_results(file: Path) -> Results:
-    """What the file keeps; nothing where there is none."""
+    """Read the stored results; empty if there is no file."""
     return _RESULTS.validate_json(file.read_bytes()) if file.is_file() else Results()
 
 
 def write_results(file: Path, results: Results) -> None:
-    """Keep them in the file."""
+    """Write the results."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(_RESULTS.dump_json(results, indent=1) + b"\n")
 
 
-def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> Conditions:
-    """Those of a part that has just ended."""
+def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> PartConditions:
+    """Return the conditions of a part that has just ended."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
-    return Conditions(command, started, round(minutes, 1), [*circumstances])
+    return PartConditions(command, started, round(minutes, 1), [*circumstances])

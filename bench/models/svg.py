@@ -1,4 +1,4 @@
-"""Drawing in SVG: what the charts are made of, in colours that can be told apart and read by day and by night."""
+"""Minimal SVG drawing, with colors for light and dark mode."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final, Literal
 
-# Okabe and Ito's palette, made for readers with any colour vision.
-COLOURS: Final = {"V1": "#8c8c8c", "V2": "#e69f00", "V3": "#4c9fd8", "this": "#009e73", "": "#8c8c8c"}
+# Okabe and Ito's palette, distinguishable with any color vision.
+COLORS: Final = {"V1": "#8c8c8c", "V2": "#e69f00", "V3": "#4c9fd8", "this": "#009e73", "": "#8c8c8c"}
 Anchor = Literal["start", "middle", "end"]
 _STYLE: Final = """
   .paper { fill: #ffffff } .ink { fill: #24292f } .faint { fill: #57606a }
@@ -23,7 +23,7 @@ _STYLE: Final = """
 
 @dataclass
 class Drawing:
-    """A picture of `width` times `height` points; it brings its own background."""
+    """A picture of `width` by `height` points with a background."""
 
     width: int
     height: int
@@ -42,7 +42,7 @@ class Drawing:
         turned: bool = False,
         bold: bool = False,
     ) -> None:
-        """Words with their baseline at y; `turned` reads upwards."""
+        """Draw text with its baseline at y; `turned` text reads upward."""
         turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
         weight = ' font-weight="600"' if bold else ""
         self._parts.append(
@@ -50,28 +50,28 @@ class Drawing:
             f' text-anchor="{anchor}"{weight}{turn}>{escape(words)}</text>'
         )
 
-    def bar(self, x: float, y: float, width: float, height: float, colour: str, told: str, opacity: float = 1) -> None:
-        """A filled rectangle; `told` is what a pointer over it shows."""
+    def bar(self, x: float, y: float, width: float, height: float, color: str, told: str, opacity: float = 1) -> None:
+        """Draw a filled rectangle; `told` is its tooltip."""
         self._parts.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" fill="{colour}"'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" fill="{color}"'
             f' fill-opacity="{opacity}"><title>{escape(told)}</title></rect>'
         )
 
     def rule(self, x1: float, y1: float, x2: float, y2: float) -> None:
         self._parts.append(f'<line class="rule" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
-    def path(self, points: Sequence[tuple[float, float]], colour: str, *, dashed: bool = False) -> None:
-        """A line through the points, each marked."""
+    def path(self, points: Sequence[tuple[float, float]], color: str, *, dashed: bool = False) -> None:
+        """Draw a line with a marker at each point."""
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        self._parts.append(f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        self._parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points)
+        self._parts.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
+        self._parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points)
 
     def legend(self, x: float, y: float, names: Sequence[str]) -> None:
-        """The models with their colours, in a row."""
+        """Draw the models' names and colors in a row."""
         for number, name in enumerate(names):
             left = x + number * 128
-            self._parts.append(f'<rect x="{left}" y="{y - 10}" width="12" height="12" fill="{COLOURS[name]}"/>')
+            self._parts.append(f'<rect x="{left}" y="{y - 10}" width="12" height="12" fill="{COLORS[name]}"/>')
             self.text(left + 18, y, "this project" if name == "this" else f"the article's {name}", size=12)
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class LogScale:
-    """Values from `low` to `high`, powers of ten, onto points from `start` to `end`."""
+    """A logarithmic scale from `low`..`high` (powers of ten) to `start`..`end`."""
 
     low: float
     high: float
@@ -100,7 +100,7 @@ class LogScale:
 
     @classmethod
     def around(cls, values: Sequence[float], start: float, end: float) -> LogScale:
-        """The powers of ten around the values."""
+        """Return a scale for the powers of ten around the values."""
         low = 10.0 ** math.floor(math.log10(min(values)))
         high = 10.0 ** math.ceil(math.log10(max(values)))
         return cls(low, high if high > low else low * 10, start, end)
@@ -110,7 +110,7 @@ class LogScale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self) -> Iterator[float]:
-        """The powers of ten that there are."""
+        """Yield the powers of ten in range."""
         value = 10.0 ** math.ceil(math.log10(self.low))
         while value <= self.high * 1.0001:
             yield value
@@ -118,7 +118,7 @@ class LogScale:
 
 
 def short_number(value: float) -> str:
-    """Three digits or so: 0.53, 8.4, 27, 2,064."""
+    """Format with about three digits: 0.53, 8.4, 27, 2,064."""
     if value >= 99.95:
         return f"{value:,.0f}"
     text = f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

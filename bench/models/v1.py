@@ -1,27 +1,26 @@
-"""The article's V1: `users` by id, `posts` with comments and likes by post; nothing is copied and nothing counted.
+"""The article's V1: `users` by ID, `posts` with comments and likes by post, without copies and counts.
 
-So every answer is put together when it is asked for. What is looked up for several rows is looked up row by row, one
-after another: the article's latencies (50 names of likes in 55 ms) leave no other reading. A name is a point read but
-in Q2, where the article lists a query: in Q4 and Q5 each name costs it 1.00 request units, and no query costs less
-than 2.2.
+Every answer is assembled when requested, one lookup after another, which the article's latencies imply (50 usernames in
+55 ms). Usernames are point reads, except in Q2, where the article lists a query: in Q4 and Q5 each costs 1.00 RU, less
+than any query (2.2 RU).
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from azure.cosmos.aio import ContainerProxy
 
 from bench.models.interface import (
-    Comment,
+    CommentView,
     ContainerPlan,
-    Like,
+    LikeView,
     Model,
-    Post,
-    User,
+    PostView,
+    UserView,
     comment_of,
     like_of,
     post_of,
@@ -32,8 +31,8 @@ from shared.models.base import Item
 from shared.models.fields import now
 from shared.models.post import summary
 
-# Rows of a page that each physical partition gives of an ORDER BY over all of them: what the article's Q6 was fitted
-# with (specification of the charges, section 3, k).
+# Rows per page and physical partition of an ORDER BY over all partitions, fitted to the article's Q6 (specification of
+# the charges, section 3, k).
 ORDERED_PAGE: Final = 18
 MOST_RECENT: Final = "SELECT TOP 100 * FROM p WHERE p.type = 'post' ORDER BY p.creationDate DESC"
 USERS: Final = ContainerPlan({"id": "users", "partitionKey": {"paths": ["/id"], "kind": "Hash", "version": 2}})
@@ -41,10 +40,10 @@ POSTS: Final = ContainerPlan({"id": "posts", "partitionKey": {"paths": ["/postId
 
 
 class V1(Model):
-    """Reads and writes as the article lists them."""
+    """Reads and writes as listed in the article."""
 
     NAME: ClassVar[str] = "V1"
-    CONTAINERS = (USERS, POSTS)
+    CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS)
 
     @property
     def users(self) -> ContainerProxy:
@@ -64,70 +63,70 @@ class V1(Model):
                 for _, response in plan.responses(post):
                     yield "posts", _without_name(response)
 
-    async def create_user(self, username: str) -> User:
+    async def create_user(self, username: str) -> UserView:
         """C1. One write."""
         return user_of(await self.users.create_item({"id": new_id(), "username": username}))
 
-    async def rename_user(self, user: User, username: str) -> User:
+    async def rename_user(self, user: UserView, username: str) -> UserView:
         """C1. One write."""
         return user_of(await self.users.upsert_item({"id": user.id, "username": username}))
 
-    async def get_user(self, user_id: str) -> User:
+    async def get_user(self, user_id: str) -> UserView:
         """Q1. One point read."""
         return user_of(await self.users.read_item(user_id, user_id))
 
-    async def create_post(self, author: User, title: str, content: str) -> Post:
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2. One write."""
         return _post_of(await self.posts.create_item(new_post(author, title, content)), author.username)
 
-    async def edit_post(self, post: Post, title: str, content: str) -> Post:
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         """C2. One write."""
         edited = replace(post, title=title, content=content)
         await self.posts.upsert_item(_stored(edited))
         return edited
 
-    async def get_post(self, post_id: str) -> Post:
-        """Q2. A point read and three queries, each inside one partition."""
+    async def get_post(self, post_id: str) -> PostView:
+        """Q2. A point read and three single-partition queries."""
         item = await self.posts.read_item(post_id, post_id)
         author = item["userId"]
         names = await rows_in(self.users, "SELECT u.username FROM u WHERE u.id = @id", author, id=author)
         return await self._counted(_post_of(item, names[0]["username"]))
 
-    async def list_user_posts(self, user_id: str) -> list[Post]:
-        """Q3. A query over all partitions, then the author's name and, for each post, two counts."""
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
+        """Q3. A cross-partition query, then the author's name and two counts per post."""
         query = "SELECT * FROM p WHERE p.type = 'post' AND p.userId = @userId"
         items = await rows_across(self.posts, query, userId=user_id)
         name = (await self.get_user(user_id)).username
         return newest_first([await self._short(item, name) for item in items])
 
-    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3. One write."""
         item = await self.posts.create_item(_without_name(new_comment(post_id, author, content)))
         return comment_of(item | {"userUsername": author.username})
 
-    async def list_comments(self, post_id: str) -> list[Comment]:
-        """Q4. A query inside one partition, then a point read for the name of each comment."""
+    async def list_comments(self, post_id: str) -> list[CommentView]:
+        """Q4. A single-partition query, then a point read per comment for the username."""
         return [comment_of(item) for item in await self._named(await responses_of(self.posts, post_id, "comment"))]
 
-    async def like(self, post_id: str, liker: User) -> Like:
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4. One write."""
         item = await self.posts.create_item(_without_name(new_like(post_id, liker)))
         return like_of(item | {"userUsername": liker.username})
 
-    async def list_likes(self, post_id: str) -> list[Like]:
+    async def list_likes(self, post_id: str) -> list[LikeView]:
         """Q5. As Q4."""
         return [like_of(item) for item in await self._named(await responses_of(self.posts, post_id, "like"))]
 
-    async def feed(self) -> list[Post]:
-        """Q6. An ordered query over all partitions, then a name and two counts for each post."""
+    async def feed(self) -> list[PostView]:
+        """Q6. An ordered cross-partition query, then a username and two counts per post."""
         items = await most_recent(self.posts)
         return [await self._short(item, (await self.get_user(item["userId"])).username) for item in items]
 
-    async def _short(self, item: Item, username: str) -> Post:
+    async def _short(self, item: Item, username: str) -> PostView:
         post = await self._counted(_post_of(item, username))
         return replace(post, content=summary(post.content))
 
-    async def _counted(self, post: Post) -> Post:
+    async def _counted(self, post: PostView) -> PostView:
         comments, likes = await self._count(post.id, "comment"), await self._count(post.id, "like")
         return replace(post, comment_count=comments, like_count=likes)
 
@@ -143,8 +142,8 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
-def new_post(author: User, title: str, content: str) -> Item:
-    """A new post as V1 keeps it."""
+def new_post(author: UserView, title: str, content: str) -> Item:
+    """Return a new post as V1 stores it."""
     post_id = new_id()
     return {
         "id": post_id,
@@ -157,8 +156,8 @@ def new_post(author: User, title: str, content: str) -> Item:
     }
 
 
-def new_comment(post_id: str, author: User, content: str) -> Item:
-    """A new comment as V2 and V3 keep it."""
+def new_comment(post_id: str, author: UserView, content: str) -> Item:
+    """Return a new comment as V2 and V3 store it."""
     return {
         "id": new_id(),
         "type": "comment",
@@ -170,8 +169,8 @@ def new_comment(post_id: str, author: User, content: str) -> Item:
     }
 
 
-def new_like(post_id: str, liker: User) -> Item:
-    """A new like as V2 and V3 keep it."""
+def new_like(post_id: str, liker: UserView) -> Item:
+    """Return a new like as V2 and V3 store it."""
     return {
         "id": new_id(),
         "type": "like",
@@ -183,7 +182,7 @@ def new_like(post_id: str, liker: User) -> Item:
 
 
 async def rows_in(container: ContainerProxy, query: str, partition_key: str, **parameters: Any) -> list[Any]:
-    """All rows of a query inside one partition."""
+    """Return all rows of a single-partition query."""
     rows = container.query_items(query, parameters=_named(parameters), partition_key=partition_key)
     return [row async for row in rows]
 
@@ -191,24 +190,24 @@ async def rows_in(container: ContainerProxy, query: str, partition_key: str, **p
 async def rows_across(
     container: ContainerProxy, query: str, *, page_size: int | None = None, **parameters: Any
 ) -> list[Any]:
-    """All rows of a query over all partitions, which the SDK goes through."""
+    """Return all rows of a cross-partition query."""
     options: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
     return [row async for row in container.query_items(query, parameters=_named(parameters), **options)]
 
 
 async def responses_of(posts: ContainerProxy, post_id: str, kind: str) -> list[Item]:
-    """The comments or likes of a post as stored, newest first: one query inside its partition."""
+    """Return a post's stored comments or likes, newest first, with one single-partition query."""
     query = "SELECT * FROM c WHERE c.postId = @postId AND c.type = @type"
     items = await rows_in(posts, query, post_id, postId=post_id, type=kind)
     return sorted(items, key=lambda item: (item["creationDate"], item["id"]), reverse=True)
 
 
 async def most_recent(posts: ContainerProxy) -> list[Item]:
-    """The most recent posts as stored: one query over all partitions."""
+    """Return the stored newest posts with one cross-partition query."""
     return await rows_across(posts, MOST_RECENT, page_size=ORDERED_PAGE)
 
 
-def newest_first(posts: list[Post]) -> list[Post]:
+def newest_first(posts: list[PostView]) -> list[PostView]:
     return sorted(posts, key=lambda post: (post.creation_date, post.id), reverse=True)
 
 
@@ -216,11 +215,11 @@ def _named(parameters: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"name": f"@{name}", "value": value} for name, value in parameters.items()]
 
 
-def _post_of(item: Item, username: str) -> Post:
+def _post_of(item: Item, username: str) -> PostView:
     return post_of(item | {"userUsername": username, "commentCount": 0, "likeCount": 0})
 
 
-def _stored(post: Post) -> Item:
+def _stored(post: PostView) -> Item:
     return {
         "id": post.id,
         "type": "post",

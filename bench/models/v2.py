@@ -1,8 +1,7 @@
-"""The article's V2: as V1, with names and counts on the posts, names on comments and likes.
+"""The article's V2: V1 plus usernames and counts on posts and usernames on comments and likes.
 
-Comments and likes are counted by stored procedures. The change feed of `users` carries a changed name to `posts`: a
-query finds the partitions, the procedure `updateUsernames` is called for one after another. It takes every user that it
-shows for renamed, also a new one.
+Stored procedures count comments and likes. The change feed of `users` updates usernames in `posts`: a query finds the
+partitions, then `updateUsernames` runs in each. It treats every changed user as renamed, even a new one.
 """
 
 from __future__ import annotations
@@ -11,20 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from azure.cosmos.aio import ContainerProxy
-
 from bench.models.interface import (
     ChangeFeed,
-    Comment,
+    CommentView,
     ContainerPlan,
-    Like,
-    Model,
-    Post,
-    User,
+    LikeView,
+    PostView,
+    UserView,
     comment_of,
     like_of,
     post_of,
-    user_of,
 )
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import (
@@ -32,9 +27,9 @@ from bench.models.v1 import (
 )
 from bench.models.v1 import (
     USERS,
+    V1,
     most_recent,
     new_comment,
-    new_id,
     new_like,
     new_post,
     newest_first,
@@ -48,19 +43,11 @@ POSTS: Final = replace(V1_POSTS, procedures=("createComment", "createLike", "upd
 _POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId = @userId"
 
 
-class V2(Model):
-    """Reads and writes as the article lists them."""
+class V2(V1):
+    """Reads and writes as listed in the article."""
 
     NAME: ClassVar[str] = "V2"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS)
-
-    @property
-    def users(self) -> ContainerProxy:
-        return self.database.get_container_client("users")
-
-    @property
-    def posts(self) -> ContainerProxy:
-        return self.database.get_container_client("posts")
 
     @staticmethod
     def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
@@ -77,75 +64,63 @@ class V2(Model):
         return (ChangeFeed("users", self.on_users_changed),)
 
     async def on_users_changed(self, changes: list[Item]) -> None:
-        """For each user a query over all partitions and a procedure in each that has something of his, in turn."""
+        """Run a cross-partition query per user, then a procedure per partition, sequentially."""
         for user in changes:
             for post_id in await rows_across(self.posts, _POSTS_WITH_NAME, userId=user["id"]):
                 await self.posts.scripts.execute_stored_procedure(
                     "updateUsernames", partition_key=post_id, parameters=[user["id"], user["username"]]
                 )
 
-    async def create_user(self, username: str) -> User:
-        """C1. One write."""
-        return user_of(await self.users.create_item({"id": new_id(), "username": username}))
-
-    async def rename_user(self, user: User, username: str) -> User:
-        """C1. One write."""
-        return user_of(await self.users.upsert_item({"id": user.id, "username": username}))
-
-    async def get_user(self, user_id: str) -> User:
-        """Q1. One point read."""
-        return user_of(await self.users.read_item(user_id, user_id))
-
-    async def create_post(self, author: User, title: str, content: str) -> Post:
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2. One write."""
         item = new_post(author, title, content) | {"userUsername": author.username, "commentCount": 0, "likeCount": 0}
         return post_of(await self.posts.create_item(item))
 
-    async def edit_post(self, post: Post, title: str, content: str) -> Post:
-        """C2. One write, which brings back the counts and the name that the caller has seen."""
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
+        """C2. One write, which overwrites counts and username with those that the caller has seen."""
         return post_of(await self.posts.upsert_item(stored(replace(post, title=title, content=content))))
 
-    async def get_post(self, post_id: str) -> Post:
+    async def get_post(self, post_id: str) -> PostView:
         """Q2. One point read."""
         return post_of(await self.posts.read_item(post_id, post_id))
 
-    async def list_user_posts(self, user_id: str) -> list[Post]:
-        """Q3. One query over all partitions."""
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
+        """Q3. One cross-partition query."""
         query = "SELECT * FROM p WHERE p.type = 'post' AND p.userId = @userId"
         return newest_first([short(item) for item in await rows_across(self.posts, query, userId=user_id)])
 
-    async def create_comment(self, post_id: str, author: User, content: str) -> Comment:
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3. One stored procedure."""
         comment = new_comment(post_id, author, content)
         await self.posts.scripts.execute_stored_procedure("createComment", partition_key=post_id, parameters=[comment])
         return comment_of(comment)
 
-    async def list_comments(self, post_id: str) -> list[Comment]:
-        """Q4. One query inside one partition."""
+    async def list_comments(self, post_id: str) -> list[CommentView]:
+        """Q4. One single-partition query."""
         return [comment_of(item) for item in await responses_of(self.posts, post_id, "comment")]
 
-    async def like(self, post_id: str, liker: User) -> Like:
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4. One stored procedure."""
         like = new_like(post_id, liker)
         await self.posts.scripts.execute_stored_procedure("createLike", partition_key=post_id, parameters=[like])
         return like_of(like)
 
-    async def list_likes(self, post_id: str) -> list[Like]:
-        """Q5. One query inside one partition."""
+    async def list_likes(self, post_id: str) -> list[LikeView]:
+        """Q5. One single-partition query."""
         return [like_of(item) for item in await responses_of(self.posts, post_id, "like")]
 
-    async def feed(self) -> list[Post]:
-        """Q6. One query over all partitions."""
+    async def feed(self) -> list[PostView]:
+        """Q6. One cross-partition query."""
         return [short(item) for item in await most_recent(self.posts)]
 
 
 def as_kept(item: Item) -> Item:
-    """A planned post, comment or like as V2 keeps it: without what only the project's own model has."""
+    """Remove the properties that only this project's model has."""
     return {name: value for name, value in item.items() if name not in ("nameVersion", "version")}
 
 
-def stored(post: Post) -> Item:
-    """The item of a post."""
+def stored(post: PostView) -> Item:
+    """Return the item of a post."""
     return {
         "id": post.id,
         "type": "post",
@@ -160,5 +135,5 @@ def stored(post: Post) -> Item:
     }
 
 
-def short(item: Item) -> Post:
+def short(item: Item) -> PostView:
     return post_of(item | {"content": summary(item["content"])})

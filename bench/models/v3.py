@@ -1,8 +1,8 @@
-"""The article's V3: V2, and each post a second and a third time, beside its author in `users` and in `feed`.
+"""The article's V3: V2 plus copies of each post in `users`, beside its author, and in `feed`.
 
-The change feed of `posts` brings the copies, one write after another; the trigger `truncateFeed` cuts the feed. Both
-are kept as the article has them, with what follows: the trigger takes every upsert for that of a new and most recent
-post, so one that changes a post of a full feed costs the feed its oldest, and so does an old post that comes late.
+The change feed of `posts` writes the copies one after another; the trigger `truncateFeed` truncates the feed. Both keep
+the article's flaws: the trigger treats every upsert as a new post, so an edit, or an old post that arrives late, makes
+a full feed lose its oldest post.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from azure.cosmos.aio import ContainerProxy
 
-from bench.models.interface import FEED_LENGTH, ChangeFeed, ContainerPlan, Post, User, post_of, user_of
+from bench.models.interface import FEED_LENGTH, ChangeFeed, ContainerPlan, PostView, UserView, post_of, user_of
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
 from bench.models.v2 import POSTS, V2, as_kept
@@ -27,7 +27,7 @@ FEED: Final = ContainerPlan(
 
 
 class V3(V2):
-    """Reads and writes as the article lists them."""
+    """Reads and writes as listed in the article."""
 
     NAME: ClassVar[str] = "V3"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS, FEED)
@@ -57,32 +57,32 @@ class V3(V2):
         return (ChangeFeed("users", self.on_users_changed), ChangeFeed("posts", self.on_posts_changed))
 
     async def on_users_changed(self, changes: list[Item]) -> None:
-        """As V2's, for users alone: the container shows copies of posts, too."""
+        """Like V2, but only for users, because the container also holds copies of posts."""
         await super().on_users_changed([item for item in changes if item["type"] == "user"])
 
     async def on_posts_changed(self, changes: list[Item]) -> None:
-        """For each changed post two writes, one after another, and the trigger's own."""
+        """Write two copies per changed post, one after another, plus the trigger's writes."""
         for post in changes:
             if post["type"] == "post":
                 copy = _copy(_without_system_properties(post))
                 await self.users.upsert_item(copy)
                 await self.feed_container.upsert_item(copy, post_trigger_include="truncateFeed")
 
-    async def create_user(self, username: str) -> User:
+    async def create_user(self, username: str) -> UserView:
         """C1. One write."""
         return user_of(await self.users.create_item(_user_item(new_id(), username)))
 
-    async def rename_user(self, user: User, username: str) -> User:
+    async def rename_user(self, user: UserView, username: str) -> UserView:
         """C1. One write."""
         return user_of(await self.users.upsert_item(_user_item(user.id, username)))
 
-    async def list_user_posts(self, user_id: str) -> list[Post]:
-        """Q3. One query inside one partition of `users`."""
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
+        """Q3. One single-partition query of `users`."""
         query = "SELECT * FROM p WHERE p.userId = @userId AND p.type = 'post'"
         return newest_first([post_of(item) for item in await rows_in(self.users, query, user_id, userId=user_id)])
 
-    async def feed(self) -> list[Post]:
-        """Q6. One query inside the one partition of `feed`."""
+    async def feed(self) -> list[PostView]:
+        """Q6. One query of the single partition of `feed`."""
         return [post_of(item) for item in await rows_in(self.feed_container, MOST_RECENT, "post")]
 
 

@@ -1,7 +1,7 @@
 // Serves @vercel/cosmosdb-server on a free port and prints its address: `node serve.js fastest|shipped`.
 //
-// "shipped" is what its command line starts: HTTPS, and every answer closes its connection. "fastest" is the best it
-// can do: plain HTTP over connections that stay open, as this project's emulator serves.
+// "shipped" is what its command line starts: HTTPS, and one connection per request. "fastest" is its best mode: HTTP
+// with keep-alive, as this project's emulator.
 const { createHttpServer, createHttpsServer } = require("@vercel/cosmosdb-server");
 
 const shipped = process.argv[2] === "shipped";

@@ -1,4 +1,4 @@
-"""Usernames of made-up people: a first name and a surname, and a number once all pairs are used up."""
+"""Usernames: first name and last name, plus a number once all pairs are used."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _JOINTS = (".", "_", "-")
 
 
 class Names:
-    """The names of one seed, by number: no two of them are the same name to the blog."""
+    """The usernames of one seed, by index. All are distinct after normalization."""
 
     def __init__(self, key: str) -> None:
         self._key = key
 
     def name(self, index: int) -> str:
-        """At most 21 characters, so that there is room to set a taken name apart."""
+        """Return a username of at most 21 characters, which leaves room for a suffix."""
         first, last = self._pairs[index % len(self._pairs)]
         round_ = index // len(self._pairs)
         joint = _JOINTS[(index * 7 + len(first) + len(last)) % len(_JOINTS)]

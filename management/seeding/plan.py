@@ -1,8 +1,7 @@
-"""The whole blog that a seed stands for, item by item, without a database: the same seed and sizes make the same items.
+"""Generate a blog's items from a seed, without a database.
 
-Every item can be made by itself, so that nothing has to be held: users by number, a user's posts, a post's comments
-and likes. Ids follow from seed and sizes too, so that a seed that was cut off goes on where it stopped when it is
-repeated, and seeds of other sizes stand beside each other.
+Each item can be generated on its own, so nothing is kept in memory. IDs derive from the seed and sizes: an interrupted
+seed continues when repeated, and seeds of other sizes can coexist.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
 
 _NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
-# Fixed and past, so that a seed is the same whenever it is run and what a reader posts then comes first.
+# Fixed dates in the past make seeds reproducible and keep new posts ahead of them.
 _FIRST_USER = datetime(2024, 12, 1, tzinfo=UTC)
 _FIRST_POST = datetime(2025, 1, 1, tzinfo=UTC)
 _LAST_POST = datetime(2025, 12, 1, tzinfo=UTC)
@@ -36,20 +35,20 @@ _ANSWERED_WITHIN = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Span:
-    """A number between two, both included: `5-50`, or `5` for exactly that."""
+    """An inclusive range such as `5-50`, or one number such as `5`."""
 
     low: int
     high: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raises ValueError."""
+        """Parse a range. Raises ValueError."""
         numbers = _SPAN.fullmatch(text)
         if numbers is None:
-            raise ValueError(f"{text!r} is no span")
+            raise ValueError(f"{text!r} is not a range")
         span = cls(int(numbers["low"]), int(numbers["high"] or numbers["low"]))
         if span.low > span.high:
-            raise ValueError(f"{text!r} ends before it begins")
+            raise ValueError(f"{text!r} ends before it starts")
         return span
 
     def __str__(self) -> str:
@@ -62,7 +61,7 @@ class Span:
 
 @dataclass(frozen=True)
 class SeedPlan:
-    """The defaults are a small blog. Likes of a post are by different users, so there are never more than users."""
+    """The sizes of a blog; the defaults are small. A post has at most one like per user."""
 
     users: int = 20
     posts_per_user: Span = Span(1, 5)
@@ -86,36 +85,36 @@ class SeedPlan:
         return str(uuid.uuid5(_NAMESPACE, "/".join((self._key, *map(str, path)))))
 
     def _prose(self, rng: random.Random, post_id: str) -> Prose:
-        """Of a post and of the comments on it, which are about the same."""
+        """Return the prose of a post or its comments, which share a subject."""
         return Prose(rng, self._rng("subject", post_id).choice(SUBJECTS))
 
     def user(self, index: int) -> Item:
-        """The user number `index`, from 0."""
+        """Return the user with this index, starting at 0."""
         created = _between(self._rng("user", index), _FIRST_USER, _FIRST_POST)
         return user_item(self._id("user", index), self._names.name(index), created)
 
     def posts(self, index: int, author: Item) -> Iterator[Item]:
-        """The posts of user number `index`, as they stand with all their comments and likes."""
+        """Yield the posts of a user, with final counts."""
         for number in range(self.post_count(index)):
             post_id, rng = self._id("post", index, number), self._rng("post", index, number)
             prose = self._prose(rng, post_id)
             new = NewPost(user_id=author["userId"], title=prose.title(), content=prose.post())
             post = post_item(post_id, author, new, _between(rng, _FIRST_POST, _LAST_POST))
             comments, likes = self.response_counts(index, number, rng)
-            # Each comment and like is a write of the post, too: see createComment.js.
+            # Each comment and like increments the version: see createComment.js.
             yield post | {"commentCount": comments, "likeCount": likes, "version": 1 + comments + likes}
 
     def post_count(self, index: int) -> int:
-        """The number of posts of user number `index`."""
+        """Return the number of posts of a user."""
         return self.posts_per_user.pick(self._rng("posts", index))
 
-    def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a plan that extends this one goes by the post
-        """The numbers of comments and likes of a user's post number `number`."""
+    def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a subclass in bench/ uses it
+        """Return the numbers of comments and likes of a user's post."""
         comments = self.comments_per_post.pick(rng) if self.users else 0
         return comments, self.likes_per_post.pick(rng, most=self.users)
 
     def responses(self, post: Item) -> Iterator[tuple[int, Item]]:
-        """A post's comments and likes, each with the number of its user; the user's item is as `user` makes it."""
+        """Yield a post's comments and likes, each with its user's index."""
         rng = self._rng("responses", post["id"])
         prose = self._prose(rng, post["id"])
         start = datetime.fromisoformat(post["creationDate"])

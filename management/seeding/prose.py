@@ -1,7 +1,4 @@
-"""Made-up English: titles, posts and comments, from sentences with gaps and words to fill them.
-
-Longer than a module should be, because it is a table of words.
-"""
+"""Generated English titles, posts and comments: sentence templates and the words that fill them."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """Something to write about: its name, things that belong to it, what one does with them, `on the roof`."""
+    """A topic: its name, related things and activities, and a place."""
 
     name: str
     things: tuple[str, ...]
@@ -177,7 +174,7 @@ _SENTENCES_PER_PARAGRAPH = (2, 5)
 
 
 class Prose:
-    """What is said about one subject in one place: a post, or the comments on it."""
+    """Text about one subject."""
 
     def __init__(self, rng: random.Random, subject: Subject) -> None:
         self._rng = rng
@@ -187,7 +184,7 @@ class Prose:
         return self._fill(self._rng.choice(_TITLES))
 
     def post(self) -> str:
-        """One to four paragraphs, the first with an opening, the last with a closing sentence; none repeats."""
+        """Return one to four paragraphs without repeated sentences."""
         patterns = iter(self._rng.sample(_SENTENCES, len(_SENTENCES)))
         paragraphs = [
             [self._fill(next(patterns)) for _ in range(self._rng.randint(*_SENTENCES_PER_PARAGRAPH))]
@@ -222,7 +219,7 @@ def _capitalised(text: str) -> str:
 
 
 def _with_articles(text: str) -> str:
-    """`a` before a vowel becomes `an`."""
+    """Replace `a` with `an` before a vowel."""
     words = text.split(" ")
     for index, word in enumerate(words[:-1]):
         if word in ("a", "A") and words[index + 1][0] in "aeiou":

@@ -1,20 +1,16 @@
-"""A plan into the database, exactly as the app and its change-feed functions would have left it.
+"""Write a plan to the database exactly as the app and its change-feed functions would have left it.
 
-The order of the writes, and why functions that follow the change feed meanwhile do no harm and have nothing to do:
+The order of the writes makes concurrently running change-feed functions harmless and leaves them nothing to do:
 
-1. For each user the reservation of the name, confirmed; nobody can take the name between this and the next.
-2. The user together with the short copies of all his posts: one transaction. The copies come before the posts, for a
-   post that is not there yet can be neither changed nor deleted, so that no copy is out of date when it is written. The
-   users feed shows the user and finds his reservation confirmed.
-3. Each post together with its comments and likes: one transaction, so that its counts are never seen wrong. The posts
-   feed shows the post, finds the copy of this very version and leaves it. A user renamed meanwhile is found by the
-   names on his posts, which the posts feed sets right as it does after any race.
-4. The 100 most recent into the feed by the app's own way of putting them there, which checks each against its post; the
-   posts feed may have put them already. Then the feed is cut to its length once.
+1. Each user's username reservation, already confirmed.
+2. The user and the copies of all their posts, in one transaction. A post that does not exist yet cannot change, so no
+   copy is stale when it is written.
+3. Each post with its comments and likes, in one transaction, so counts are always right. The posts function finds the
+   copy of this version and skips it. If the user is renamed during the seed, that function fixes the usernames.
+4. The 100 newest posts, written to the feed the way the app does it, then the feed is truncated once.
 
-What takes more than one transaction (100 operations) is written with the item that makes it visible, the user or the
-post, last. A seed that is cut off leaves copies without their posts, which `rebuild` removes, or which get their posts
-when the same seed is run again: what is there already is left as it is.
+A transaction holds 100 operations. If more are needed, the user or post itself is written last. An interrupted seed
+leaves copies without posts. Repeating the seed adds those posts and skips existing items; `rebuild` deletes the copies.
 """
 
 from __future__ import annotations
@@ -39,30 +35,32 @@ from shared.propagation.feed import FeedState, trim
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations
 _BATCH = 100
-# One of so many users is the first to be written, at any concurrency up to this.
+# With up to this concurrency, one of the first 100 users is written first.
 _FIRST_USERS = 100
 
 
 class Progress(Protocol):
-    """Told of each user and each post that is written."""
+    """Receives a call for each user and post written."""
 
     def users_written(self, posts: int) -> None:
-        """One user, who has so many posts to be written later."""
+        """Record a user and the number of their posts, written later."""
 
     def posts_written(self, responses: int) -> None:
-        """One post, with so many comments and likes."""
+        """Record a post and the number of its comments and likes."""
 
 
 async def is_empty(blog: Blog) -> bool:
-    """Whether `users` has no item at all: one page of one row."""
+    """Return whether `users` has no items. Costs one query for one row."""
     async for _ in blog.users.query_across("SELECT VALUE c.id FROM c", {}, page_size=1):
         return False
     return True
 
 
 async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
-    """Whether this very plan was begun and cut off: the feed, which is written last, is still empty, and one of the
-    names, which are reserved first, is reserved for its user. A query, and point reads where there is no feed."""
+    """Return whether this plan was interrupted: its names are reserved but the feed, written last, is empty.
+
+    Costs one query, plus point reads if the feed is empty.
+    """
     if (await FeedState.read(blog.feed)).entries:
         return False
     for index in range(min(plan.users, _FIRST_USERS)):
@@ -75,13 +73,13 @@ async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
 
 
 async def seed(blog: Blog, plan: SeedPlan, progress: Progress, *, concurrency: int) -> None:
-    """Write the whole plan, `concurrency` users or posts at a time. Raises DatabaseUnavailable, ManagementError."""
+    """Write the plan, `concurrency` users or posts at a time. Raises DatabaseUnavailable, ManagementError."""
     await _Seeding(blog, plan, progress, concurrency).run()
 
 
 @dataclass
 class _Seeding:
-    """What it holds: the names of the users whose planned name was taken, and the feed's candidates."""
+    """Keeps replaced usernames and the newest posts."""
 
     blog: Blog
     plan: SeedPlan
@@ -110,22 +108,21 @@ class _Seeding:
         user, copies = self._author(index), [short_form(post) for post in self._posts(index)]
         for copy in copies:
             self.newest.offer((copy["creationDate"], copy["id"]), copy)
-        await _write_together(self.blog.users, user["id"], copies, user)
+        await _create_all(self.blog.users, user["id"], copies, user)
         self.progress.users_written(len(copies))
 
     async def _take_name(self, index: int) -> str:
-        """The user's name, reserved: the planned one, or with something added to it where that is someone else's."""
+        """Reserve and return the planned username, or a variant if another user has it."""
         user, users = self.plan.user(index), self.blog.users
         planned: str = user["username"]
         present = await users.read(user["id"], user["id"])
-        if (
-            present is not None
-        ):  # from an earlier run; he may have been renamed since, which is the users feed's to carry
+        if present is not None:
+            # Written by an earlier run. If the user was renamed since, the users function updates the copies.
             return str(present["username"]) if name_version(present) == 0 else planned
         for name in (planned, f"{planned}-{user['id'][:8]}"):
             if await self._reserve(reservation_item(name, user["id"], 0, confirmed=True)):
                 return name
-        raise ManagementError(f"The username {name!r} is taken; choose another --seed.")
+        raise ManagementError(f"Username {name!r} is taken. Choose another --seed.")
 
     async def _reserve(self, reservation: Item) -> bool:
         users, key = self.blog.users, reservation["id"]
@@ -142,7 +139,7 @@ class _Seeding:
         for index, response in self.plan.responses(post):
             name = self.names.get(index, response["userUsername"])
             responses.append(response | {"userUsername": name})
-        await _write_together(self.blog.posts, post["id"], responses, post)
+        await _create_all(self.blog.posts, post["id"], responses, post)
         self.progress.posts_written(len(responses))
 
     async def _write_feed(self) -> None:
@@ -156,8 +153,8 @@ class _Seeding:
         await trim(copies, await FeedState.read(self.blog.feed))
 
 
-async def _write_together(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:
-    """Create the items of one logical partition, `whole` in the last transaction. Does nothing where it is there."""
+async def _create_all(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:
+    """Create the items of one logical partition, with `whole` in the last transaction. Skip if `whole` exists."""
     items = [*parts, whole]
     batches = [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
     if len(batches) > 1 and await container.read(whole["id"], key) is not None:
@@ -170,5 +167,5 @@ async def _create(container: Container, key: str, batch: Sequence[Item]) -> None
     try:
         await container.batch(key, [("create", (item,)) for item in batch])
     except BatchRefused as refused:
-        if not isinstance(refused.reason, ItemExists):  # all of it, from an earlier run of the same plan
+        if not isinstance(refused.reason, ItemExists):  # written by an earlier run of the same plan
             raise

@@ -1,6 +1,5 @@
-"""Every promise of the blog's data, held against what is stored.
+"""Consistency checks of the stored data, in two passes.
 
-Two passes: the census streams all containers and notes what may be wrong; the examination reads that once more, one
-suspect at a time, and reports what is. So what changed between two pages of the census is not reported, and the census
-needs to keep no more than a small entry for each user, reservation and post.
+The census streams all containers and collects suspects. The examination reads each suspect again and reports what is
+really wrong, so changes made during the census are not reported.
 """

@@ -1,7 +1,7 @@
-"""Read all of the blog once, page by page, and note whom to look at again.
+"""Stream all of the blog's items and collect suspects for the examination.
 
-It holds an entry of a few hundred bytes for each user, each reservation and each post, no comment, no like, no content,
-and the suspects. The users come first: a name that is newer than the census' own is then no older than it looks.
+Keeps a few hundred bytes per user, reservation and post. Reads users first, so that a username that differs on a later
+item is either wrong or newer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RESPONSES = (
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"
 
-# What the app writes on every user; one of the article's lacks some of it, which `rebuild` completes.
+# Fields that the app writes on every user. Users of the article's blog lack some, which `rebuild` adds.
 USER_FIELDS = ("type", "username", "creationDate")
 
 
@@ -56,7 +56,7 @@ class _State(Enum):
 
 @dataclass(slots=True)
 class _Post:
-    """What is kept of a post; UNSEEN while only comments or likes of it have been met."""
+    """A post's entry; UNSEEN if only its comments or likes have been read."""
 
     state: _State = _State.UNSEEN
     user_id: str = ""
@@ -75,24 +75,24 @@ class _Post:
 
 @dataclass
 class Census:
-    """What may be wrong, by the ids with which it is read again, and findings that need no second look."""
+    """Suspects by ID, plus findings that need no second look."""
 
     findings: list[Finding] = field(default_factory=list)
     incomplete_users: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
-    # A post and the item in its partition with the name in question.
+    # (post ID, item ID) of items whose username differs.
     names: list[tuple[str, str]] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
-    # The user whose copy it is or should be, and the post.
+    # (user ID, post ID) of copies.
     copies: list[tuple[str, str]] = field(default_factory=list)
     feed: list[str] = field(default_factory=list)
     newest: frozenset[str] = frozenset()
 
 
 async def take_census(blog: Blog) -> Census:
-    """Read every item of the blog. Raises DatabaseThrottled, DatabaseUnavailable."""
+    """Read every item once. Raises DatabaseThrottled, DatabaseUnavailable."""
     reader = _Reader(blog)
     await reader.read_users()
     await reader.read_posts()
@@ -108,7 +108,7 @@ async def take_census(blog: Blog) -> Census:
 class _Reader:
     blog: Blog
     census: Census = field(default_factory=Census)
-    users: dict[str, str] = field(default_factory=dict)  # username by user
+    users: dict[str, str] = field(default_factory=dict)  # username by user ID
     reservations: dict[str, _Reservation] = field(default_factory=dict)
     posts: defaultdict[str, _Post] = field(default_factory=lambda: defaultdict(_Post))
     newest: Newest[str] = field(default_factory=lambda: Newest(FEED_LENGTH))
@@ -123,15 +123,15 @@ class _Reader:
                 case idempotency.TYPE:
                     pass
                 case _:
-                    self._malformed("users", item, "it has an unknown type")
+                    self._malformed("users", item, "unknown type")
 
     def _see_user(self, user: Item) -> None:
         if user["id"] != user.get("userId"):
-            self._malformed("users", user, "its id is not its userId")
+            self._malformed("users", user, "id differs from userId")
             return
         if missing := [name for name in USER_FIELDS if name not in user]:
             self.census.incomplete_users.append(user["id"])
-            self._malformed("users", user, f"the user lacks {', '.join(missing)}")
+            self._malformed("users", user, f"missing {', '.join(missing)}")
         if isinstance(user.get("username"), str):
             self.users[user["id"]] = user["username"]
             if user.get("formerUsernames"):
@@ -144,7 +144,7 @@ class _Reader:
             if item["type"] == DELETED_TYPE:
                 entry.state = _State.DELETED
                 if "ttl" not in item:
-                    detail = "it is marked as deleted and has no ttl"
+                    detail = "its tombstone has no ttl"
                     self.census.findings.append(Finding(Kind.LEFTOVER, f"post {item['id']}", detail))
             else:
                 self._see_post(item, entry)
@@ -152,13 +152,13 @@ class _Reader:
     def _see_post(self, post: Item, entry: _Post) -> None:
         entry.state = _State.MALFORMED
         if post["id"] != post.get("postId"):
-            self._malformed("posts", post, "its id is not its postId")
+            self._malformed("posts", post, "id differs from postId")
             return
         try:
             Post.from_item(post)
             copy = short_form(post)
         except (KeyError, TypeError, ValueError) as error:
-            self._malformed("posts", post, f"it is not a post ({type(error).__name__})")
+            self._malformed("posts", post, f"not a valid post ({type(error).__name__})")
             return
         entry.state = _State.LIVE
         entry.fingerprint = fingerprint(copy)
@@ -170,7 +170,7 @@ class _Reader:
     async def read_responses(self) -> None:
         async for item in _stream(self.blog.posts, _RESPONSES):
             if item.get("type") not in (Comment.TYPE, Like.TYPE):
-                self._malformed("posts", item, "it has an unknown type")
+                self._malformed("posts", item, "unknown type")
                 continue
             entry = self.posts[item["postId"]]
             if item["type"] == Comment.TYPE:
@@ -202,7 +202,7 @@ class _Reader:
         missing = set(self.census.newest)
         async for copy in _stream(self.blog.feed, _ALL):
             if copy["type"] != Post.TYPE:
-                self._malformed("feed", copy, "it has an unknown type")
+                self._malformed("feed", copy, "unknown type")
                 continue
             missing.discard(copy["id"])
             post = self.posts.get(copy["id"])
@@ -213,10 +213,10 @@ class _Reader:
     async def read_failures(self) -> None:
         sources = Counter([str(source) async for source in _stream(self.blog.failures, _FAILURES)])
         for source, number in sources.items():
-            self.census.findings.append(Finding(Kind.FAILURE, source, f"{number} kept for replay"))
+            self.census.findings.append(Finding(Kind.FAILURE, source, f"{number} stored for replay"))
 
     def conclude(self) -> None:
-        """Compare what could only be compared when everything was read."""
+        """Run the checks that need all items."""
         census = self.census
         for post_id, post in self.posts.items():
             if post.state is _State.LIVE:

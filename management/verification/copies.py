@@ -1,4 +1,4 @@
-"""Whether a stored copy of a post shows it: by fingerprint where many are compared, field by field where one is."""
+"""Compare copies with their posts: by fingerprint in bulk, field by field for one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.cosmos import Container
 from shared.models.base import Item
 from shared.models.post import Post, short_form
 
-# The properties of a short form (shared/models/post.py); a test holds the two together.
+# The fields of a short form (shared/models/post.py), kept in sync by a test.
 FIELDS = (
     "id",
     "type",
@@ -25,7 +25,7 @@ FIELDS = (
 
 
 async def wanted_copy(posts: Container, post_id: str) -> Item | None:
-    """What a copy of the post must show: one point read. None where there is no such post, or none to copy."""
+    """Return the copy that a post should have, or None. Costs one point read."""
     post = await posts.read(post_id, post_id)
     if post is None or post["type"] != Post.TYPE:
         return None
@@ -36,15 +36,15 @@ async def wanted_copy(posts: Container, post_id: str) -> Item | None:
 
 
 def fingerprint(copy: Item) -> bytes:
-    """16 bytes that two copies share when all FIELDS are equal."""
+    """Hash all FIELDS into 16 bytes."""
     text = json.dumps([copy.get(name) for name in FIELDS], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def differences(copy: Item, wanted: Item) -> list[str]:
-    """Each field of `copy` that is not as in the short form `wanted`, in words."""
+    """Describe each field in which `copy` differs from `wanted`."""
     return [
-        f"{name} is {_shown(copy.get(name))}, the post says {_shown(wanted[name])}"
+        f"{name} is {_shown(copy.get(name))}, but the post has {_shown(wanted[name])}"
         for name in FIELDS
         if copy.get(name) != wanted[name]
     ]

@@ -1,4 +1,4 @@
-"""The counts of a post against the comments and likes in its logical partition."""
+"""Compare a post's counts with the comments and likes in its logical partition."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from shared.models.like import Like
 from shared.models.post import Post
 
 _COUNT = "SELECT VALUE COUNT(1) FROM c WHERE c.type = @type"
-# Each write of a comment or like writes the post; more of them in a row between two reads is a crowd.
+# Every comment and like also writes its post, so a busy post needs several attempts.
 _ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
 class Recount:
-    """A post as stored, and how many comments and likes there were while it had this state."""
+    """A post and the number of comments and likes it had in this state."""
 
     post: Item
     comments: int
     likes: int
 
     def faults(self) -> list[str]:
-        """What the post says otherwise, in words."""
+        """Describe each field that differs."""
         counted = {"commentCount": self.comments, "likeCount": self.likes}
         faults = [
-            f"{name} is {self.post.get(name, 'absent')}, there are {number}"
+            f"{name} is {self.post.get(name, 'absent')}, but there are {number}"
             for name, number in counted.items()
             if self.post.get(name) != number
         ]
@@ -36,18 +36,21 @@ class Recount:
 
 
 async def recount(posts: Container, post_id: str) -> Recount | None:
-    """Count: two point reads of the post and two queries inside its partition. None where there is no such post, or it
-    is deleted. Raises DatabaseUnavailable when the post is never left alone for so long."""
+    """Count a post's comments and likes, or return None if the post does not exist.
+
+    Costs two point reads and two single-partition queries per attempt. Raises DatabaseUnavailable if the post changes
+    during every attempt.
+    """
     for _ in range(_ATTEMPTS):
         before = await posts.read(post_id, post_id)
         if before is None or before["type"] != Post.TYPE:
             return None
         comments, likes = await _count(posts, post_id, Comment.TYPE), await _count(posts, post_id, Like.TYPE)
         after = await posts.read(post_id, post_id)
-        # A comment or like and its post are written in one transaction: the same post means the same counts.
+        # A comment or like and its post are written in one transaction, so an unchanged post has unchanged counts.
         if after is not None and after["_etag"] == before["_etag"]:
             return Recount(before, comments, likes)
-    raise DatabaseUnavailable(f"the post {post_id} changes too fast to be counted")
+    raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")
 
 
 async def _count(posts: Container, post_id: str, type_: str) -> int:

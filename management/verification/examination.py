@@ -1,4 +1,4 @@
-"""The second look at each suspect of a census: a few point reads, and a finding where it is really wrong."""
+"""Read each suspect of a census again and report what is really wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED_IDS = 5
 
 
 async def examine(blog: Blog, census: Census) -> list[Finding]:
-    """What is wrong of all that the census noted. Raises DatabaseUnavailable."""
+    """Return the findings for everything that the census collected. Raises DatabaseUnavailable."""
     examination = _Examination(blog, census.newest, list(census.findings))
     await for_each(dict.fromkeys(census.users), examination.user)
     await for_each(census.reservations, examination.reservation)
@@ -49,15 +49,15 @@ class _Examination:
             return
         subject = f"user {user_id} {user['username']!r}"
         if former := user.get("formerUsernames"):
-            self._found(Kind.RENAME, subject, f"former names are not settled: {', '.join(map(repr, former))}")
+            self._found(Kind.RENAME, subject, f"former usernames are still pending: {', '.join(map(repr, former))}")
         key = username_reservations.reservation_id(user["username"])
         reservation = await self.blog.users.read(key, key)
         if reservation is None:
-            self._found(Kind.RESERVATION, subject, "the name is not reserved")
+            self._found(Kind.RESERVATION, subject, "the username is not reserved")
         elif reservation["ownerId"] != user_id:
-            self._found(Kind.RESERVATION, subject, f"the name is reserved for the user {reservation['ownerId']}")
+            self._found(Kind.RESERVATION, subject, f"the username is reserved for user {reservation['ownerId']}")
         elif "ttl" in reservation:
-            self._found(Kind.RESERVATION, subject, "the reservation of the name is not confirmed")
+            self._found(Kind.RESERVATION, subject, "the reservation is not confirmed")
 
     async def reservation(self, key: str) -> None:
         reservation = await self.blog.users.read(key, key)
@@ -67,7 +67,7 @@ class _Examination:
         owner = await self._user(owner_id)
         if owner is not None and username_reservations.reservation_id(owner["username"]) == key:
             return
-        held = f"held for the user {owner_id}, " + ("who has another name" if owner else "who does not exist")
+        held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
         if "ttl" not in reservation:
             self._found(Kind.RESERVATION, f"reservation {key}", held)
         elif time.time() - reservation["_ts"] > username_reservations.ABANDONED_AFTER_S:
@@ -81,10 +81,10 @@ class _Examination:
         subject = f"{item['type']} {item_id}" + ("" if item_id == post_id else f" on post {post_id}")
         user = await self._user(str(item.get("userId")))
         if user is None:
-            self._found(Kind.NAME, subject, f"the user {item.get('userId')} does not exist")
+            self._found(Kind.NAME, subject, f"user {item.get('userId')} does not exist")
         elif item.get("userUsername") != user["username"]:
             stated = repr(item["userUsername"]) if "userUsername" in item else "absent"
-            self._found(Kind.NAME, subject, f"the name is {stated}, the user {user['id']} is {user['username']!r}")
+            self._found(Kind.NAME, subject, f"the username is {stated}, but user {user['id']} is {user['username']!r}")
 
     async def count(self, post_id: str) -> None:
         counted = await recount(self.blog.posts, post_id)
@@ -98,7 +98,7 @@ class _Examination:
         ids = await self.blog.posts.query(_LASTING, {}, partition_key=post_id, page_size=1000)
         if ids:
             more = f" and {len(ids) - _NAMED_IDS} more" if len(ids) > _NAMED_IDS else ""
-            self._found(Kind.LEFTOVER, f"post {post_id}", f"does not expire: {', '.join(ids[:_NAMED_IDS])}{more}")
+            self._found(Kind.LEFTOVER, f"post {post_id}", f"items never expire: {', '.join(ids[:_NAMED_IDS])}{more}")
 
     async def copy(self, place: tuple[str, str]) -> None:
         user_id, post_id = place
@@ -107,9 +107,9 @@ class _Examination:
         copy = await self.blog.users.read(post_id, user_id)
         if wanted is None or wanted["userId"] != user_id:
             if copy is not None:
-                self._found(Kind.COPY_ORPHANED, subject, "there is a copy, and no such post")
+                self._found(Kind.COPY_ORPHANED, subject, "a copy exists, but the post does not")
         elif copy is None:
-            self._found(Kind.COPY_MISSING, subject, "there is no copy")
+            self._found(Kind.COPY_MISSING, subject, "the copy is missing")
         elif faults := differences(copy, wanted):
             self._found(Kind.COPY_STALE, subject, "; ".join(faults))
 
@@ -119,11 +119,11 @@ class _Examination:
         copy = await self.blog.feed.read(post_id, Post.TYPE)
         if copy is None:
             if wanted is not None and post_id in self.newest:
-                self._found(Kind.FEED_MISSING, subject, "one of the most recent, and there is no copy")
+                self._found(Kind.FEED_MISSING, subject, "one of the newest posts, but not in the feed")
         elif wanted is None:
-            self._found(Kind.FEED_SURPLUS, subject, "there is a copy, and no such post")
+            self._found(Kind.FEED_SURPLUS, subject, "a copy exists, but the post does not")
         elif post_id not in self.newest:
-            self._found(Kind.FEED_SURPLUS, subject, "there is a copy, and it is not one of the most recent")
+            self._found(Kind.FEED_SURPLUS, subject, "in the feed, but not one of the newest posts")
         elif faults := differences(copy, wanted):
             self._found(Kind.FEED_STALE, subject, "; ".join(faults))
 

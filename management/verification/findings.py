@@ -1,4 +1,4 @@
-"""Broken promises, as `verify` reports them."""
+"""Findings of `verify`."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What is wrong, in the order of the report. Those from UNCONFIRMED on are for information: nothing is broken."""
+    """Kinds of findings, in report order. UNCONFIRMED and FAILURE are informational."""
 
-    MALFORMED = "Items that are not as the blog writes them"
-    COUNT = "Counts that differ from the comments and likes"
-    NAME = "Names that differ from the user's"
-    COPY_MISSING = "Posts without their copy in users"
-    COPY_STALE = "Copies in users that differ from the post"
+    MALFORMED = "Malformed items"
+    COUNT = "Wrong comment or like counts"
+    NAME = "Wrong usernames"
+    COPY_MISSING = "Posts without a copy in users"
+    COPY_STALE = "Stale copies in users"
     COPY_ORPHANED = "Copies in users without a post"
-    FEED_MISSING = "Posts that are missing in the feed"
-    FEED_STALE = "Copies in the feed that differ from the post"
-    FEED_SURPLUS = "Copies in the feed that do not belong there"
-    LEFTOVER = "What posts that are gone left behind"
-    RESERVATION = "Names and reservations that do not fit"
-    RENAME = "Renames that have not been carried to their end"
-    UNCONFIRMED = "Reservations that nobody has confirmed (they expire)"
-    FAILURE = "Changes kept as failures"
+    FEED_MISSING = "Posts missing from the feed"
+    FEED_STALE = "Stale copies in the feed"
+    FEED_SURPLUS = "Copies that do not belong in the feed"
+    LEFTOVER = "Leftovers of deleted posts"
+    RESERVATION = "Missing or wrong username reservations"
+    RENAME = "Unfinished renames"
+    UNCONFIRMED = "Unconfirmed reservations (they expire)"
+    FAILURE = "Failed changes"
 
     @property
     def is_broken(self) -> bool:
@@ -31,7 +31,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One promise that is broken, or one thing to know: whose (kind and id), and in what way."""
+    """One finding: the item's type and ID, and what is wrong with it."""
 
     kind: Kind
     subject: str
@@ -42,6 +42,6 @@ class Finding:
 
 
 def in_order(findings: list[Finding]) -> list[Finding]:
-    """By kind, in the order of the kinds, then by subject."""
+    """Sort by kind, then by subject."""
     order = {kind: place for place, kind in enumerate(Kind)}
     return sorted(findings, key=lambda finding: (order[finding.kind], finding.subject, finding.detail))

@@ -1,11 +1,5 @@
 """The issuer's signing keys, found by OpenID Connect Discovery 1.0 and cached.
 
-- Keys are refreshed after `FRESH_S`, so a withdrawn key is soon rejected.
-- An unknown key ID triggers a refresh, because the issuer may have rotated its keys. Since anyone can invent key IDs,
-  the issuer is asked at most once per `ISSUER_PAUSE_S`.
-- If the issuer is down, its last keys are used for `KEPT_S`. After that, and for unknown keys, IssuerUnavailable.
-- Concurrent requests share one refresh. Requests that have a usable key do not wait for it.
-
 PyJWT's PyJWKClient does not fit: while the issuer is down, it asks once per lookup and drops expired keys; while the
 issuer is slow, it blocks every lookup; and it accepts 1024-bit keys and responses of any size (PyJWT 2.15).
 """
@@ -20,14 +14,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import jwt
-from aiohttp import ClientError, ClientSession, ClientTimeout
+from aiohttp import ClientError, ClientSession
 
 from shared.errors import IssuerUnavailable, NotAuthenticated
 from shared.logs import log
 from shared.retries import ISSUER_ANSWER_S, ISSUER_PAUSE_S
 from shared.settings import AuthSettings, is_trustworthy_url
 
+# Keys are refreshed after this time, so a withdrawn key is soon rejected.
 FRESH_S = 600.0
+# While the issuer is down, its last keys are used for this time.
 KEPT_S = 3600.0
 DOCUMENT_LIMIT = 256 * 1024
 KEY_LIMIT = 100
@@ -47,11 +43,15 @@ JsonObject = dict[str, Any]
 
 
 class _UnusableResponse(Exception):
-    """The issuer's response cannot be used."""
+    pass
 
 
 class SigningKeys:
-    """The keys of the issuer in `settings`. `clock` returns seconds."""
+    """The keys of the issuer in `settings`. `clock` returns seconds.
+
+    An unknown key ID triggers a refresh, because the issuer may have rotated its keys. Since anyone can invent key IDs,
+    the issuer is asked at most once per `ISSUER_PAUSE_S`.
+    """
 
     def __init__(self, settings: AuthSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
@@ -62,7 +62,10 @@ class SigningKeys:
         self._refreshing = asyncio.Lock()
 
     async def find(self, key_id: str) -> Key:
-        """The key with this ID. Raises NotAuthenticated, IssuerUnavailable."""
+        """The key with this ID. Raises NotAuthenticated, IssuerUnavailable.
+
+        Concurrent requests share one refresh. Requests that have a usable key do not wait for it.
+        """
         if self._has(key_id, FRESH_S) or (self._has(key_id, KEPT_S) and self._refreshing.locked()):
             return self._keys[key_id]
         async with self._refreshing:
@@ -106,7 +109,7 @@ class SigningKeys:
 async def _fetch_json(url: str) -> JsonObject:
     # Redirects are not followed, because they could lead to an untrusted URL.
     async with (
-        ClientSession(timeout=ClientTimeout(total=ISSUER_ANSWER_S), trust_env=True) as session,
+        ClientSession(trust_env=True) as session,
         session.get(url, allow_redirects=False, headers={"Accept": "application/json"}) as response,
     ):
         if response.status != 200:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import jwt
-from jwt.exceptions import InvalidSubjectError
 
 from shared.auth.callers import Caller, is_subject, signed_in
-from shared.auth.signing_keys import ALGORITHMS, KEY_ID_LENGTH
+from shared.auth.signing_keys import ALGORITHMS, KEY_ID_LENGTH, SigningKeys
 from shared.errors import NotAuthenticated
+from shared.settings import AuthSettings
 
 # Tokens of well-known issuers have 1,000 to 4,000 characters.
 TOKEN_LENGTH = 8_000
@@ -26,7 +26,6 @@ _BEARER = re.compile(r"(?i:bearer)(?: +(.*))?", re.DOTALL)
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 
 _ALGORITHM = "The token's signature algorithm is not accepted."
-_SUBJECT = "The token's subject must be 1 to 255 printable ASCII characters."
 _UNREADABLE = "The token cannot be read."
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (jwt.ExpiredSignatureError, "The token has expired."),
@@ -36,26 +35,17 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (jwt.MissingRequiredClaimError, f"The token lacks one of the claims {', '.join(_CLAIMS)}."),
     (jwt.InvalidAlgorithmError, _ALGORITHM),
     (jwt.InvalidSignatureError, "The token's signature is invalid."),
-    (InvalidSubjectError, _SUBJECT),
 )
 # Hostile JSON raises more than PyJWT's errors: huge numbers, deep nesting, unpaired surrogates.
 _DECODING_ERRORS = (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError)
 
 
-class Keys(Protocol):
-    """The issuer's signing keys."""
-
-    async def find(self, key_id: str) -> Mapping[str, jwt.PyJWK]:
-        """The key with this ID, by algorithm. Raises NotAuthenticated, IssuerUnavailable."""
-
-
 class Tokens:
-    """Tokens of `issuer` for `audience`, signed with one of `keys`."""
+    """Tokens of the issuer in `settings` for the audience in `settings`."""
 
-    def __init__(self, issuer: str, audience: str, keys: Keys) -> None:
-        self._issuer = issuer
-        self._audience = audience
-        self._keys = keys
+    def __init__(self, settings: AuthSettings) -> None:
+        self._settings = settings
+        self._keys = SigningKeys(settings)
 
     async def caller_of(self, headers: Mapping[str, str]) -> Caller:
         """The subject of the token in `Authorization`. Raises NotAuthenticated, IssuerUnavailable.
@@ -67,26 +57,25 @@ class Tokens:
         keys = await self._keys.find(key_id)
         if algorithm not in keys:
             raise NotAuthenticated(_ALGORITHM)
-        subject = self._verify(token, keys[algorithm])["sub"]
+        subject = self._verified_claims(token, keys[algorithm])["sub"]
         if not is_subject(subject):
-            raise NotAuthenticated(_SUBJECT)
-        return signed_in(self._issuer, subject)
+            raise NotAuthenticated("The token's subject must be 1 to 255 printable ASCII characters.")
+        return signed_in(self._settings.issuer, subject)
 
-    def _verify(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
+    def _verified_claims(self, token: str, key: jwt.PyJWK) -> dict[str, Any]:
         try:
-            claims: dict[str, Any] = jwt.decode(
+            return jwt.decode(
                 token,
                 key,
                 algorithms=ALGORITHMS,
-                issuer=self._issuer,
-                audience=self._audience,
+                issuer=self._settings.issuer,
+                audience=self._settings.audience,
                 leeway=LEEWAY_S,
-                options={"require": _CLAIMS},
+                options={"require": _CLAIMS, "verify_sub": False},
             )
         except _DECODING_ERRORS as error:
             # No cause: PyJWT's message may quote the token.
             raise NotAuthenticated(_reason(error)) from None
-        return claims
 
 
 def _token_of(authorization: str | None) -> str:

@@ -10,19 +10,10 @@ from typing import Generic, TypeVar, cast
 import azure.functions as func
 from pydantic import ValidationError
 
+from shared import errors
 from shared.auth.callers import Caller
 from shared.data.pages import Cursor
-from shared.errors import (
-    BodyTooLarge,
-    CommentNotFound,
-    FieldFault,
-    InvalidFields,
-    MalformedRequest,
-    NotFound,
-    PostNotFound,
-    UnsupportedBody,
-    UserNotFound,
-)
+from shared.errors import FieldFault, InvalidFields, MalformedRequest
 from shared.models.base import RequestModel
 from shared.models.fields import is_item_id
 
@@ -31,11 +22,7 @@ PAGE_LIMIT = 100
 DEFAULT_PAGE = 20
 IDEMPOTENCY_KEY_LENGTH = 255
 
-_NOT_FOUND: dict[str, type[NotFound]] = {
-    "userId": UserNotFound,
-    "postId": PostNotFound,
-    "commentId": CommentNotFound,
-}
+_NOT_FOUND = {"userId": errors.UserNotFound, "postId": errors.PostNotFound, "commentId": errors.CommentNotFound}
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
@@ -57,12 +44,6 @@ class Call(Generic[Body]):
     if_match: str | None
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
-
-    def require_own_user(self) -> None:
-        """Raise Forbidden if the path or body names a user that the caller cannot act as."""
-        for user_id in (self.path.get("userId"), getattr(self.body, "user_id", None)):
-            if user_id is not None:
-                self.caller.require_user(user_id)
 
 
 def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
@@ -86,9 +67,9 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
 def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> RequestModel:
     content = request.get_body()
     if len(content) > BODY_LIMIT:
-        raise BodyTooLarge(f"The body is {len(content)} bytes; send at most {BODY_LIMIT}.")
+        raise errors.BodyTooLarge(f"The body is {len(content)} bytes; send at most {BODY_LIMIT}.")
     if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
-        raise UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
+        raise errors.UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
     try:
         return model.model_validate_json(content)
     except ValidationError as error:

@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
-from shared.auth.authentication import authenticate
-from shared.auth.callers import ANONYMOUS
-from shared.charges import Charge, metered
+from shared.auth.callers import ANONYMOUS, authenticate
+from shared.charges import metered
 from shared.deadline import deadline
-from shared.errors import BlogError, DatabaseUnavailable, NotAuthenticated
+from shared.errors import BlogError, DatabaseUnavailable, Forbidden, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
 from shared.logs import log, traced
@@ -57,7 +56,14 @@ class Endpoint:
                     response = _failure(name, req, error)
                 if charge.answers:
                     response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
-                _log_request(name, response.status_code, charge, time.perf_counter() - started)
+                log(
+                    logging.INFO,
+                    "request",
+                    function=name,
+                    status=response.status_code,
+                    charge_ru=round(charge.request_units, 2),
+                    duration_ms=round((time.perf_counter() - started) * 1000, 1),
+                )
             return response
 
         # The Functions host names a function after its Python function.
@@ -67,18 +73,17 @@ class Endpoint:
         return run
 
 
-def endpoint_of(function: Callable[..., object]) -> Endpoint:
-    """The endpoint of a decorated handler."""
-    found: Endpoint = vars(function)["endpoint"]
-    return found
-
-
 async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> Call[Body]:
-    """Authenticate the caller of a command, then parse. Unauthenticated callers never learn whether parsing fails."""
+    """Authenticate the caller of a command, then parse. Unauthenticated callers never learn whether parsing fails.
+
+    Raises Forbidden if the path or body names a user that the caller cannot act as.
+    """
     if request.method == "GET":
         return parse_call(request, body, ANONYMOUS)
     call: Call[Body] = parse_call(request, body, await authenticate(request.headers))
-    call.require_own_user()
+    for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
+        if user_id is not None and not call.caller.is_user(user_id):
+            raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(call.caller.user)!r}.")
     return call
 
 
@@ -90,14 +95,3 @@ def _failure(function: str, request: func.HttpRequest, error: Exception) -> func
     elif not isinstance(error, BlogError):
         log(logging.ERROR, "request failed", function=function, exception=error)
     return problem_response(error, urlsplit(request.url).path)
-
-
-def _log_request(function: str, status: int, charge: Charge, seconds: float) -> None:
-    log(
-        logging.INFO,
-        "request",
-        function=function,
-        status=status,
-        charge_ru=round(charge.request_units, 2),
-        duration_ms=round(seconds * 1000, 1),
-    )

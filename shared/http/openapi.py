@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from azure.functions.decorators.function_app import FunctionBuilder
-from azure.functions.decorators.http import HttpTrigger
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from shared import errors
 from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
-from shared.http.endpoints import Endpoint, endpoint_of
+from shared.http.endpoints import Endpoint
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.models.base import Resource
 from shared.settings import AuthMode, AuthSettings
@@ -27,44 +26,34 @@ JsonObject = dict[str, Any]
 API_PATH = "/api"
 _SCHEMA = "#/components/schemas/{model}"
 
-_STRING = {"type": "string"}
-_PARAMETERS: JsonObject = {
-    "limit": {
-        "in": "query",
-        "description": "Maximum number of items.",
-        # The Functions host drops a query parameter without a value.
-        "allowEmptyValue": True,
-        "schema": {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": DEFAULT_PAGE},
-    },
-    "cursor": {
-        "in": "query",
-        "description": "The `nextCursor` of the previous page.",
-        "allowEmptyValue": True,
-        "schema": _STRING,
-    },
-    "If-Match": {
-        "in": "header",
-        "description": "The required `ETag` of the resource, or `*`.",
-        "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[^"]*")$'},
-    },
-    "If-None-Match": {
-        "in": "header",
-        "description": "The `ETag` of the version that the client has.",
-        "schema": _STRING,
-    },
-    "Idempotency-Key": {
-        "in": "header",
-        "description": "Makes a retry safe: the same user and key return the first result.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
-    },
-    "traceparent": {"in": "header", "description": "W3C trace context, added to log lines.", "schema": _STRING},
+_STRING: JsonObject = {"type": "string"}
+# Location, description, and schema of each parameter.
+_PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
+    "limit": (
+        "query",
+        "Maximum number of items.",
+        {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": DEFAULT_PAGE},
+    ),
+    "cursor": ("query", "The `nextCursor` of the previous page.", _STRING),
+    "If-Match": (
+        "header",
+        "The required `ETag` of the resource, or `*`.",
+        _STRING | {"pattern": r'^(\*|(W/)?"[^"]*")$'},
+    ),
+    "If-None-Match": ("header", "The `ETag` of the version that the client has.", _STRING),
+    "Idempotency-Key": (
+        "header",
+        "Makes a retry safe: the same user and key return the first result.",
+        _STRING | {"minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
+    ),
+    "traceparent": ("header", "W3C trace context, added to log lines.", _STRING),
 }
 _HEADERS: JsonObject = {
-    "ETag": {"required": True, "schema": {"type": "string", "pattern": '^(W/)?"[^"]*"$'}},
+    "ETag": {"required": True, "schema": _STRING | {"pattern": '^(W/)?"[^"]*"$'}},
     "Cache-Control": {"required": True, "schema": _STRING},
-    "Location": {"required": True, "schema": {"type": "string", "format": "uri-reference"}},
+    "Location": {"required": True, "schema": _STRING | {"format": "uri-reference"}},
     "Retry-After": {"required": True, "schema": {"type": "integer", "minimum": 1}},
-    "WWW-Authenticate": {"required": True, "schema": {"type": "string", "pattern": '^Bearer realm="blog"'}},
+    "WWW-Authenticate": {"required": True, "schema": _STRING | {"pattern": '^Bearer realm="blog"'}},
     "x-ms-request-charge": {
         "description": "Request units charged. Absent if the database was not called.",
         "schema": {"type": "number", "minimum": 0},
@@ -95,6 +84,12 @@ class ApiOperation:
         return self.endpoint.paged or self.endpoint.listed
 
     @property
+    def schema(self) -> str:
+        """Name of the schema of its success response."""
+        suffix = "Page" if self.endpoint.paged else "List" if self.endpoint.listed else ""
+        return self.endpoint.returns.__name__ + suffix if self.endpoint.returns else ""
+
+    @property
     def uses_items(self) -> bool:
         """Whether it reads or writes items; health checks do not."""
         return self.endpoint.returns is None or issubclass(self.endpoint.returns, Resource)
@@ -106,12 +101,11 @@ def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
         tag = module.__name__.rpartition(".")[2]
         functions = [value.build() for value in vars(module).values() if isinstance(value, FunctionBuilder)]
         for function in functions:
-            trigger = function.get_trigger()
-            if isinstance(trigger, HttpTrigger) and trigger.methods and trigger.route:
-                (method,) = trigger.methods
-                run = function.get_user_function()
-                docstring = inspect.getdoc(run) or ""
-                yield ApiOperation(run.__name__, docstring, method.value, trigger.route, tag, endpoint_of(run))
+            run = function.get_user_function()
+            trigger: Any = function.get_trigger()
+            (method,) = trigger.methods
+            docstring = inspect.getdoc(run) or ""
+            yield ApiOperation(run.__name__, docstring, method.value, trigger.route, tag, vars(run)["endpoint"])
 
 
 def describe(operations: Sequence[ApiOperation], auth: AuthSettings) -> JsonObject:
@@ -119,11 +113,9 @@ def describe(operations: Sequence[ApiOperation], auth: AuthSettings) -> JsonObje
 
     Raises KeyError for an error without a place in the table of problems.
     """
-    schemas = _Schemas(operations)
     paths: JsonObject = {}
     for operation in operations:
-        described = _operation(operation, schemas, auth)
-        paths.setdefault("/" + operation.route, {})[operation.method.lower()] = described
+        paths.setdefault("/" + operation.route, {})[operation.method.lower()] = _operation(operation, auth)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -134,7 +126,7 @@ def describe(operations: Sequence[ApiOperation], auth: AuthSettings) -> JsonObje
         },
         "servers": [{"url": API_PATH}],
         "paths": paths,
-        "components": {"schemas": schemas.definitions, "securitySchemes": _security_schemes(auth)},
+        "components": {"schemas": _schemas(operations), "securitySchemes": _security_schemes(auth)},
     }
 
 
@@ -145,40 +137,31 @@ def meaning_of(error: type[Exception]) -> str:
     return " ".join((error.__doc__ or "").partition("\n\n")[0].split())
 
 
-class _Schemas:
-    """The schemas of request bodies and resources, plus pages and lists of them."""
-
-    def __init__(self, operations: Sequence[ApiOperation]) -> None:
-        modes: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {(ProblemDetails, "serialization"): None}
-        for operation in operations:
-            if operation.endpoint.body is not None:
-                modes[operation.endpoint.body, "validation"] = None
-            if operation.endpoint.returns is not None:
-                modes[operation.endpoint.returns, "serialization"] = None
-        self._references, generated = models_json_schema(list(modes), ref_template=_SCHEMA)
-        self.definitions: JsonObject = generated["$defs"]
-        for (model, mode), reference in self._references.items():
-            if mode == "serialization" and issubclass(model, Resource):
-                # Defaults are for items stored before a field existed; responses have every field.
-                definition = self.definitions[reference["$ref"].rpartition("/")[2]]
-                definition["required"] = list(definition["properties"])
-
-    def of_body(self, model: type[BaseModel]) -> Mapping[str, Any]:
-        return self._references[model, "validation"]
-
-    def of_response(self, operation: ApiOperation, model: type[BaseModel]) -> Mapping[str, Any]:
-        resource = self._references[model, "serialization"]
-        if not operation.is_collection:
-            return resource
-        name = model.__name__ + ("Page" if operation.endpoint.paged else "List")
-        properties: JsonObject = {"items": {"type": "array", "items": resource, "maxItems": PAGE_LIMIT}}
-        if operation.endpoint.paged:
-            properties["nextCursor"] = {"type": "string", "minLength": 1, "description": "Absent on the last page."}
-        self.definitions[name] = {"type": "object", "properties": properties, "required": ["items"]}
-        return {"$ref": _SCHEMA.format(model=name)}
+def _schemas(operations: Sequence[ApiOperation]) -> JsonObject:
+    """The schemas of problems, request bodies, and resources, plus pages and lists of resources."""
+    modes: dict[type[BaseModel], JsonSchemaMode] = {ProblemDetails: "serialization"}
+    modes |= {operation.endpoint.body: "validation" for operation in operations if operation.endpoint.body}
+    modes |= {operation.endpoint.returns: "serialization" for operation in operations if operation.endpoint.returns}
+    schemas: JsonObject = models_json_schema(list(modes.items()), ref_template=_SCHEMA)[1]["$defs"]
+    for model in modes:
+        if issubclass(model, Resource):
+            # Defaults are for items stored before a field existed; responses have every field.
+            schemas[model.__name__]["required"] = list(schemas[model.__name__]["properties"])
+    for operation in operations:
+        if operation.is_collection and operation.endpoint.returns:
+            resource = _reference(operation.endpoint.returns.__name__)
+            properties: JsonObject = {"items": {"type": "array", "items": resource, "maxItems": PAGE_LIMIT}}
+            if operation.endpoint.paged:
+                properties["nextCursor"] = _STRING | {"minLength": 1, "description": "Absent on the last page."}
+            schemas[operation.schema] = {"type": "object", "properties": properties, "required": ["items"]}
+    return schemas
 
 
-def _operation(operation: ApiOperation, schemas: _Schemas, auth: AuthSettings) -> JsonObject:
+def _reference(schema: str) -> JsonObject:
+    return {"$ref": _SCHEMA.format(model=schema)}
+
+
+def _operation(operation: ApiOperation, auth: AuthSettings) -> JsonObject:
     endpoint = operation.endpoint
     summary, _, description = operation.docstring.partition("\n\n")
     described: JsonObject = {
@@ -187,19 +170,18 @@ def _operation(operation: ApiOperation, schemas: _Schemas, auth: AuthSettings) -
         "summary": summary.rstrip("."),
         "description": " ".join(description.split()),
         "parameters": _parameters(operation),
-        "responses": {str(status): _success(operation, status, schemas) for status in sorted(endpoint.statuses)},
+        "responses": {str(status): _success(operation, status) for status in sorted(endpoint.statuses)},
         "security": [{name: []} for name in _security_schemes(auth)] if operation.is_command else [],
     }
     if endpoint.body is not None:
-        content = {"application/json": {"schema": schemas.of_body(endpoint.body)}}
+        content = {"application/json": {"schema": _reference(endpoint.body.__name__)}}
         described["requestBody"] = {"required": True, "content": content}
     described["responses"] |= _problems(operation, auth)
     return described
 
 
 def _parameters(operation: ApiOperation) -> list[JsonObject]:
-    id_schema = {"type": "string", "minLength": 1, "maxLength": 255}
-    path = re.findall(r"\{(\w+)\}", operation.route)
+    id_schema = _STRING | {"minLength": 1, "maxLength": 255}
     names = {
         "limit": operation.is_collection,
         "cursor": operation.endpoint.paged,
@@ -208,13 +190,18 @@ def _parameters(operation: ApiOperation) -> list[JsonObject]:
         "If-None-Match": 304 in operation.endpoint.statuses,
         "traceparent": True,
     }
-    return [
-        *({"name": name, "in": "path", "required": True, "schema": id_schema} for name in path),
-        *({"name": name, **_PARAMETERS[name]} for name, accepted in names.items() if accepted),
-    ]
+    path = re.findall(r"\{(\w+)\}", operation.route)
+    described: list[JsonObject] = [{"name": name, "in": "path", "required": True, "schema": id_schema} for name in path]
+    for name in (name for name, is_accepted in names.items() if is_accepted):
+        location, description, schema = _PARAMETERS[name]
+        described.append({"name": name, "in": location, "description": description, "schema": schema})
+        if location == "query":
+            # The Functions host drops a query parameter without a value.
+            described[-1]["allowEmptyValue"] = True
+    return described
 
 
-def _success(operation: ApiOperation, status: int, schemas: _Schemas) -> JsonObject:
+def _success(operation: ApiOperation, status: int) -> JsonObject:
     endpoint = operation.endpoint
     charged = operation.uses_items and not endpoint.listed
     headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"] | {"required": charged}}
@@ -226,7 +213,7 @@ def _success(operation: ApiOperation, status: int, schemas: _Schemas) -> JsonObj
         headers["Location"] = _HEADERS["Location"]
     response: JsonObject = {"description": _DESCRIPTIONS[status], "headers": headers}
     if endpoint.returns is not None and status in {200, 201}:
-        response["content"] = {"application/json": {"schema": schemas.of_response(operation, endpoint.returns)}}
+        response["content"] = {"application/json": {"schema": _reference(operation.schema)}}
     return response
 
 
@@ -263,7 +250,7 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
         headers["Retry-After"] = _HEADERS["Retry-After"]
     if errors.AlreadyRegistered in group:
         headers["Location"] = _HEADERS["Location"] | {"required": False}
-    schema = {"$ref": _SCHEMA.format(model=ProblemDetails.__name__), "properties": {"type": {"enum": types}}}
+    schema = _reference(ProblemDetails.__name__) | {"properties": {"type": {"enum": types}}}
     description = " ".join(map(meaning_of, group))
     return {"description": description, "headers": headers, "content": {MEDIA_TYPE: {"schema": schema}}}
 

@@ -87,14 +87,13 @@ def problem_response(error: Exception, instance: str) -> func.HttpResponse:
 def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
     if isinstance(error, errors.AlreadyRegistered):
         return {"Location": f"/api/users/{error.user_id}"}
+    # RFC 6750, section 3: a request without a token gets no error code.
+    challenge = 'Bearer realm="blog"'
     if isinstance(error, errors.NotAuthenticated):
-        return {"WWW-Authenticate": _challenge("invalid_token" if error.fault else None, error.fault)}
+        code = f', error="invalid_token", error_description="{error.fault}"' if error.fault else ""
+        return {"WWW-Authenticate": challenge + code}
     if isinstance(error, errors.Forbidden):
-        return {"WWW-Authenticate": _challenge("insufficient_scope", "The caller may not do this.")}
+        code = ', error="insufficient_scope", error_description="The caller may not do this."'
+        return {"WWW-Authenticate": challenge + code}
     retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
     return {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}
-
-
-def _challenge(code: str | None, description: str | None) -> str:
-    """RFC 6750, section 3: a request without a token gets no error code."""
-    return 'Bearer realm="blog"' + (f', error="{code}", error_description="{description}"' if code else "")

@@ -17,7 +17,7 @@ def found(call: Call[None], resource: type[Resource], item: Item) -> func.HttpRe
     etag = resource.entity_tag(item)
     if has_already(call, etag):
         return func.HttpResponse(status_code=304, headers={"ETag": etag})
-    return _resource(resource, item, 200)
+    return updated(resource, item)
 
 
 def has_already(call: Call[None], etag: str) -> bool:
@@ -27,14 +27,12 @@ def has_already(call: Call[None], etag: str) -> bool:
 
 def updated(resource: type[Resource], item: Item) -> func.HttpResponse:
     """200 with the current resource."""
-    return _resource(resource, item, 200)
+    return _json(_shown(resource, item), 200, {"ETag": resource.entity_tag(item)})
 
 
 def created(resource: type[Resource], item: Item, location: str) -> func.HttpResponse:
     """201 with the new resource and its location."""
-    response = _resource(resource, item, 201)
-    response.headers["Location"] = location
-    return response
+    return _json(_shown(resource, item), 201, {"ETag": resource.entity_tag(item), "Location": location})
 
 
 def no_content() -> func.HttpResponse:
@@ -47,19 +45,13 @@ def paged(resource: type[Resource], page: Page) -> func.HttpResponse:
     body: dict[str, Any] = {"items": [_shown(resource, item) for item in page.items]}
     if page.next_cursor is not None:
         body["nextCursor"] = str(page.next_cursor)
-    return _json(body, 200)
-
-
-def _resource(resource: type[Resource], item: Item, status: int) -> func.HttpResponse:
-    response = _json(_shown(resource, item), status)
-    response.headers["ETag"] = resource.entity_tag(item)
-    return response
+    return _json(body, 200, {})
 
 
 def _shown(resource: type[Resource], item: Item) -> dict[str, Any]:
     return resource.from_item(item).model_dump(by_alias=True)
 
 
-def _json(body: object, status: int) -> func.HttpResponse:
+def _json(body: object, status: int, headers: dict[str, str]) -> func.HttpResponse:
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return func.HttpResponse(text, status_code=status, mimetype="application/json")
+    return func.HttpResponse(text, status_code=status, headers=headers, mimetype="application/json")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.auth.callers import signed_in as caller_of
-from shared.auth.signing_keys import ALGORITHMS, SigningKeys
+from shared.auth.signing_keys import ALGORITHMS
 from shared.auth.tokens import TOKEN_LENGTH, Tokens
 from shared.errors import NotAuthenticated
 from tests.api import Answer, Api
@@ -218,7 +218,7 @@ async def test_two_authorization_headers_are_rejected(stranger: Api, oidc_app: R
 async def test_arbitrary_headers_are_rejected_without_failing(
     issuer: Issuer, header: object, claims: object, tail: str
 ) -> None:
-    tokens = Tokens(issuer.url, AUDIENCE, SigningKeys(trusting(issuer)))
+    tokens = Tokens(trusting(issuer))
 
     for token in (tail, by_hand(header, claims) + tail, by_hand(header, claims, b"secret")):
         with pytest.raises(NotAuthenticated) as refusal:

@@ -1,4 +1,4 @@
-"""The article's list of requests, against all four models: they must answer alike."""
+"""All four models return the same results for the article's requests."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from azure.cosmos.aio import CosmosClient
 
 from bench.loading import send_batches
-from bench.models.following import Following
-from bench.models.interface import Model, Post, User
+from bench.models.change_feeds import ChangeFeedFollower
+from bench.models.interface import Model, PostView, UserView
 from bench.models.plan import EXHIBIT_POSTS, ArticlePlan
-from bench.models.this import This
+from bench.models.project_model import ProjectModel
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
@@ -24,7 +24,7 @@ from shared.models.post import SUMMARY_LENGTH
 from shared.settings import Settings
 from tests.blog import EmulatorThread
 
-MODELS: tuple[type[Model], ...] = (V1, V2, V3, This)
+MODELS: tuple[type[Model], ...] = (V1, V2, V3, ProjectModel)
 _LONG = "A long sentence that says little, again and again. " * 20
 
 
@@ -49,24 +49,24 @@ async def model(kind: type[Model], client: CosmosClient, emulator: EmulatorThrea
 
 
 async def settle(model: Model) -> None:
-    await (await Following.start(model)).settle()
+    await (await ChangeFeedFollower.start(model)).settle()
 
 
-async def test_a_user_is_found_as_created_and_as_renamed(model: Model) -> None:
+async def test_users_are_created_and_renamed(model: Model) -> None:
     ada = await model.create_user("ada")
-    assert await model.get_user(ada.id) == ada == User(ada.id, "ada")
+    assert await model.get_user(ada.id) == ada == UserView(ada.id, "ada")
 
     await model.rename_user(ada, "ada.lovelace")
 
-    assert await model.get_user(ada.id) == User(ada.id, "ada.lovelace")
+    assert await model.get_user(ada.id) == UserView(ada.id, "ada.lovelace")
 
 
-async def test_a_post_is_found_as_created_and_as_edited(model: Model) -> None:
+async def test_posts_are_created_and_edited(model: Model) -> None:
     ada = await model.create_user("ada")
 
     post = await model.create_post(ada, "A title", _LONG)
     assert await model.get_post(post.id) == post
-    assert _told(post) == {
+    assert _shown(post) == {
         "user_id": ada.id,
         "username": "ada",
         "title": "A title",
@@ -80,7 +80,7 @@ async def test_a_post_is_found_as_created_and_as_edited(model: Model) -> None:
     assert (edited.title, edited.content) == ("Another title", "Short.")
 
 
-async def test_comments_and_likes_are_listed_with_names_and_counted(model: Model) -> None:
+async def test_comments_and_likes_are_listed_and_counted(model: Model) -> None:
     people = [await model.create_user(f"person-{number}") for number in range(4)]
     post = await model.create_post(people[0], "A title", "Some content.")
     other = await model.create_post(people[0], "Another title", "Some content.")
@@ -100,7 +100,7 @@ async def test_comments_and_likes_are_listed_with_names_and_counted(model: Model
     assert await model.list_likes(other.id) == []
 
 
-async def test_lists_show_a_users_and_everybodys_posts_in_short_form_newest_first(model: Model) -> None:
+async def test_lists_return_post_summaries_newest_first(model: Model) -> None:
     ada, ben = await model.create_user("ada"), await model.create_user("ben")
     posts = [await model.create_post(person, "A title", _LONG) for person in (ada, ben, ada)]
     await model.create_comment(posts[0].id, ben, "Well put.")
@@ -116,7 +116,7 @@ async def test_lists_show_a_users_and_everybodys_posts_in_short_form_newest_firs
         assert (post.username, post.comment_count, post.like_count) == ("ada", 1, 1)
 
 
-async def test_a_new_name_is_shown_everywhere(model: Model) -> None:
+async def test_a_rename_updates_all_copies(model: Model) -> None:
     ada, ben = await model.create_user("ada"), await model.create_user("ben")
     post, other = [await model.create_post(person, "A title", "Some content.") for person in (ada, ben)]
     await model.create_comment(other.id, ada, "Well put.")
@@ -137,23 +137,21 @@ async def test_a_new_name_is_shown_everywhere(model: Model) -> None:
     assert (await model.get_post(other.id)).username == "ben"
 
 
-async def test_the_feed_has_the_hundred_most_recent_posts(model: Model) -> None:
+async def test_the_feed_contains_the_100_newest_posts(model: Model) -> None:
     ada = await model.create_user("ada")
-    following = await Following.start(model)
+    feeds = await ChangeFeedFollower.start(model)
     posts = [await model.create_post(ada, f"Post {number}", "Some content.") for number in range(99)]
-    await following.settle()
+    await feeds.settle()
 
-    # The article's trigger keeps the most recent only of posts that come in their order: hence one at a time.
+    # The article's trigger keeps the newest posts only if they arrive in order, so add one at a time.
     for number in range(99, 103):
         posts.append(await model.create_post(ada, f"Post {number}", "Some content."))
-        await following.settle()
+        await feeds.settle()
 
     assert {post.id for post in await model.feed()} == {post.id for post in posts[3:]}
 
 
-async def test_the_models_answer_alike_about_the_same_planned_blog(
-    client: CosmosClient, emulator: EmulatorThread
-) -> None:
+async def test_all_models_return_the_same_results(client: CosmosClient, emulator: EmulatorThread) -> None:
     plan = ArticlePlan(users=12, posts_per_user=Span(5, 12), comments_per_post=Span(0, 3), likes_per_post=Span(0, 4))
     answers = []
     for kind in MODELS:
@@ -191,5 +189,5 @@ async def _all_answers(model: Model, plan: ArticlePlan) -> dict[str, Any]:
     }
 
 
-def _told(post: Post) -> dict[str, Any]:
+def _shown(post: PostView) -> dict[str, Any]:
     return {name: value for name, value in asdict(post).items() if name not in ("id", "creation_date")}

@@ -1,4 +1,4 @@
-"""How the models are measured: the planned data, how they are loaded, what is observed, what is said of it."""
+"""Measurement of the models: generated data, import, observation and report."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from bench.models.__main__ import main
 from bench.models.account import measure_account
 from bench.models.article import ARTICLE, REQUESTS
-from bench.models.following import Following
+from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.interface import Model
 from bench.models.loading import database_of, import_models
 from bench.models.observation import observed, observed_client
 from bench.models.parts import KINDS
 from bench.models.plan import EXHIBIT_POSTS, EXHIBITS, TEXT_LENGTH, ArticlePlan
+from bench.models.project_model import ProjectModel
 from bench.models.publishing import publish
-from bench.models.results import Conditions, Requests, Results, read_results, write_results
-from bench.models.stage import stage
-from bench.models.this import This
+from bench.models.results import PartConditions, RequestResults, Results, read_results, write_results
+from bench.models.running_models import running_models
 from bench.models.v3 import V3
 from bench.timing import BenchmarkError
 from management.account import Blog as ManagedBlog
@@ -36,7 +36,7 @@ _FEW = Span(0, 2)
 _SMALL = ArticlePlan(users=4, posts_per_user=Span(1, 3), comments_per_post=_FEW, likes_per_post=_FEW)
 
 
-def test_the_plan_has_the_articles_numbers() -> None:
+def test_the_plan_matches_the_articles_sizes() -> None:
     plan = ArticlePlan(users=60)
     posts = [post for index in range(plan.users) for post in plan.posts(index, plan.user(index))]
     numbers = Counter(post["userId"] for post in posts)
@@ -49,7 +49,7 @@ def test_the_plan_has_the_articles_numbers() -> None:
     assert Counter(response["type"] for response in responses) == {"comment": EXHIBITS[0][0], "like": EXHIBITS[0][1]}
 
 
-def test_what_is_measured_is_the_same_in_every_size() -> None:
+def test_the_exhibits_are_the_same_in_every_size() -> None:
     sizes = [ArticlePlan(users=100), ArticlePlan(users=300, crowded_users=100, few=Span(0, 1))]
 
     for plan in sizes:
@@ -59,25 +59,25 @@ def test_what_is_measured_is_the_same_in_every_size() -> None:
     assert max(post["likeCount"] for post in few) == 1
 
 
-async def test_imported_data_keep_every_promise_and_bring_no_reaction(tmp_path: Path) -> None:
-    await import_models([V3, This], _SMALL, tmp_path / "data", partitions=2)
-    await import_models([V3, This], _SMALL, tmp_path / "data", partitions=2)  # is there already
-    with pytest.raises(BenchmarkError, match="something else"):
+async def test_imported_data_is_consistent_and_triggers_no_reaction(tmp_path: Path) -> None:
+    await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)
+    await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)  # reused
+    with pytest.raises(BenchmarkError, match="other content"):
         await import_models([V3], _SMALL, tmp_path / "data", partitions=2)
 
     async with (
         CosmosEmulator(EmulatorSettings(data_dir=tmp_path / "data")) as emulator,
-        stage([V3, This], Settings(emulator.endpoint, emulator.key, "none")) as (v3, this),
+        running_models([V3, ProjectModel], Settings(emulator.endpoint, emulator.key, "none")) as (v3, this),
     ):
-        assert isinstance(this, This)
+        assert isinstance(this, ProjectModel)
         assert await verify(ManagedBlog(this.users, this.posts, this.feed_container, this.failures)) == []
         assert await this.feed() == await v3.feed()
         before = await _etags(this)
-        await (await Following.start(this)).settle()
+        await (await ChangeFeedFollower.start(this)).settle()
         assert await _etags(this) == before
 
 
-async def test_an_account_is_measured_in_databases_of_its_own_that_are_gone_afterwards(
+async def test_measuring_an_account_uses_temporary_databases(
     emulator: EmulatorThread,
 ) -> None:
     configuration = Settings(emulator.endpoint, emulator.key, "none")
@@ -93,7 +93,7 @@ async def test_an_account_is_measured_in_databases_of_its_own_that_are_gone_afte
         assert not {database_of(kind) for kind in KINDS} & await _databases(client)
 
 
-async def test_a_database_that_is_there_already_is_left_alone(emulator: EmulatorThread) -> None:
+async def test_an_existing_database_is_not_touched(emulator: EmulatorThread) -> None:
     configuration = Settings(emulator.endpoint, emulator.key, "none")
     async with observed_client(configuration) as client:
         await client.create_database(database_of(V3))
@@ -105,8 +105,8 @@ async def test_a_database_that_is_there_already_is_left_alone(emulator: Emulator
             await client.delete_database(database_of(V3))
 
 
-async def test_what_is_observed_is_what_was_answered_inside(emulator: EmulatorThread) -> None:
-    async with stage([V3], Settings(emulator.endpoint, emulator.key, "none")) as (model,):
+async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorThread) -> None:
+    async with running_models([V3], Settings(emulator.endpoint, emulator.key, "none")) as (model,):
         try:
             user = await model.create_user("observed")
             with observed() as nothing:
@@ -124,26 +124,26 @@ async def test_what_is_observed_is_what_was_answered_inside(emulator: EmulatorTh
                 await client.delete_database(database_of(V3))
 
 
-async def test_results_are_kept_told_and_drawn(emulator: EmulatorThread, tmp_path: Path) -> None:
+async def test_results_are_stored_reported_and_drawn(emulator: EmulatorThread, tmp_path: Path) -> None:
     measured = await measure_account(KINDS, Settings(emulator.endpoint, emulator.key, "none"), _SMALL, 0, None)
-    conditions = Conditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
-    part = Requests("service-2026", str(_SMALL), measured.partitions, measured.costs, conditions)
+    conditions = PartConditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
+    part = RequestResults("service-2026", str(_SMALL), measured.partitions, measured.costs, conditions)
     results = Results(requests=part, article=part)
 
     text = publish(results, tmp_path)
 
     assert read_results(tmp_path / "models.json") == results
-    for words in ("modelled", "P = 4", "a command", "a machine", "cannot be explained"):
+    for words in ("modeled", "P = 4", "a command", "a machine", "cannot be explained"):
         assert words in text
-    rows = text.partition("## The model against the article")[2].splitlines()
+    rows = text.partition("## The charge model against the article")[2].splitlines()
     assert sum(line.startswith(("| C", "| Q")) for line in rows) == len(ARTICLE)
-    drawing = ET.parse(tmp_path / "models-charges.svg").getroot()  # noqa: S314 - a file of ours
+    drawing = ET.parse(tmp_path / "models-charges.svg").getroot()  # noqa: S314 - trusted file
     assert len(drawing.findall(".//{*}rect/{*}title")) == 4 * len(REQUESTS)
     write_results(tmp_path / "models.json", Results())
     assert read_results(tmp_path / "models.json") == Results()
 
 
-def test_the_command_line_refuses_an_account_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_rejects_an_unknown_part(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--only", "nothing"])
 

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: the chaos run, one seed after the other."""
+"""`python -m tests.chaos`: run the chaos test with one or more seeds."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _REPORT = Path(".data/chaos/report.jsonl")
 
 
 def main(
-    seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, one after the other.")] = 1,
-    seconds: Annotated[float, typer.Option(min=1, help="How long each storm lasts.")] = Plan.seconds,
-    brief: Annotated[bool, typer.Option("--short", help="The run of the test suite.")] = False,
-    report: Annotated[Path, typer.Option(help="Where a line for each seed is added.")] = _REPORT,
+    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of consecutive seeds.")] = 1,
+    seconds: Annotated[float, typer.Option(min=1, help="Duration of each storm.")] = Plan.seconds,
+    brief: Annotated[bool, typer.Option("--short", help="Use the short plan of the test suite.")] = False,
+    report: Annotated[Path, typer.Option(help="JSON Lines file to append the reports to.")] = _REPORT,
 ) -> None:
-    """Storms over the blog, and what they left: nothing lost, nothing diverged, or an exit code of 1."""
-    logging.getLogger("azure").setLevel(logging.ERROR)  # it warns of each time that the database is away
+    """Run the blog under faults and check its data; exit with 1 if anything is lost or inconsistent."""
+    logging.getLogger("azure").setLevel(logging.ERROR)  # the SDK warns each time the database is down
     reports = [_run(short(one) if brief else Plan(one, seconds), report) for one in range(seed, seed + seeds)]
     _say(table(reports))
     raise typer.Exit(0 if all(one.is_clean for one in reports) else 1)
 
 
 def _run(plan: Plan, path: Path) -> Report:
-    """The logs of a run are kept where something was found."""
+    """Run one seed; keep its logs if it found anything."""
     directory = Path(tempfile.mkdtemp(prefix=f"chaos-{plan.seed}-"))
     report = asyncio.run(run(plan, directory, _say))
     report.append_to(path)

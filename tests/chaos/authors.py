@@ -1,4 +1,4 @@
-"""Authors: each with users and posts of its own, who comments and likes everywhere, with all commands there are."""
+"""Authors: clients that send every kind of command, each with users and posts of its own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tests.chaos.record import Comment, Record
-from tests.chaos.sender import Answer, GaveUp, Sender
+from tests.chaos.api_client import Answer, ApiClient, GaveUp
+from tests.chaos.run_record import CommentState, RunRecord
 
 _USERS, _POSTS = 2, 4
 _MOST_USERS, _MOST_POSTS = 5, 30
@@ -15,22 +15,22 @@ _CONDITIONAL_ATTEMPTS = 20
 
 
 class Author:
-    """Sends one command after the other. What it alone may change is known to be as it was last answered."""
+    """Sends one command after another. Only this client changes its users and posts, so it knows their state."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-        self._random = sender.commands
+    def __init__(self, api_client: ApiClient) -> None:
+        self._api_client = api_client
+        self._random = api_client.commands
         self._users: list[str] = []
         self._posts: list[str] = []
         self._comments: list[str] = []
         self._number = 0
 
     @property
-    def _record(self) -> Record:
-        return self._sender.record
+    def _record(self) -> RunRecord:
+        return self._api_client.record
 
     async def run(self, over: asyncio.Event) -> None:
-        """Until it is over, and the last command has its answer."""
+        """Send commands until `over` is set."""
         while not over.is_set():
             with suppress(GaveUp):
                 await self._choose()()
@@ -54,14 +54,14 @@ class Author:
         return self._random.choices(list(weights), list(weights.values()))[0]
 
     def _mark(self) -> str:
-        """What nobody else writes; with it, what a command has created is found."""
+        """Return unique text that identifies what a command created."""
         self._number += 1
-        return f"{self._sender.name}-{self._number}"
+        return f"{self._api_client.name}-{self._number}"
 
     async def _create_user(self) -> None:
         name = self._mark()
         self._record.created[name] = set()
-        answer = await self._sender.create("/users", {"username": name})
+        answer = await self._api_client.create("/users", {"username": name})
         if self._expect(answer, "create a user", 201):
             self._record.created[name].add(answer.body["id"])
             self._record.names[answer.body["id"]] = {name}
@@ -71,7 +71,7 @@ class Author:
         mark = self._mark()
         self._record.created[mark] = set()
         body = {"userId": self._random.choice(self._users), "title": mark, "content": f"{mark} {'words ' * 60}"}
-        answer = await self._sender.create("/posts", body)
+        answer = await self._api_client.create("/posts", body)
         if self._expect(answer, "create a post", 201):
             self._record.created[mark].add(answer.body["id"])
             self._record.post_created(answer.body["id"], mark)
@@ -81,13 +81,13 @@ class Author:
         post_id, mark = self._some_post(), self._mark()
         self._record.created[mark] = set()
         body = {"userId": self._random.choice(self._users), "content": mark}
-        answer = await self._sender.create(f"/posts/{post_id}/comments", body)
+        answer = await self._api_client.create(f"/posts/{post_id}/comments", body)
         if answer.status == 404:
             self._record.missed.add(post_id)
         elif self._expect(answer, "comment", 201):
             comment_id = answer.body["id"]
             self._record.created[mark].add(comment_id)
-            self._record.comments[comment_id] = Comment(post_id, {True})
+            self._record.comments[comment_id] = CommentState(post_id, {True})
             self._comments.append(comment_id)
 
     async def _rename(self) -> None:
@@ -101,7 +101,7 @@ class Author:
         await self._put(f"/posts/{post_id}", body, "title", self._record.posts[post_id], title)
 
     async def _put(self, path: str, body: dict[str, str], field: str, states: set[str], wanted: str) -> None:
-        """PUT, on a condition or without; `states` are the recorded ones of the target's `field`."""
+        """PUT, half of the time with `If-Match`. `states` are the possible values of `field`."""
         if self._record.is_busy(path):
             return
         states.add(wanted)
@@ -114,14 +114,14 @@ class Author:
             states.intersection_update({wanted})
 
     async def _put_conditionally(self, path: str, body: dict[str, str], field: str, wanted: str) -> Answer | None:
-        """Look, change what was seen, and look again where it was changed meanwhile: no attempt can come too late."""
+        """Read, change and retry on conflict, so that a late attempt has no effect."""
         for _ in range(_CONDITIONAL_ATTEMPTS):
-            seen = await self._sender.send("GET", path)
+            seen = await self._api_client.send("GET", path)
             if not self._expect(seen, f"GET {path}", 200):
                 return None
             if seen.body[field] == wanted:
                 return seen
-            answer = await self._sender.send("PUT", path, body, {"If-Match": seen.etag or ""})
+            answer = await self._api_client.send("PUT", path, body, {"If-Match": seen.etag or ""})
             if answer.status != 412:
                 return answer if self._expect(answer, f"conditional PUT {path}", 200) else None
             if not answer.uncertain:
@@ -129,26 +129,26 @@ class Author:
         return None
 
     async def _check_refusal(self, path: str, field: str, wanted: str) -> None:
-        seen = await self._sender.send("GET", path)
+        seen = await self._api_client.send("GET", path)
         if seen.status == 200 and seen.body[field] == wanted:
-            self._record.refused_though_done += 1
+            self._record.rejected_although_applied += 1
 
     async def _send_alone(self, target: object, method: str, body: dict[str, str] | None = None) -> Answer:
-        """Send a command that a late attempt of itself could undo a later one with."""
+        """Send a command without `If-Match`, whose late attempt could undo a later command."""
         path = str(target)
         try:
-            answer = await self._sender.send(method, path, body)
+            answer = await self._api_client.send(method, path, body)
         except GaveUp:
-            self._record.leave_alone(target)
+            self._record.mark_busy(target)
             raise
         if answer.in_flight:
-            self._record.leave_alone(target)
+            self._record.mark_busy(target)
         return answer
 
     async def _delete_post(self) -> None:
         post_id = self._posts.pop(self._random.randrange(len(self._posts)))
         self._record.post_leaves(post_id)
-        answer = await self._sender.send("DELETE", f"/posts/{post_id}")
+        answer = await self._api_client.send("DELETE", f"/posts/{post_id}")
         if self._expect(answer, "delete a post", 204, 404):
             self._record.posts[post_id] = {None}
 
@@ -158,7 +158,7 @@ class Author:
         comment_id = self._comments.pop(self._random.randrange(len(self._comments)))
         comment = self._record.comments[comment_id]
         comment.there.add(False)
-        answer = await self._sender.send("DELETE", f"/posts/{comment.post_id}/comments/{comment_id}")
+        answer = await self._api_client.send("DELETE", f"/posts/{comment.post_id}/comments/{comment_id}")
         if self._expect(answer, "delete a comment", 204, 404):
             comment.there = {False}
 
@@ -170,9 +170,9 @@ class Author:
         states = self._record.likes.setdefault((post_id, user_id), {False})
         states.add(True)
         try:
-            answer = await self._sender.create(f"/posts/{post_id}/likes", {"userId": user_id})
+            answer = await self._api_client.create(f"/posts/{post_id}/likes", {"userId": user_id})
         except GaveUp:
-            self._record.leave_alone(target)  # no answer, no promise: it may come after a later unlike
+            self._record.mark_busy(target)  # without an answer, it may run after a later unlike
             raise
         if answer.status == 404:
             self._record.missed.add(post_id)
@@ -201,5 +201,5 @@ class Author:
     def _expect(self, answer: Answer, what: str, *statuses: int) -> bool:
         if answer.status in statuses:
             return True
-        self._record.diverged(f"{what} was answered with {answer.status}: {answer.body}")
+        self._record.diverged(f"{what}: unexpected status {answer.status}: {answer.body}")
         return False

@@ -1,4 +1,4 @@
-"""The database as a process that is killed and started again on the same directory."""
+"""An emulator process that can be killed and restarted on the same directory."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _START_S = 30
 
 
 class Database:
-    """An emulator on a port and a directory of its own."""
+    """An emulator with its own port and directory."""
 
     def __init__(self, directory: Path, *options: str) -> None:
-        """`options` are those of `python -m cosmos_emulator`, beside port and directory."""
+        """`options` are passed to `python -m cosmos_emulator`."""
         self._port = free_port()
         self.data = directory / "data"
         self._log = directory / "database.log"
@@ -30,7 +30,7 @@ class Database:
 
     @property
     def settings(self) -> Settings:
-        """Those of an app that uses it."""
+        """Settings for an app that uses this database."""
         return Settings(f"{self.address}/", WELL_KNOWN_KEY, "blog")
 
     @property
@@ -38,7 +38,7 @@ class Database:
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Returns when it answers. Raises RuntimeError when it does not."""
+        """Start it and wait until it responds. Raises RuntimeError if it does not."""
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "cosmos_emulator", "--port", str(self._port), "--data-dir", str(self.data)),
@@ -53,22 +53,22 @@ class Database:
             raise RuntimeError(f"the database did not start; see {self._log}")
 
     async def kill(self) -> None:
-        """SIGKILL. Raises RuntimeError when it had ended by itself."""
+        """Send SIGKILL. Raises RuntimeError if the process had already ended."""
         assert self._process is not None
         if self._process.returncode is not None:
-            raise RuntimeError(f"the database ended by itself with {self._process.returncode}; see {self._log}")
+            raise RuntimeError(f"the database exited with {self._process.returncode}; see {self._log}")
         self._process.kill()
         await self._process.wait()
         self.kills += 1
 
     async def stop(self) -> None:
-        """SIGTERM: its directory is free afterwards."""
+        """Send SIGTERM and wait, so that the directory can be used by another process."""
         assert self._process is not None
         self._process.terminate()
         await self._process.wait()
 
     async def end(self) -> None:
-        """Whatever state it is in."""
+        """Kill the process if it is running."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()

@@ -1,4 +1,4 @@
-"""The database's faults: a few rules at a time, all of them replaced by others every other second."""
+"""Fault injection rules in the database, replaced every few seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rule = dict[str, Any]
 
 _WRITES = "create,replace,upsert,patch,delete,batch,execute"
 _READS = "read,query,change-feed"
-# By the name under which they are reported: what comes instead of an answer, and whether a write was applied before.
+# Each kind by its name in the report.
 _KINDS: dict[str, Rule] = {
     "429": {"fault": 429, "retry-after-ms": 20},
     "449": {"fault": 449, "operation": _WRITES},
@@ -36,7 +36,7 @@ _LONGEST_S = 3.0
 
 
 class Faults:
-    """Rules at work, and how often each kind has struck so far, also in the lives of the database that are over."""
+    """The active rules and how often each kind was injected, including before database restarts."""
 
     def __init__(self, database: Database, session: ClientSession, generator: random.Random) -> None:
         self._url = f"{database.address}/_emulator/faults"
@@ -48,7 +48,7 @@ class Faults:
         self.struck: Counter[str] = Counter(dict.fromkeys(_KINDS, 0))
 
     async def strike(self) -> None:
-        """Other rules every other second, until cancelled."""
+        """Replace the rules repeatedly until cancelled."""
         while True:
             async with self._lock:
                 await self._count()
@@ -57,14 +57,14 @@ class Faults:
             await asyncio.sleep(self._random.uniform(0.5, _LONGEST_S))
 
     async def cease(self) -> None:
-        """No faults any more."""
+        """Remove all rules."""
         async with self._lock:
             await self._count()
             self._kinds, self._rules = [], []
             await self._put()
 
     async def outlive(self, database: Database, pause_s: float) -> None:
-        """Kill the database, start it again after a pause, and go on with the same rules."""
+        """Kill the database, restart it after a pause, and restore the rules."""
         async with self._lock:
             await self._count()
             await database.kill()
@@ -77,7 +77,7 @@ class Faults:
         self._rules = [self._rule(kind) for kind in self._kinds]
 
     def _rule(self, kind: str) -> Rule:
-        # Rare and everywhere, or often in one container: now and then that one is as good as unreachable.
+        # Rarely in all containers, or often in one, which may make that container nearly unavailable.
         rule = _KINDS[kind] | {"seed": self._random.randrange(2**31)}
         rule.setdefault("operation", self._random.choice([f"{_WRITES},{_READS}", _WRITES, _READS]))
         if self._random.random() < 0.5:
@@ -88,7 +88,7 @@ class Faults:
         return rule
 
     async def _count(self) -> None:
-        # Always before rules are put in place of these, which begin to count anew.
+        # Call before replacing the rules, which resets their counters.
         async with self._session.get(self._url) as answer:
             found = (await answer.json())["faults"]
         for kind, fault in zip(self._kinds, found, strict=True):

@@ -1,4 +1,4 @@
-"""Functions hosts side by side on the same leases, each a process that is killed and started again."""
+"""Functions hosts that share leases, each a process that can be killed and restarted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.running_app import environment_of
 
 _START_S = 20.0
 _POLL_S = 0.05
-# Of the hosts that are started again, so many may be killed before they have begun to listen.
+# Probability of not waiting for a restarted host, so that it may be killed during startup.
 _KILLED_YOUNG = 0.2
 
 _REPOSITORY = Path(__file__).parents[2]
 
 
 class Host:
-    """One host process on one port, with a clock that is off by so many seconds."""
+    """One host process with its own port and clock skew in seconds."""
 
     def __init__(self, settings: Settings, log: Path, clock_s: float = 0.0) -> None:
         self._port = free_port()
@@ -37,10 +37,10 @@ class Host:
         return f"http://127.0.0.1:{self._port}/api"
 
     async def start(self) -> None:
-        """Does not wait until it listens: requests are sent again by themselves."""
+        """Start without waiting until it listens, because clients retry."""
         module = ("functions_host",)
         if self._clock_s:
-            module = ("tests.chaos.host_with_clock", str(self._clock_s))
+            module = ("tests.chaos.host_with_clock_skew", str(self._clock_s))
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", *module, "--port", str(self._port)),
@@ -50,7 +50,7 @@ class Host:
             )
 
     async def listens(self) -> None:
-        """Return when it does, or after 20 s: it may be that the database is away for long."""
+        """Wait until it listens, for at most 20 s, because the database may be down."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_START_S):
                 while not await self._takes_connections():  # noqa: ASYNC110 - another process, which sets no event
@@ -65,22 +65,22 @@ class Host:
         return True
 
     async def kill(self) -> None:
-        """SIGKILL: nothing is finished, nothing released. Raises RuntimeError when it had ended by itself."""
+        """Send SIGKILL. Raises RuntimeError if the process had already ended."""
         assert self._process is not None
         if self._process.returncode is not None:
-            raise RuntimeError(f"a host ended by itself with {self._process.returncode}; see {self.log}")
+            raise RuntimeError(f"a host exited with {self._process.returncode}; see {self.log}")
         self._process.kill()
         await self._process.wait()
 
     async def end(self) -> None:
-        """Whatever state it is in."""
+        """Kill the process if it is running."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
 
 
 class Hosts:
-    """All hosts of a run. A client does not know which of them are alive."""
+    """All hosts of a run. Clients do not know which are running."""
 
     def __init__(self, settings: Settings, directory: Path, clocks_s: tuple[float, ...]) -> None:
         self._hosts = [
@@ -95,18 +95,18 @@ class Hosts:
             await host.listens()
 
     def api(self, generator: random.Random) -> str:
-        """The address of any one."""
+        """Return the address of a random host."""
         return generator.choice(self._hosts).api
 
     async def kill_one(self, generator: random.Random) -> None:
-        """Kill any one and start it again; mostly, return when it listens, so that others can answer meanwhile."""
+        """Kill a random host, restart it and usually wait until it listens."""
         host = generator.choice(self._hosts)
         await self._restart(host)
         if generator.random() > _KILLED_YOUNG:
             await host.listens()
 
     async def kill_all(self) -> None:
-        """Kill all of them at once, and start them again."""
+        """Kill all hosts at once and restart them."""
         for host in self._hosts:
             await host.kill()
             self.kills += 1

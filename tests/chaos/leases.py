@@ -1,7 +1,7 @@
-"""Strikes at the leases under the hosts' feet, so that batches come twice, and old ones once more.
+"""Change leases while hosts hold them, so that batches are delivered again.
 
-A lease document is the one of the real extension: `Owner`, and in `ContinuationToken` the quoted number of the last
-change that was handled.
+Lease documents have the same format as the real extension's: `Owner`, and `ContinuationToken` with the quoted number of
+the last handled change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosAccessConditionFailedError, CosmosResourceNotFoundError
 
-from tests.chaos.patient import patiently
+from tests.chaos.retrying import retry_until_available
 
 TAKEN = "lease taken from its owner"
 REWOUND = "lease set back to an earlier change"
@@ -23,7 +23,7 @@ DELETED = "all leases deleted"
 
 
 class Leases:
-    """The leases of all functions, and how often each kind of strike was made."""
+    """The leases of all functions and how often each kind of change was made."""
 
     def __init__(self, container: ContainerProxy, generator: random.Random) -> None:
         self._container = container
@@ -31,7 +31,7 @@ class Leases:
         self.struck: Counter[str] = Counter({TAKEN: 0, REWOUND: 0, DELETED: 0})
 
     async def strike(self) -> None:
-        """At one lease, mostly; at all of them, rarely."""
+        """Usually change one lease, rarely delete all."""
         kind = self._random.choices([TAKEN, REWOUND, DELETED], [10, 10, 1])[0]
         if kind == DELETED:
             return await self.delete_all()
@@ -40,22 +40,22 @@ class Leases:
         return None
 
     async def take_all(self) -> None:
-        """Take every lease from whoever has it."""
+        """Remove the owner of every lease."""
         for lease in await self._leases():
             await self._rewrite(lease, rewound=False)
 
     async def delete_all(self) -> None:
-        """Also the mark that there are any: then the next host that starts makes new ones, from the beginning."""
-        items = await patiently(self._items)
+        """Delete the leases and, last, the marker of their initialization, so that a starting host recreates them."""
+        items = await retry_until_available(self._items)
         for item in sorted(items, key=lambda item: item["id"].endswith(".info")):
-            await patiently(lambda item=item: self._delete(item))
+            await retry_until_available(lambda item=item: self._delete(item))
         self.struck[DELETED] += 1
 
     async def _rewrite(self, lease: dict[str, Any], *, rewound: bool) -> None:
         changed = lease | {"Owner": None}
         if rewound:
             changed["ContinuationToken"] = self._earlier(lease["ContinuationToken"])
-        if await patiently(lambda: self._replace(changed)):
+        if await retry_until_available(lambda: self._replace(changed)):
             self.struck[REWOUND if rewound else TAKEN] += 1
 
     def _earlier(self, continuation: str | None) -> str | None:
@@ -63,13 +63,13 @@ class Leases:
         return f'"{self._random.randrange(number)}"' if number > 1 and self._random.random() < 0.75 else None
 
     async def _leases(self) -> list[dict[str, Any]]:
-        return [item for item in await patiently(self._items) if "LeaseToken" in item]
+        return [item for item in await retry_until_available(self._items) if "LeaseToken" in item]
 
     async def _items(self) -> list[dict[str, Any]]:
         return [item async for item in self._container.read_all_items()]
 
     async def _replace(self, lease: dict[str, Any]) -> bool:
-        """False when a host was quicker."""
+        """Replace a lease; return False if a host changed it first."""
         try:
             await self._container.replace_item(
                 lease["id"], lease, etag=lease["_etag"], match_condition=MatchConditions.IfNotModified

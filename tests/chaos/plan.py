@@ -1,7 +1,6 @@
-"""What a run consists of: how long, how many of everything, and the moments at which something strikes.
+"""The plan of a run: its duration, the number of everything, and the moments of the strikes.
 
-All of it follows from the seed, as do the commands of every client and their keys. What a seed cannot fix is which
-strike meets which command: that is decided by the machine.
+The seed determines all of it, including every client's commands and keys, but not which strike hits which command.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Plan:
-    """`seconds` is the length of the storm; starting and the checks afterwards come on top."""
+    """`seconds` is the duration of the storm, without startup and checks."""
 
     seed: int
     seconds: float = 60.0
-    # One of the hosts' clocks each, in seconds from the database's: two of them are 5 s apart.
+    # Clock skew of each host relative to the database, in seconds.
     host_clocks_s: tuple[float, ...] = (-2.0, 0.0, 3.0)
     host_kills: int = 50
     database_kills: int = 10
@@ -30,17 +29,17 @@ class Plan:
     is_short: bool = False
 
     def random(self, *name: object) -> random.Random:
-        """The generator of one actor, independent of all others."""
+        """Return an independent random generator for one actor."""
         return random.Random(" ".join(map(str, (self.seed, *name))))
 
     def moments(self, name: str, number: int) -> list[float]:
-        """So many moments of the storm, in seconds since its beginning, in their order."""
+        """Return `number` sorted moments, in seconds from the start of the storm."""
         generator = self.random("moments", name)
         return sorted(generator.uniform(0, self.seconds) for _ in range(number))
 
 
 def short(seed: int) -> Plan:
-    """All kinds of strikes, few of each: for the test suite."""
+    """Return the plan of the test suite: all kinds of strikes, few of each."""
     return Plan(
         seed=seed,
         seconds=6.0,

@@ -1,4 +1,4 @@
-"""Items that no reaction can take, written past the app: each must end among the failures and hold up nothing else."""
+"""Invalid items, written directly to the database, that must end up among the failures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from management.account import Blog
 from management.failures import Outcome, find_failures, replay_failures
 from shared.models.fields import iso_utc
-from tests.chaos.patient import patiently
-from tests.chaos.record import Record
+from tests.chaos.retrying import retry_until_available
+from tests.chaos.run_record import RunRecord
 
 _POLL_S = 0.2
 _KEPT_WITHIN_S = 60.0
@@ -22,9 +22,9 @@ Item = dict[str, Any]
 
 
 class Poison:
-    """What was written, and the sound items that it is mended with."""
+    """The invalid items written so far and their valid versions."""
 
-    def __init__(self, blog: Blog, record: Record, author_id: str, author: str, generator: random.Random) -> None:
+    def __init__(self, blog: Blog, record: RunRecord, author_id: str, author: str, generator: random.Random) -> None:
         self._blog = blog
         self._record = record
         self._author = {"userId": author_id, "userUsername": author}
@@ -37,19 +37,19 @@ class Poison:
         return len(self._users) + len(self._posts)
 
     async def strike(self) -> None:
-        """Write another one."""
+        """Write another invalid item."""
         item_id = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
         if self._random.random() < 0.4:
             sound = self._users[item_id] = self._user(item_id)
             poison = {name: value for name, value in sound.items() if name != "username"}
-            await patiently(lambda: self._blog.users.upsert(poison))
+            await retry_until_available(lambda: self._blog.users.upsert(poison))
         else:
             sound = self._posts[item_id] = self._post(item_id)
             poison = sound | self._random.choice([{"content": 5}, {"version": "one"}, {"creationDate": "yesterday"}])
-            await patiently(lambda: self._blog.posts.upsert(poison))
+            await retry_until_available(lambda: self._blog.posts.upsert(poison))
 
-    async def wait_until_kept(self) -> list[str]:
-        """Those that are not among the failures after a while."""
+    async def wait_until_failed(self) -> list[str]:
+        """Wait for the failures; return the IDs that are missing after the deadline."""
         deadline = time.monotonic() + _KEPT_WITHIN_S
         while missing := {*self._users, *self._posts} - await self._kept():
             if time.monotonic() > deadline:
@@ -57,9 +57,8 @@ class Poison:
             await asyncio.sleep(_POLL_S)
         return []
 
-    async def mend(self) -> list[str]:
-        """Put the sound items in their places, and replay all failures. Returns failures of others, for which there is
-        no reason, and those that failed again."""
+    async def repair(self) -> list[str]:
+        """Write the valid items and replay all failures. Return unexpected failures and failed replays."""
         for user_id, user in self._users.items():
             await self._blog.users.upsert(user)
             self._record.names[user_id] = {user["username"]}
@@ -68,7 +67,9 @@ class Poison:
             self._record.post_created(post_id, post["title"], for_all=False)
         failures = await find_failures(self._blog, (), None)
         poisoned = {*self._users, *self._posts}
-        faults = [f"failure of {one.item_id}: {one.error}" for one in failures if one.item_id not in poisoned]
+        faults = [
+            f"unexpected failure of {one.item_id}: {one.error}" for one in failures if one.item_id not in poisoned
+        ]
         outcomes: list[Outcome] = []
         await replay_failures(self._blog, failures, outcomes.append)
         return faults + [

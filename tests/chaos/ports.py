@@ -1,4 +1,4 @@
-"""Ports for processes that are started more than once."""
+"""Ports for processes that are restarted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import socket
 
 
 def free_port() -> int:
-    """One that nobody listens on at the moment."""
+    """Return a port that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""What a run has to show: for machines a line of JSON, for people a table over all runs."""
+"""Results of chaos runs: one JSON line per run and a Markdown table over all."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Report:
-    """`struck` is how often each strike was made, `acknowledged` how many commands of each kind were answered;
-    `repeated` counts attempts that were not a command's first, `given_up` commands whose client went away for good."""
+    """Results of one run.
+
+    `struck` counts strikes by kind and `acknowledged` answered commands by kind. `repeated` counts retries, and
+    `given_up` commands whose client stopped retrying.
+    """
 
     seed: int
     struck: dict[str, int]
     acknowledged: dict[str, int]
     repeated: int
     given_up: int
-    refused_though_done: int
+    rejected_although_applied: int
     renames: int
-    crowd_counted: int
-    crowd_largest: int
+    like_counts_checked: int
+    most_likes: int
     slowest_s: float
     storm_s: float
     took_s: float
@@ -38,17 +41,17 @@ class Report:
         return sum(self.acknowledged.values())
 
     def append_to(self, path: Path) -> None:
-        """One line of JSON more."""
+        """Append the report as one JSON line."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(self), ensure_ascii=False) + "\n")
 
     def summary(self) -> str:
-        """One line, and one more for each thing lost or diverged."""
+        """Return one line, plus one for each problem."""
         kills = f"{self.struck['hosts killed']} hosts and {self.struck['database killed']} databases killed"
         line = (
-            f"seed {self.seed}: {self.commands} commands answered, {self.repeated} repeated, {self.given_up} given up, "
-            f"{kills}, {sum(self.struck.values())} strikes in all, lost {len(self.lost)}, "
+            f"seed {self.seed}: {self.commands} commands answered, {self.repeated} retries, {self.given_up} given up, "
+            f"{kills}, {sum(self.struck.values())} strikes in total, lost {len(self.lost)}, "
             f"divergences {len(self.divergences)} ({self.took_s:.0f} s)"
         )
         return "\n".join(
@@ -57,28 +60,28 @@ class Report:
 
 
 def table(reports: Sequence[Report]) -> str:
-    """All runs together, as Markdown."""
+    """Summarize all runs as Markdown."""
     struck: Counter[str] = Counter()
     acknowledged: Counter[str] = Counter()
     for report in reports:
         struck.update(report.struck)
         acknowledged.update(report.acknowledged)
-    rows = ["| strike | times |", "|---|--:|", *(f"| {name} | {number:,} |" for name, number in struck.items())]
+    rows = ["| strike | count |", "|---|--:|", *(f"| {name} | {number:,} |" for name, number in struck.items())]
     rows += [
         "",
         "| command | answered |",
         "|---|--:|",
         *(f"| {name} | {acknowledged[name]:,} |" for name in sorted(acknowledged)),
     ]
-    rows += ["", "| over all | |", "|---|--:|"]
+    rows += ["", "| total | |", "|---|--:|"]
     over_all = {
         "seeds": len(reports),
         "commands answered": sum(acknowledged.values()),
-        "attempts that repeated a command": sum(report.repeated for report in reports),
-        "commands given up for good": sum(report.given_up for report in reports),
-        "conditional commands refused with 412 though carried out": sum(one.refused_though_done for one in reports),
-        "renames of the one user in the storm": sum(report.renames for report in reports),
-        "counts of the crowd's likes in standstill": sum(report.crowd_counted for report in reports),
+        "retries": sum(report.repeated for report in reports),
+        "commands whose client gave up": sum(report.given_up for report in reports),
+        "conditional commands answered 412 although applied": sum(one.rejected_although_applied for one in reports),
+        "renames in the rename storm": sum(report.renames for report in reports),
+        "like counts checked during pauses": sum(report.like_counts_checked for report in reports),
         "acknowledged commands lost": sum(len(report.lost) for report in reports),
         "divergences": sum(len(report.divergences) for report in reports),
     }

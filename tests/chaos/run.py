@@ -1,4 +1,4 @@
-"""One run: a blog in a storm of strikes, then a calm in which everything must come right."""
+"""One chaos run: a storm of faults, then a calm phase in which the data must become consistent."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from management.account import Blog, open_blog, signed_in
 from management.provision import provision
 from management.verify import verify_within
 from shared.containers import LEASES
+from tests.chaos.api_client import ApiClient
 from tests.chaos.authors import Author
-from tests.chaos.check import Check
-from tests.chaos.crowd import Crowd
+from tests.chaos.consistency_check import ConsistencyCheck
 from tests.chaos.database import Database
 from tests.chaos.faults import Faults
 from tests.chaos.hosts import Hosts
 from tests.chaos.leases import Leases
+from tests.chaos.likers import Likers
 from tests.chaos.plan import Plan
 from tests.chaos.poison import Poison
-from tests.chaos.reading import Reader
-from tests.chaos.record import Record
-from tests.chaos.renaming import Renaming
+from tests.chaos.reader import Reader
+from tests.chaos.rename_storm import RenameStorm
 from tests.chaos.report import Report
-from tests.chaos.sender import Sender
+from tests.chaos.run_record import RunRecord
 
 _LONGEST_DOWN_S = 0.5
 
@@ -38,21 +38,21 @@ Say = Callable[[str], None]
 
 
 async def run(plan: Plan, directory: Path, say: Say) -> Report:
-    """Run it; what the processes and the clients wrote is left in `directory`."""
+    """Run the plan. Leaves the logs of processes and clients in `directory`."""
     started = time.monotonic()
-    async with _stage(plan, directory) as stage:
-        say(f"seed {plan.seed}: the storm begins")
+    async with _set_up(plan, directory) as stage:
+        say(f"seed {plan.seed}: storm started")
         await stage.prepare()
         await stage.storm()
         stormed_s = time.monotonic() - started
         answered = sum(stage.record.acknowledged.values())
-        say(f"seed {plan.seed}: {answered} commands answered in {stormed_s:.0f} s; the calm begins")
+        say(f"seed {plan.seed}: {answered} commands answered in {stormed_s:.0f} s; calm phase started")
         await stage.calm()
         return stage.report(stormed_s, time.monotonic() - started)
 
 
 @asynccontextmanager
-async def _stage(plan: Plan, directory: Path) -> AsyncIterator[_Stage]:
+async def _set_up(plan: Plan, directory: Path) -> AsyncIterator[_ChaosRun]:
     database = Database(directory)
     hosts = Hosts(database.settings, directory, plan.host_clocks_s)
     try:
@@ -65,14 +65,14 @@ async def _stage(plan: Plan, directory: Path) -> AsyncIterator[_Stage]:
                 signed_in(database.settings) as client,
             ):
                 blog = await open_blog(client, database.settings.database)
-                yield _Stage(plan, database, hosts, session, client, blog, log)
+                yield _ChaosRun(plan, database, hosts, session, client, blog, log)
     finally:
         await hosts.end()
         await database.end()
 
 
-class _Stage:
-    """Everything that takes part."""
+class _ChaosRun:
+    """All participants of a run."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Stage:
         log: TextIO,
     ) -> None:
         self.plan = plan
-        self.record = Record()
+        self.record = RunRecord()
         self._database = database
         self._hosts = hosts
         self._session = session
@@ -94,32 +94,34 @@ class _Stage:
         self._faults = Faults(database, session, plan.random("faults"))
         leases = client.get_database_client(database.settings.database).get_container_client(LEASES)
         self._leases = Leases(leases, plan.random("leases"))
-        self._reader = Reader(self._sender("reader"))
-        self._cast: _Cast
+        self._reader = Reader(self._api_client("reader"))
+        self._participants: _Participants
         self._findings: list[str] = []
 
-    def _sender(self, name: str, *, hasty: bool = False) -> Sender:
+    def _api_client(self, name: str, *, hasty: bool = False) -> ApiClient:
         commands, way = self.plan.random(name, "commands"), self.plan.random(name, "way")
-        return Sender(self._session, self._hosts, self.record, commands, way, self._log, name, hasty)
+        return ApiClient(self._session, self._hosts, self.record, commands, way, self._log, name, hasty)
 
     async def prepare(self) -> None:
-        """The users and the post that some of the cast need, made in fine weather."""
-        self._cast = await _assemble(self.plan, self.record, self._reader, self._sender, self._blog)
+        """Create the users and the post that the participants need, without faults."""
+        self._participants = await _create_participants(
+            self.plan, self.record, self._reader, self._api_client, self._blog
+        )
 
     async def storm(self) -> None:
-        """All commands and all strikes, until every command has its answer."""
+        """Send commands under faults until every command has its answer."""
         over = asyncio.Event()
         self.record.calm_since = float("inf")
         strikes = asyncio.create_task(self._strike(over))
         async with asyncio.TaskGroup() as group:
-            for author in self._cast.authors:
+            for author in self._participants.authors:
                 group.create_task(author.run(over))
-            group.create_task(self._cast.crowd.run(over))
-            group.create_task(self._cast.renaming.run(self.plan.renames, self.plan.seconds * 0.9))
+            group.create_task(self._participants.likers.run(over))
+            group.create_task(self._participants.renaming.run(self.plan.renames, self.plan.seconds * 0.9))
             group.create_task(_propagate(strikes))
 
     async def _strike(self, over: asyncio.Event) -> None:
-        """From the beginning of the storm to its end, which is a kill of all hosts."""
+        """Inject faults until the storm ends with a kill of all hosts."""
         plan, kills, lives = self.plan, self.plan.random("kills"), self.plan.random("lives")
         faults = asyncio.create_task(self._faults.strike())
         try:
@@ -132,7 +134,7 @@ class _Stage:
                     )
                 )
                 group.create_task(_at(plan.moments("leases", plan.lease_strikes), self._leases.strike))
-                group.create_task(_at(plan.moments("poison", plan.poison), self._cast.poison.strike))
+                group.create_task(_at(plan.moments("poison", plan.poison), self._participants.poison.strike))
                 group.create_task(asyncio.sleep(plan.seconds))
         finally:
             faults.cancel()
@@ -142,18 +144,18 @@ class _Stage:
         await self._hosts.kill_all()
         self.record.calm_since = time.monotonic()
         if self.plan.is_short:
-            await self._leases.take_all()  # which spares the wait until those of the dead expire
+            await self._leases.take_all()  # so the test need not wait until the dead hosts' leases expire
 
     async def calm(self) -> None:
-        """Wait until the blog is whole again, and hold it against the record."""
-        missing = await self._cast.poison.wait_until_kept()
+        """Wait until the data is consistent, then compare it with the record."""
+        missing = await self._participants.poison.wait_until_failed()
         self._findings += [f"poison {item_id} is not among the failures" for item_id in missing]
-        self._findings += await self._cast.poison.mend()
+        self._findings += await self._participants.poison.repair()
         findings = await verify_within(self._blog, self.plan.settling_s)
         self._findings += [
             f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name != "UNCONFIRMED"
         ]
-        self._check = Check(self.record, self._reader, self._blog)
+        self._check = ConsistencyCheck(self.record, self._reader, self._blog)
         await self._check.run()
 
     def report(self, stormed_s: float, took_s: float) -> Report:
@@ -161,7 +163,7 @@ class _Stage:
             "hosts killed": self._hosts.kills,
             "database killed": self._database.kills,
             **self._leases.struck,
-            "poison items": self._cast.poison.number,
+            "poison items": self._participants.poison.number,
             **self._faults.struck,
         }
         return Report(
@@ -170,10 +172,10 @@ class _Stage:
             acknowledged=dict(self.record.acknowledged),
             repeated=self.record.repeated,
             given_up=self.record.given_up,
-            refused_though_done=self.record.refused_though_done,
-            renames=self._cast.renaming.renames,
-            crowd_counted=self._cast.crowd.counted,
-            crowd_largest=self._cast.crowd.largest,
+            rejected_although_applied=self.record.rejected_although_applied,
+            renames=self._participants.renaming.renames,
+            like_counts_checked=self._participants.likers.counted,
+            most_likes=self._participants.likers.largest,
             slowest_s=round(self.record.slowest_s, 2),
             storm_s=round(stormed_s, 1),
             took_s=round(took_s, 1),
@@ -183,17 +185,19 @@ class _Stage:
 
 
 @dataclass
-class _Cast:
-    """Who sends commands, and who poisons."""
+class _Participants:
+    """The clients and the poison."""
 
     authors: list[Author]
-    crowd: Crowd
-    renaming: Renaming
+    likers: Likers
+    renaming: RenameStorm
     poison: Poison
 
 
-async def _assemble(plan: Plan, record: Record, reader: Reader, sender: Callable[..., Sender], blog: Blog) -> _Cast:
-    setting_up = sender("setting-up")
+async def _create_participants(
+    plan: Plan, record: RunRecord, reader: Reader, api_client: Callable[..., ApiClient], blog: Blog
+) -> _Participants:
+    setting_up = api_client("setting-up")
 
     async def user(name: str) -> str:
         answer = await setting_up.create("/users", {"username": name})
@@ -202,23 +206,24 @@ async def _assemble(plan: Plan, record: Record, reader: Reader, sender: Callable
         return user_id
 
     likers = {
-        await user(f"liker-{number}"): sender(f"liker-{number}", hasty=number % 2 == 0) for number in range(plan.likers)
+        await user(f"liker-{number}"): api_client(f"liker-{number}", hasty=number % 2 == 0)
+        for number in range(plan.likers)
     }
-    body = {"userId": await user("crowd"), "title": "crowd", "content": "The crowd's post."}
+    body = {"userId": await user("crowd"), "title": "crowd", "content": "A post that many users like."}
     post = await setting_up.create("/posts", body)
     record.post_created(post.body["id"], "crowd", for_all=False)
-    writers = [sender(f"writer-{number}", hasty=number % 2 == 0) for number in range(plan.writers)]
-    authors = [Author(sender(f"author-{number}", hasty=number % 2 == 0)) for number in range(plan.authors)]
-    return _Cast(
+    writers = [api_client(f"writer-{number}", hasty=number % 2 == 0) for number in range(plan.writers)]
+    authors = [Author(api_client(f"author-{number}", hasty=number % 2 == 0)) for number in range(plan.authors)]
+    return _Participants(
         authors=authors,
-        crowd=Crowd(post.body["id"], likers, record, reader),
-        renaming=Renaming(await user("storm"), sender("renamer"), writers, record),
+        likers=Likers(post.body["id"], likers, record, reader),
+        renaming=RenameStorm(await user("storm"), api_client("renamer"), writers, record),
         poison=Poison(blog, record, await user("poisoner"), "poisoner", plan.random("poison")),
     )
 
 
 async def _at(moments: Sequence[float], action: Callable[[], Awaitable[None]]) -> None:
-    """Run the action at each of the moments, or as soon after it as the one before has ended."""
+    """Run the action at each moment, or as soon as the previous one has ended."""
     started = time.monotonic()
     for moment in moments:
         await asyncio.sleep(max(0.0, started + moment - time.monotonic()))
@@ -226,5 +231,5 @@ async def _at(moments: Sequence[float], action: Callable[[], Awaitable[None]]) -
 
 
 async def _propagate(task: asyncio.Task[None]) -> None:
-    """Its error is an error of the storm; it ends by itself."""
+    """Raise the task's error in the task group."""
     await task

@@ -1,4 +1,4 @@
-"""The chaos run in its short form: all kinds of strikes, few of each. `make chaos` runs the long one."""
+"""A short chaos run with all kinds of strikes. `make chaos` runs the long one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tests.chaos.plan import short
 from tests.chaos.run import run
 
 
-async def test_a_short_storm_loses_nothing_and_leaves_nothing_broken(tmp_path: Path) -> None:
+async def test_a_short_storm_loses_nothing_and_leaves_consistent_data(tmp_path: Path) -> None:
     report = await run(short(seed=1), tmp_path, say=lambda _: None)
 
     assert report.lost == []
     assert report.divergences == []
     assert (report.struck["hosts killed"], report.struck["database killed"]) == (7, 2)
     assert report.renames == 10
-    assert report.crowd_counted > 0
+    assert report.like_counts_checked > 0

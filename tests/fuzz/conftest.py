@@ -1,4 +1,4 @@
-"""Servers to attack, one of each for a worker of the test run, and the report of what was tried."""
+"""Fixtures of the fuzz tests: one server of each kind per test worker, and a summary of the inputs."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.fuzz.prey import Prey, preyed_emulator
-from tests.fuzz.rounds import Rounds
+from tests.fuzz.fuzz_rounds import FuzzRounds
+from tests.fuzz.fuzz_target import FuzzTarget, running_fuzz_target
 
 
 @pytest.fixture
-def rounds(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Iterator[Rounds]:
-    """The rounds of this test; it fails at the end when they found something."""
-    played = Rounds.of_environment(request.node.name)
+def rounds(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Iterator[FuzzRounds]:
+    """The rounds of this test, which fails at the end if they found anything."""
+    played = FuzzRounds.of_environment(request.node.name)
     yield played
     record_property("fuzz", f"seed {played.seed}  inputs {played.inputs}  findings {len(played.findings)}")
     played.check()
 
 
 @pytest.fixture(scope="session")
-def prey() -> Iterator[Prey]:
-    with preyed_emulator() as running:
+def fuzz_target() -> Iterator[FuzzTarget]:
+    with running_fuzz_target() as running:
         yield running
 
 

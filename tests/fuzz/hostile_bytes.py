@@ -1,4 +1,4 @@
-"""Bytes that are nearly HTTP."""
+"""Bytes that are almost HTTP."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ _JUNK: Final = [
 ]
 
 
-def broken(dice: random.Random, data: bytes) -> bytes:
-    """Bytes cut, put in, doubled or changed, most of them in the head."""
-    for _ in range(dice.choice([0, 1, 1, 2, 4])):
-        end = data.find(b"\r\n\r\n") + 4 if dice.random() < 0.8 else len(data)
-        at = dice.randrange(max(1, min(end, len(data)) + 1))
-        match dice.randrange(6):
+def broken(rng: random.Random, data: bytes) -> bytes:
+    """Cut, insert, repeat or change bytes, mostly in the head."""
+    for _ in range(rng.choice([0, 1, 1, 2, 4])):
+        end = data.find(b"\r\n\r\n") + 4 if rng.random() < 0.8 else len(data)
+        at = rng.randrange(max(1, min(end, len(data)) + 1))
+        match rng.randrange(6):
             case 0:
                 data = data[:at]
             case 1 | 2:
-                line = data.rfind(b"\r\n", 0, at) + 2 if dice.random() < 0.6 else at
-                data = data[:line] + dice.choice(_JUNK) + data[line:]
+                line = data.rfind(b"\r\n", 0, at) + 2 if rng.random() < 0.6 else at
+                data = data[:line] + rng.choice(_JUNK) + data[line:]
             case 3:
-                data = data[:at] + data[at + dice.choice([1, 2, 10, 100]) :]
+                data = data[:at] + data[at + rng.choice([1, 2, 10, 100]) :]
             case 4:
-                data = data[:at] + bytes([dice.randrange(256)]) + data[at + 1 :]
+                data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
             case _:
-                data = data[:at] + data[: dice.randrange(len(data) + 1)] + data[at:]
+                data = data[:at] + data[: rng.randrange(len(data) + 1)] + data[at:]
     return data

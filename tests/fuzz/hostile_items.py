@@ -1,4 +1,4 @@
-"""Items of which hardly any two have the same shape."""
+"""Items with many different shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that is wrong somewhere: other values at any place, and texts that are no JSON at all."""
+"""Invalid JSON: unexpected values, and text that is not JSON."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _NUMBERS: Final = [
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: a long list, written to be read."""
+    """Split a readable list of words."""
     return text.split()
 
 
-def changed(dice: random.Random, value: Any, times: int = 1) -> Any:
-    """A copy of a JSON value with some of its places changed."""
+def changed(rng: random.Random, value: Any, times: int = 1) -> Any:
+    """Copy a JSON value and change parts of it."""
     root = [copy.deepcopy(value)]
     for _ in range(times):
-        _change(dice, root)
+        _change(rng, root)
     return root[0] if root else None
 
 
-def _change(dice: random.Random, root: list[Any]) -> None:
+def _change(rng: random.Random, root: list[Any]) -> None:
     places: list[tuple[Any, Any]] = []
     pending: list[Any] = [root]
     while pending:
@@ -55,61 +55,61 @@ def _change(dice: random.Random, root: list[Any]) -> None:
                 pending.append(holder[key])
     if not places:
         return
-    holder, key = dice.choice(places)
-    match dice.randrange(8):
+    holder, key = rng.choice(places)
+    match rng.randrange(8):
         case 0:
             del holder[key]
         case 1:
-            holder[key] = [holder[key]] * dice.choice([1, 2, 20])
+            holder[key] = [holder[key]] * rng.choice([1, 2, 20])
         case 2:
-            holder[key] = nested(dice, dice.choice([5, 50, 126, 127, 128, 129, 200]))
+            holder[key] = nested(rng, rng.choice([5, 50, 126, 127, 128, 129, 200]))
         case 3 if isinstance(holder, dict):
-            holder[str(dice.choice(VALUES))[:50]] = holder.pop(key)
+            holder[str(rng.choice(VALUES))[:50]] = holder.pop(key)
         case 4:
-            other_holder, other_key = dice.choice(places)
+            other_holder, other_key = rng.choice(places)
             holder[key] = copy.deepcopy(other_holder[other_key])
         case 5 if isinstance(holder[key], str):
-            holder[key] = changed_text(dice, holder[key])
+            holder[key] = changed_text(rng, holder[key])
         case _:
-            holder[key] = copy.deepcopy(dice.choice(VALUES))
+            holder[key] = copy.deepcopy(rng.choice(VALUES))
 
 
-def nested(dice: random.Random, levels: int) -> Any:
-    """A value so many levels deep."""
+def nested(rng: random.Random, levels: int) -> Any:
+    """Return a value nested this deeply."""
     value: Any = 1
     for _ in range(levels):
-        value = [value] if dice.random() < 0.5 else {"a": value}
+        value = [value] if rng.random() < 0.5 else {"a": value}
     return value
 
 
-def changed_text(dice: random.Random, text: str) -> str:
-    """A text with a piece cut out, put in, doubled or swapped."""
-    at, end = sorted(dice.randrange(len(text) + 1) for _ in range(2))
-    piece = dice.choice(["", text[at:end] * 2, "'", '"', "(", ")", "\x00", "\n", "é", "%", "/", "..", "9" * 20, " "])
+def changed_text(rng: random.Random, text: str) -> str:
+    """Cut, insert, repeat or replace a part of the text."""
+    at, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    piece = rng.choice(["", text[at:end] * 2, "'", '"', "(", ")", "\x00", "\n", "é", "%", "/", "..", "9" * 20, " "])
     return text[:at] + piece + text[end:]
 
 
-def encoded(dice: random.Random, value: Any) -> bytes:
-    """The value as the bytes of a body; sometimes not as JSON demands it."""
-    text = json.dumps(value, ensure_ascii=dice.random() < 0.7)
-    match dice.randrange(14):
+def encoded(rng: random.Random, value: Any) -> bytes:
+    """Encode a value as a body, sometimes as invalid JSON."""
+    text = json.dumps(value, ensure_ascii=rng.random() < 0.7)
+    match rng.randrange(14):
         case 0:
-            text = text.replace('"', f'"{dice.choice(_ESCAPES)}', dice.choice([1, 3]))
+            text = text.replace('"', f'"{rng.choice(_ESCAPES)}', rng.choice([1, 3]))
         case 1:
-            text = text.replace(dice.choice("0123n"), dice.choice(_NUMBERS), 1)
+            text = text.replace(rng.choice("0123n"), rng.choice(_NUMBERS), 1)
         case 2:
-            text = text[: dice.randrange(len(text) + 1)]
+            text = text[: rng.randrange(len(text) + 1)]
         case 3 if text.startswith("{") and len(text) > 2:
-            text = f"{text[:-1]}, {text[1:]}"  # every name twice
+            text = f"{text[:-1]}, {text[1:]}"  # duplicate every name
         case 4:
-            text = changed_text(dice, text)
+            text = changed_text(rng, text)
         case 5:
-            text = dice.choice(["\ufeff", "//c\n", "[" * 20000, '{"a":' * 20000, "\x00"]) + text
+            text = rng.choice(["\ufeff", "//c\n", "[" * 20000, '{"a":' * 20000, "\x00"]) + text
         case 6:
-            return text.encode(dice.choice(["utf-16", "utf-32", "utf-16-le"]), "surrogatepass")
+            return text.encode(rng.choice(["utf-16", "utf-32", "utf-16-le"]), "surrogatepass")
         case 7:
             raw = bytearray(text.encode("utf-8", "surrogatepass"))
             if raw:
-                raw[dice.randrange(len(raw))] = dice.randrange(256)
+                raw[rng.randrange(len(raw))] = rng.randrange(256)
             return bytes(raw)
     return text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Requests to the emulator that are wrong somewhere: path, method, headers, body, framing."""
+"""Emulator requests with errors in path, method, headers, body or framing."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from cosmos_emulator import headers as h
-from cosmos_emulator.routes import ROUTES
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.routes import ROUTES
 
 from tests.fuzz import hostile_json
+from tests.fuzz.fuzz_target import ENTRA, KEY, FuzzTarget
 from tests.fuzz.hostile_sql import query
 from tests.fuzz.http_bytes import Header, HttpRequest
-from tests.fuzz.prey import ENTRA, KEY, Prey
 
 TEMPLATES: Final = sorted({template for _, template in ROUTES})
 VERBS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "QUERY", "get", "X"]
-# Every header that the emulator knows, whether it reads it or writes it.
+# Every header that the emulator reads or writes.
 NAMES: Final = sorted(value for name, value in vars(h).items() if name.isupper() and isinstance(value, str))
 _SEGMENTS: Final = [
     *(b"..", b".", b"%2e%2e", b"%2F", b"%5C", b"%00", b"%ff", b"%u0041", b"%", b"%zz", b"%E2%82%AC", b"\xc3\xbc"),
@@ -125,96 +125,94 @@ _QUERY: Final = {"query": "SELECT * FROM c WHERE c.n = @n", "parameters": [{"nam
 BODIES: Final[list[Any]] = [{"id": "d"}, _ITEM, _CONTAINER, _PATCH, _BATCH, _TRIGGER, _OFFER, _QUERY, [1, "a"], None]
 
 
-def request(dice: random.Random, prey: Prey) -> HttpRequest:
-    """A request that is mostly right, so that it gets far, and wrong in a few places."""
-    verb, template = (
-        dice.choice(sorted(ROUTES)) if dice.random() < 0.8 else (dice.choice(VERBS), dice.choice(TEMPLATES))
-    )
+def request(rng: random.Random, fuzz_target: FuzzTarget) -> HttpRequest:
+    """Return a mostly valid request with a few errors, so that it gets past the first checks."""
+    verb, template = rng.choice(sorted(ROUTES)) if rng.random() < 0.8 else (rng.choice(VERBS), rng.choice(TEMPLATES))
     headers = [ENTRA]
     if verb in _POSTED:
         headers.append((_POSTED[verb].encode(), b"True"))
     elif verb == "CHANGES":
         headers.append((h.A_IM.encode(), b"Incremental feed"))
     verb = {"CHANGES": "GET"}.get(verb, "POST" if verb in _POSTED else verb)
-    if dice.random() < 0.6:
+    if rng.random() < 0.6:
         headers.append(KEY)
-    if dice.random() < 0.5:
+    if rng.random() < 0.5:
         headers.append((h.CROSS_PARTITION.encode(), b"True"))
-    headers += [hostile_header(dice) for _ in range(dice.choice([0, 0, 1, 1, 2, 5]))]
-    body = b"" if verb in ("GET", "HEAD") and dice.random() < 0.9 else _body(dice)
-    target = path(dice, prey, template)
-    return reframed(dice, HttpRequest(verb, target, tuple(headers), body))
+    headers += [hostile_header(rng) for _ in range(rng.choice([0, 0, 1, 1, 2, 5]))]
+    body = b"" if verb in ("GET", "HEAD") and rng.random() < 0.9 else _body(rng)
+    target = path(rng, fuzz_target, template)
+    return reframed(rng, HttpRequest(verb, target, tuple(headers), body))
 
 
 _POSTED: Final = {"QUERY": h.IS_QUERY, "UPSERT": h.IS_UPSERT, "BATCH": h.IS_BATCH, "PLAN": h.IS_QUERY_PLAN}
 
 
-def path(dice: random.Random, prey: Prey, template: str) -> bytes:
-    """A path of the template, by names or by rids, with a foreign segment now and then."""
-    by_rid = dice.random() < 0.2
-    database = dice.choice(["target", "target", "scrap"])
+def path(rng: random.Random, fuzz_target: FuzzTarget, template: str) -> bytes:
+    """Fill a path template with names or RIDs, sometimes with an invalid segment."""
+    by_rid = rng.random() < 0.2
+    database = rng.choice(["target", "target", "scrap"])
     ids = iter(
-        [prey.rids["database"], prey.rids["container"], dice.choice(sorted(prey.rids.values()))]
+        [fuzz_target.rids["database"], fuzz_target.rids["container"], rng.choice(sorted(fuzz_target.rids.values()))]
         if by_rid
         else [
             database,
             "items",
-            dice.choice(["i0", "i1", "i2", "i9", "echo", "read", "same", "stamp", "after", "none"]),
+            rng.choice(["i0", "i1", "i2", "i9", "echo", "read", "same", "stamp", "after", "none"]),
         ]
     )
     segments = [next(ids).encode() if one == "*" else one.encode() for one in template.strip("/").split("/")]
-    while dice.random() < 0.15:
-        at = dice.randrange(len(segments) + 1)
-        segments[at : at + dice.randrange(2)] = [dice.choice(_SEGMENTS)]
+    while rng.random() < 0.15:
+        at = rng.randrange(len(segments) + 1)
+        segments[at : at + rng.randrange(2)] = [rng.choice(_SEGMENTS)]
     found = b"/" + b"/".join(segments)
-    if dice.random() < 0.05:
-        found += dice.choice([b"/", b"//", b"?a=b", b"?%ff", b"#x", b"?" + b"q" * 3000])
-    if dice.random() < 0.02:
-        found = dice.choice([b"http://other" + found, b"//other" + found, b"*", found[1:], found.replace(b"/", b"%2F")])
+    if rng.random() < 0.05:
+        found += rng.choice([b"/", b"//", b"?a=b", b"?%ff", b"#x", b"?" + b"q" * 3000])
+    if rng.random() < 0.02:
+        found = rng.choice([b"http://other" + found, b"//other" + found, b"*", found[1:], found.replace(b"/", b"%2F")])
     return found
 
 
-def hostile_header(dice: random.Random) -> Header:
-    """Any header of the emulator with a value that may fit it or not."""
-    name = dice.choice(NAMES) if dice.random() < 0.95 else "x-" + "".join(dice.choices(string.ascii_lowercase, k=5))
-    if name == h.CONTINUATION and dice.random() < 0.8:
-        return name.encode(), token(dice)
+def hostile_header(rng: random.Random) -> Header:
+    """Return any header of the emulator, with a valid or an invalid value."""
+    name = rng.choice(NAMES) if rng.random() < 0.95 else "x-" + "".join(rng.choices(string.ascii_lowercase, k=5))
+    if name == h.CONTINUATION and rng.random() < 0.8:
+        return name.encode(), token(rng)
     fitting = _VALUES.get(name, _FLAGS)
-    value = dice.choice(fitting) if dice.random() < 0.6 else dice.choice(_ANY_VALUE)
-    if dice.random() < 0.1:
-        value = hostile_json.changed_text(dice, value)
+    value = rng.choice(fitting) if rng.random() < 0.6 else rng.choice(_ANY_VALUE)
+    if rng.random() < 0.1:
+        value = hostile_json.changed_text(rng, value)
     if name == h.AUTHORIZATION:
         name = h.ACTIVITY_ID
-    return name.encode(), value.encode("utf-8" if dice.random() < 0.5 else "latin-1", "replace")
+    return name.encode(), value.encode("utf-8" if rng.random() < 0.5 else "latin-1", "replace")
 
 
-def token(dice: random.Random) -> bytes:
-    """A continuation that looks like the emulator's own, or not."""
-    names = dice.sample(sorted(_TOKEN), dice.randrange(1, 4))
+def token(rng: random.Random) -> bytes:
+    """Return a continuation token that may look like the emulator's."""
+    names = rng.sample(sorted(_TOKEN), rng.randrange(1, 4))
     content = {name: _TOKEN[name] for name in names}
-    text = hostile_json.encoded(dice, hostile_json.changed(dice, content, dice.randrange(3)))
+    text = hostile_json.encoded(rng, hostile_json.changed(rng, content, rng.randrange(3)))
     encoded = base64.urlsafe_b64encode(text[:2000])
-    return encoded if dice.random() < 0.8 else encoded[:-1] + dice.choice([b"", b"=", b"!", b"\xff"])
+    return encoded if rng.random() < 0.8 else encoded[:-1] + rng.choice([b"", b"=", b"!", b"\xff"])
 
 
-def _body(dice: random.Random) -> bytes:
-    if dice.random() < 0.3:
+def _body(rng: random.Random) -> bytes:
+    if rng.random() < 0.3:
         return json.dumps(
-            {"query": query(dice), "parameters": [{"name": "@p", "value": dice.choice(hostile_json.VALUES)}]}
+            {"query": query(rng), "parameters": [{"name": "@p", "value": rng.choice(hostile_json.VALUES)}]}
         ).encode()
-    content = dice.choice(BODIES)
-    if dice.random() < 0.7:
-        content = hostile_json.changed(dice, content, dice.choice([1, 1, 2, 4]))
-    return hostile_json.encoded(dice, content)
+    content = rng.choice(BODIES)
+    if rng.random() < 0.7:
+        content = hostile_json.changed(rng, content, rng.choice([1, 1, 2, 4]))
+    return hostile_json.encoded(rng, content)
 
 
-def reframed(dice: random.Random, given: HttpRequest) -> HttpRequest:
-    """Now and then in chunks."""
-    return replace(given, chunked=True) if dice.random() < 0.1 else given
+def reframed(rng: random.Random, given: HttpRequest) -> HttpRequest:
+    """Sometimes send the body in chunks."""
+    return replace(given, chunked=True) if rng.random() < 0.1 else given
 
 
 def is_destructive(given: HttpRequest) -> bool:
-    """Whether it could remove or redefine a container that the checks need; scrap is anybody's."""
+    """Return whether the request could delete or replace a container that the checks need."""
     segments = [one for one in unquote_to_bytes(given.target.partition(b"?")[0]).split(b"/") if one]
     return (
         given.verb in ("DELETE", "PUT") and b"dbs" in segments and b"docs" not in segments and b"scrap" not in segments
@@ -222,7 +220,7 @@ def is_destructive(given: HttpRequest) -> bool:
 
 
 def is_scoped(given: HttpRequest) -> bool:
-    """Whether everything that it asks for lies in the partition `p`."""
+    """Return whether the request is limited to the partition `p`."""
     keys = given.header(h.PARTITION_KEY)
     bulk = given.header(h.BATCH_ATOMIC) and given.header(h.IS_BATCH)
     return keys == [KEY[1]] and not bulk

@@ -1,4 +1,4 @@
-"""Server-side scripts that try to get out, to run or allocate without end, or to break the engine from inside."""
+"""Server-side scripts that try to escape, run or allocate endlessly, or break the engine."""
 
 from __future__ import annotations
 
@@ -20,25 +20,23 @@ from tests.fuzz.script_pieces import (
 )
 
 
-def script(dice: random.Random) -> str:
-    """The body of a stored procedure or trigger."""
-    statements = [_statement(dice) for _ in range(dice.choice([1, 1, 2, 3, 5, 8]))]
+def script(rng: random.Random) -> str:
+    """Return the body of a stored procedure or trigger."""
+    statements = [_statement(rng) for _ in range(rng.choice([1, 1, 2, 3, 5, 8]))]
     body = f"{BEFORE} {' '.join(statements)}"
-    if dice.random() < 0.1:
+    if rng.random() < 0.1:
         body = f"const loop = () => {{ {statements[0]} }}; {body} loop();"
-    if dice.random() < 0.03:
-        at = dice.randrange(len(body))
-        body = (
-            body[:at] + dice.choice(["}", "(", "\u2028", "`", "\ud83d", "*/", "\x00", "class { static {"]) + body[at:]
-        )
-    kind = dice.choice(
+    if rng.random() < 0.03:
+        at = rng.randrange(len(body))
+        body = body[:at] + rng.choice(["}", "(", "\u2028", "`", "\ud83d", "*/", "\x00", "class { static {"]) + body[at:]
+    kind = rng.choice(
         ["function (a, b)", "function name(a)", "async function ()", "function* ()", "(a) =>", "async () =>"]
     )
     return f"{kind} {{ {body} }}"
 
 
-def function(dice: random.Random) -> str:
-    """The body of a user-defined function, which has no context."""
+def function(rng: random.Random) -> str:
+    """Return the body of a user-defined function."""
     names = [
         *OUTLASTING,
         "for (;;);",
@@ -52,26 +50,26 @@ def function(dice: random.Random) -> str:
         "return 1n;",
     ]
     before = "var T = {}, o = {}; function f() {}"
-    return f"function (a) {{ {before} {_filled(dice, dice.choice(TAMPERING))} {dice.choice(names)} }}"
+    return f"function (a) {{ {before} {_filled(rng, rng.choice(TAMPERING))} {rng.choice(names)} }}"
 
 
-def _statement(dice: random.Random) -> str:
-    match dice.randrange(10):
+def _statement(rng: random.Random) -> str:
+    match rng.randrange(10):
         case 0:
-            made = dice.choice(ENDLESS)
+            made = rng.choice(ENDLESS)
         case 1 | 2:
-            made = f"{_filled(dice, dice.choice(TAMPERING))}"
+            made = f"{_filled(rng, rng.choice(TAMPERING))}"
         case 3 | 4:
             made = (
-                f"__.response.setBody(String({dice.choice(ESCAPES)}));"
-                if dice.random() < 0.5
-                else f"{dice.choice(ESCAPES)};"
+                f"__.response.setBody(String({rng.choice(ESCAPES)}));"
+                if rng.random() < 0.5
+                else f"{rng.choice(ESCAPES)};"
             )
         case _:
-            made = f"{_filled(dice, dice.choice(CALLS))};"
-    match dice.randrange(8):
+            made = f"{_filled(rng, rng.choice(CALLS))};"
+    match rng.randrange(8):
         case 0:
-            return f"try {{ {made} }} catch (e) {{ {_filled(dice, dice.choice(CALLS))}; }} finally {{ o.p = [o]; }}"
+            return f"try {{ {made} }} catch (e) {{ {_filled(rng, rng.choice(CALLS))}; }} finally {{ o.p = [o]; }}"
         case 1:
             return f"__.readDocument(L + '/docs/i0', function (e, d) {{ {made} }});"
         case 2:
@@ -81,12 +79,12 @@ def _statement(dice: random.Random) -> str:
     return made
 
 
-def _filled(dice: random.Random, text: str) -> str:
+def _filled(rng: random.Random, text: str) -> str:
     for mark, choices in (("NAME2", ARRAY), ("NAME3", STRING), ("NAME4", OBJECT), ("NAME5", REFLECT)):
-        text = text.replace(mark, f"'{dice.choice(choices)}'")
-    text = text.replace("NAME", f"'{dice.choice(NAMES)}'")
+        text = text.replace(mark, f"'{rng.choice(choices)}'")
+    text = text.replace("NAME", f"'{rng.choice(NAMES)}'")
     parts = text.split("V")
     made = parts[0]
     for part in parts[1:]:
-        made += f"({dice.choice(VALUES)})" + part
+        made += f"({rng.choice(VALUES)})" + part
     return made

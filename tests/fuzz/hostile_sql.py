@@ -1,4 +1,4 @@
-"""Queries from the dialect's grammar, with every function, extreme values and, now and then, a piece out of place."""
+"""Queries generated from the grammar, with every function and extreme values, some of them invalid."""
 
 from __future__ import annotations
 
@@ -46,70 +46,70 @@ _TEXTS: Final = [
 _OTHERS: Final = ["null", "true", "false", "undefined", "@p", "@q", "[]", "{}", "[1, 'a', null]", "{'a': 1, 'b': [2]}"]
 
 
-def query(dice: random.Random) -> str:
-    """A query over items `c`; mostly one that runs."""
-    match dice.randrange(12):
+def query(rng: random.Random) -> str:
+    """Return a query over items `c`, mostly a valid one."""
+    match rng.randrange(12):
         case 0:
-            return soup(dice)
+            return soup(rng)
         case 1:
-            return changed_text(dice, _query(dice, ["c"], 3))
+            return changed_text(rng, _query(rng, ["c"], 3))
         case 2:
-            words = _query(dice, ["c"], 3).split(" ")
-            words[dice.randrange(len(words))] = dice.choice(_SOUP)
+            words = _query(rng, ["c"], 3).split(" ")
+            words[rng.randrange(len(words))] = rng.choice(_SOUP)
             return " ".join(words)
-    return _query(dice, ["c"], dice.choice([1, 2, 3, 4]))
+    return _query(rng, ["c"], rng.choice([1, 2, 3, 4]))
 
 
-def soup(dice: random.Random) -> str:
-    """Tokens without any order."""
-    return f"SELECT {' '.join(dice.choices(_SOUP, k=dice.randrange(1, 30)))}"
+def soup(rng: random.Random) -> str:
+    """Return tokens in random order."""
+    return f"SELECT {' '.join(rng.choices(_SOUP, k=rng.randrange(1, 30)))}"
 
 
-def condition(dice: random.Random) -> str:
-    """An expression over `c`."""
-    return _expression(dice, ["c"], 3)
+def condition(rng: random.Random) -> str:
+    """Return an expression over `c`."""
+    return _expression(rng, ["c"], 3)
 
 
-def _query(dice: random.Random, outer: list[str], depth: int) -> str:
+def _query(rng: random.Random, outer: list[str], depth: int) -> str:
     names = list(outer)
-    parts = ["FROM " + _sources(dice, names, depth)] if len(outer) > 1 or dice.random() < 0.97 else []
-    if dice.random() < 0.6:
-        parts.append(f"WHERE {_expression(dice, names, depth)}")
-    groups = [_expression(dice, names, 1) for _ in range(dice.choice([0, 0, 0, 1, 2]))]
+    parts = ["FROM " + _sources(rng, names, depth)] if len(outer) > 1 or rng.random() < 0.97 else []
+    if rng.random() < 0.6:
+        parts.append(f"WHERE {_expression(rng, names, depth)}")
+    groups = [_expression(rng, names, 1) for _ in range(rng.choice([0, 0, 0, 1, 2]))]
     if groups:
         parts.append(f"GROUP BY {', '.join(groups)}")
-    if dice.random() < 0.25:
-        keys = (f"{_path(dice, names)} {dice.choice(['', 'ASC', 'DESC'])}" for _ in range(dice.choice([1, 1, 2])))
+    if rng.random() < 0.25:
+        keys = (f"{_path(rng, names)} {rng.choice(['', 'ASC', 'DESC'])}" for _ in range(rng.choice([1, 1, 2])))
         parts.append(f"ORDER BY {', '.join(keys)}")
-    if dice.random() < 0.15:
-        parts.append(f"OFFSET {_count(dice)} LIMIT {_count(dice)}")
-    top = f"TOP {_count(dice)} " if dice.random() < 0.1 else ""
-    distinct = "DISTINCT " if dice.random() < 0.15 else ""
-    return f"SELECT {distinct}{top}{_selection(dice, names, depth, groups)} {' '.join(parts)}"
+    if rng.random() < 0.15:
+        parts.append(f"OFFSET {_count(rng)} LIMIT {_count(rng)}")
+    top = f"TOP {_count(rng)} " if rng.random() < 0.1 else ""
+    distinct = "DISTINCT " if rng.random() < 0.15 else ""
+    return f"SELECT {distinct}{top}{_selection(rng, names, depth, groups)} {' '.join(parts)}"
 
 
-def _selection(dice: random.Random, names: list[str], depth: int, groups: list[str]) -> str:
+def _selection(rng: random.Random, names: list[str], depth: int, groups: list[str]) -> str:
     if groups:
         return ", ".join(
-            [f"{one} AS g{index}" for index, one in enumerate(groups)] + [f"{_aggregate(dice, names)} AS a"]
+            [f"{one} AS g{index}" for index, one in enumerate(groups)] + [f"{_aggregate(rng, names)} AS a"]
         )
-    match dice.randrange(6):
+    match rng.randrange(6):
         case 0:
             return "*"
         case 1 | 2:
-            return f"VALUE {_expression(dice, names, depth)}"
+            return f"VALUE {_expression(rng, names, depth)}"
         case 3:
-            return f"VALUE {_aggregate(dice, names)}"
-    return ", ".join(f"{_expression(dice, names, depth - 1)} AS x{index}" for index in range(dice.randrange(1, 4)))
+            return f"VALUE {_aggregate(rng, names)}"
+    return ", ".join(f"{_expression(rng, names, depth - 1)} AS x{index}" for index in range(rng.randrange(1, 4)))
 
 
-def _sources(dice: random.Random, names: list[str], depth: int) -> str:
+def _sources(rng: random.Random, names: list[str], depth: int) -> str:
     first = "c"
-    if len(names) > 1 or dice.random() < 0.1:
-        first = f"{_name(names)} IN {_path(dice, names)}" if len(names) > 1 else f"c IN c.{dice.choice(FIELDS)}"
+    if len(names) > 1 or rng.random() < 0.1:
+        first = f"{_name(names)} IN {_path(rng, names)}" if len(names) > 1 else f"c IN c.{rng.choice(FIELDS)}"
     joins = []
-    for _ in range(dice.choice([0, 0, 0, 1, 1, 2, 4])):
-        source = f"({_query(dice, names, depth - 1)})" if depth > 1 and dice.random() < 0.2 else _path(dice, names)
+    for _ in range(rng.choice([0, 0, 0, 1, 1, 2, 4])):
+        source = f"({_query(rng, names, depth - 1)})" if depth > 1 and rng.random() < 0.2 else _path(rng, names)
         joins.append(f" JOIN {_name(names)} IN {source}")
     return first + "".join(joins)
 
@@ -119,61 +119,61 @@ def _name(names: list[str]) -> str:
     return names[-1]
 
 
-def _aggregate(dice: random.Random, names: list[str]) -> str:
-    return f"{dice.choice(_AGGREGATES)}({_expression(dice, names, 1)})"
+def _aggregate(rng: random.Random, names: list[str]) -> str:
+    return f"{rng.choice(_AGGREGATES)}({_expression(rng, names, 1)})"
 
 
-def _path(dice: random.Random, names: list[str]) -> str:
-    steps = dice.choices(
-        [f".{dice.choice(FIELDS)}", f"['{dice.choice(FIELDS)}']", "[0]", "[1]"], k=dice.choice([0, 1, 1, 1, 2])
+def _path(rng: random.Random, names: list[str]) -> str:
+    steps = rng.choices(
+        [f".{rng.choice(FIELDS)}", f"['{rng.choice(FIELDS)}']", "[0]", "[1]"], k=rng.choice([0, 1, 1, 1, 2])
     )
-    return dice.choice(names) + "".join(steps)
+    return rng.choice(names) + "".join(steps)
 
 
-def _count(dice: random.Random) -> str:
-    return dice.choice(["0", "1", "2", "10", "@p", "2147483647", "2147483648", "1e3"])
+def _count(rng: random.Random) -> str:
+    return rng.choice(["0", "1", "2", "10", "@p", "2147483647", "2147483648", "1e3"])
 
 
-def _expression(dice: random.Random, names: list[str], depth: int) -> str:
+def _expression(rng: random.Random, names: list[str], depth: int) -> str:
     def part() -> str:
-        return _expression(dice, names, depth - 1)
+        return _expression(rng, names, depth - 1)
 
     if depth <= 0:
-        return dice.choice(
-            [_path(dice, names), _path(dice, names), dice.choice(_NUMBERS), dice.choice(_TEXTS), dice.choice(_OTHERS)]
+        return rng.choice(
+            [_path(rng, names), _path(rng, names), rng.choice(_NUMBERS), rng.choice(_TEXTS), rng.choice(_OTHERS)]
         )
-    match dice.randrange(18):
+    match rng.randrange(18):
         case 0 | 1 | 2 | 3:
-            return f"({part()} {dice.choice(_BINARY)} {part()})"
+            return f"({part()} {rng.choice(_BINARY)} {part()})"
         case 4:
             return f"({part()} ? {part()} : {part()})"
         case 5:
-            return f"{dice.choice(['NOT ', '-', '~', '+'])}({part()})"
+            return f"{rng.choice(['NOT ', '-', '~', '+'])}({part()})"
         case 6:
-            return f"({part()} {dice.choice(['', 'NOT '])}IN ({part()}, {part()}))"
+            return f"({part()} {rng.choice(['', 'NOT '])}IN ({part()}, {part()}))"
         case 7:
-            return f"({part()} {dice.choice(['', 'NOT '])}BETWEEN {part()} AND {part()})"
+            return f"({part()} {rng.choice(['', 'NOT '])}BETWEEN {part()} AND {part()})"
         case 8:
-            return f"({part()} LIKE {dice.choice([*_TEXTS, part()])})"
+            return f"({part()} LIKE {rng.choice([*_TEXTS, part()])})"
         case 9:
-            return f"{dice.choice(['EXISTS', 'ARRAY', ''])}({_query(dice, names, depth - 1)})"
+            return f"{rng.choice(['EXISTS', 'ARRAY', ''])}({_query(rng, names, depth - 1)})"
         case 10:
             return f"[{part()}, {part()}]"
         case 11:
-            return "{" + f"'{dice.choice(FIELDS)}': {part()}, x: {part()}" + "}"
+            return "{" + f"'{rng.choice(FIELDS)}': {part()}, x: {part()}" + "}"
         case 12:
-            return f"udf.{dice.choice(['same', 'none'])}({part()})"
+            return f"udf.{rng.choice(['same', 'none'])}({part()})"
         case 13:
             return f"({part()})[{part()}]"
         case 14:
-            return _path(dice, names)
-    return _call(dice, part)
+            return _path(rng, names)
+    return _call(rng, part)
 
 
-def _call(dice: random.Random, part: object) -> str:
+def _call(rng: random.Random, part: object) -> str:
     assert callable(part)
-    name = dice.choice(sorted(UNSUPPORTED_FUNCTIONS)) if dice.random() < 0.01 else dice.choice(sorted(FUNCTIONS))
+    name = rng.choice(sorted(UNSUPPORTED_FUNCTIONS)) if rng.random() < 0.01 else rng.choice(sorted(FUNCTIONS))
     known = FUNCTIONS.get(name)
     least, most = (1, 2) if known is None else (known.minimum, known.maximum or known.minimum + 2)
-    count = dice.randint(least, most) if dice.random() < 0.95 else dice.randrange(5)
+    count = rng.randint(least, most) if rng.random() < 0.95 else rng.randrange(5)
     return f"{name}({', '.join(part() for _ in range(count))})"

@@ -1,4 +1,4 @@
-"""HTTP as bytes: requests that no client library would send, and whatever comes back."""
+"""HTTP as bytes: send requests that no client library would send, and parse the answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Header = tuple[bytes, bytes]
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A request that is at least framed as HTTP."""
+    """A correctly framed request."""
 
     verb: str
     target: bytes
@@ -30,11 +30,11 @@ class HttpRequest:
         return f"{self.verb} {self.target[:300]!r}\n    {headers[:900]!r}\n    {self.body[:900]!r}"
 
     def header(self, name: str) -> list[bytes]:
-        """All values of a header."""
+        """Return all values of a header."""
         return [value for given, value in self.headers if given.lower() == name.encode()]
 
     def encoded(self, *, last: bool = True) -> bytes:
-        """The bytes of the request; after the last one of a connection the server closes."""
+        """Encode the request; `last` asks the server to close the connection."""
         lines = [b"%b %b HTTP/1.1" % (self.verb.encode(), self.target), b"Host: x"]
         lines += [b"%b: %b" % header for header in self.headers]
         if last:
@@ -51,7 +51,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """`headers` by lower-case name."""
+    """An answer with lowercase header names."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -62,9 +62,9 @@ class HttpAnswer:
 
 
 def exchange(port: int, data: bytes, *, complete: bool = True) -> bytes:
-    """Everything that the server sends for `data` until it closes the connection; TimeoutError when it does not.
+    """Send `data` and return everything received until the server closes. Raises TimeoutError if it does not.
 
-    After `data` that may be no `complete` request, the client waits a moment and then closes its side.
+    If `data` may not be a `complete` request, the client closes its side after a short wait.
     """
     received = b""
     with socket.create_connection(("127.0.0.1", port), ANSWER_S) as connection:
@@ -82,19 +82,19 @@ def exchange(port: int, data: bytes, *, complete: bool = True) -> bytes:
 
 
 def answers(received: bytes, *, to_head: bool = False) -> list[HttpAnswer]:
-    """The answers in a stream; ValueError for bytes that are none."""
+    """Parse the answers in a stream. Raises ValueError."""
     found = []
     at = 0
     while at < len(received):
         status = _STATUS.match(received, at)
         end = received.find(b"\r\n\r\n", at)
         if status is None or end < 0:
-            raise ValueError(f"no HTTP answer: {received[at : at + 200]!r}")
+            raise ValueError(f"not an HTTP answer: {received[at : at + 200]!r}")
         lines = received[status.end() : end].decode("latin-1").split("\r\n") if end > status.end() else []
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         length = int(headers.get("content-length", "0"))
         at = end + 4 + length
         if to_head and received[end + 4 : end + 9] in (b"", b"HTTP/"):
-            at = end + 4  # but what is no HTTP is refused with a body, whatever it asked for
+            at = end + 4  # an invalid request gets an answer with a body, even for HEAD
         found.append(HttpAnswer(int(status[1]), headers, received[end + 4 : at]))
     return found

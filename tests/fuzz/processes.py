@@ -1,4 +1,4 @@
-"""A server as a process of its own, so that whatever an attack does to it does not touch the attacker."""
+"""Servers in separate processes, which isolates the tests from the attacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Final
 
 ROOT: Final = Path(__file__).parents[2]
 _START_S: Final = 30.0
-# aiohttp logs the traceback of every request whose bytes are no HTTP, or whose body is not in its encoding.
+# aiohttp logs a traceback for every request that is not HTTP or whose body has the wrong encoding.
 _REFUSED_BYTES: Final = re.compile(
     r"^aiohttp\.(http_exceptions\.|web_protocol\.RequestPayloadError)|^zlib\.error", re.M
 )
@@ -23,7 +23,7 @@ _REFUSED_BYTES: Final = re.compile(
 
 @dataclass
 class ServerProcess:
-    """`port` is on this machine; `log` holds everything that the process has written."""
+    """A running server; `log` contains all its output."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -36,13 +36,13 @@ class ServerProcess:
 
     @property
     def peak_mb(self) -> float:
-        """The most memory that it has had resident; 0 where the system does not tell."""
+        """Peak resident memory, or 0 if unknown."""
         status = Path(f"/proc/{self.process.pid}/status")
         found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
         return int(found[1]) / 1024 if found else 0.0
 
     def complaints(self) -> str:
-        """What the log tells since the last look of errors that nothing expected, empty when there are none."""
+        """Return unexpected errors in the log since the last call."""
         text = self.log.read_text(errors="replace")[self._told :]
         self._told += len(text)
         unexpected = [trace for trace in text.split("Traceback")[1:] if not _REFUSED_BYTES.search(trace)]
@@ -54,7 +54,7 @@ class ServerProcess:
 def server_process(
     arguments: list[str], environment: Mapping[str, str], started: re.Pattern[str]
 ) -> Iterator[ServerProcess]:
-    """Runs `python` with these arguments until its output matches `started`, whose group 1 is the port."""
+    """Start `python` and wait until its output matches `started`, whose group 1 is the port."""
     with tempfile.TemporaryDirectory() as directory:
         log = Path(directory) / "log"
         with log.open("wb") as output, _process(arguments, environment, output) as process:

@@ -1,4 +1,4 @@
-"""What the Python SDK really sends, recorded, to be changed in a few places."""
+"""Requests recorded from the Python SDK, to be mutated."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY
-from cosmos_emulator import headers as h
+from cosmos_emulator.http import headers as h
 
 from tests.fuzz import hostile_json
+from tests.fuzz.fuzz_target import ENTRA, FuzzTarget
 from tests.fuzz.hostile_requests import TEMPLATES, hostile_header, path, token
 from tests.fuzz.http_bytes import HttpRequest
-from tests.fuzz.prey import ENTRA, Prey
 
 
 class _Recorder(AioHttpTransport):  # type: ignore[misc]  # the package loads it lazily
-    """The SDK's own transport, which also keeps what it sends."""
+    """The SDK's transport, which also records what it sends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class _Recorder(AioHttpTransport):  # type: ignore[misc]  # the package loads it
 
 
 def recorded(port: int) -> list[HttpRequest]:
-    """One of each thing that the SDK can ask for, signed as the SDK signs."""
+    """Record one signed request of each kind that the SDK can send."""
     return asyncio.run(_recorded(port))
 
 
@@ -92,7 +92,7 @@ async def _use_items(items: ContainerProxy) -> None:
     ]
     for text, parameters in queries:
         scoped = items.query_items(text, parameters=parameters, partition_key="p", max_item_count=1)
-        with suppress(CosmosHttpResponseError):  # GROUP BY over pages of one row may be refused
+        with suppress(CosmosHttpResponseError):  # GROUP BY with pages of one row may be rejected
             _ = [one async for one in scoped]
     _ = [one async for one in items.query_items("SELECT * FROM c WHERE c.n >= 0 ORDER BY c.n")]
     _ = [one async for one in items.read_all_items(max_item_count=2)]
@@ -116,44 +116,44 @@ async def _use_scripts(items: ContainerProxy) -> None:
     _ = [one async for one in scripts.query_user_defined_functions("SELECT * FROM u")]
 
 
-def changed(dice: random.Random, given: HttpRequest, others: list[HttpRequest], prey: Prey) -> HttpRequest:
-    """The request with some of its parts changed, let in by a token that takes any change."""
+def changed(rng: random.Random, given: HttpRequest, others: list[HttpRequest], fuzz_target: FuzzTarget) -> HttpRequest:
+    """Change parts of a request and replace its signature with a token that always passes."""
     headers = [header for header in given.headers if header[0] != b"authorization"]
     made = replace(given, headers=(ENTRA, *headers))
-    for _ in range(dice.choice([1, 1, 2, 3])):
-        made = _changed_once(dice, made, dice.choice(others), prey)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        made = _changed_once(rng, made, rng.choice(others), fuzz_target)
     return made
 
 
-def _changed_once(dice: random.Random, given: HttpRequest, other: HttpRequest, prey: Prey) -> HttpRequest:
+def _changed_once(rng: random.Random, given: HttpRequest, other: HttpRequest, fuzz_target: FuzzTarget) -> HttpRequest:
     headers = list(given.headers)
-    at = dice.randrange(1, len(headers)) if len(headers) > 1 else 0
-    match dice.randrange(9):
+    at = rng.randrange(1, len(headers)) if len(headers) > 1 else 0
+    match rng.randrange(9):
         case 0 if at:
             del headers[at]
         case 1 if at:
-            text = hostile_json.changed_text(dice, headers[at][1].decode("latin-1"))
+            text = hostile_json.changed_text(rng, headers[at][1].decode("latin-1"))
             headers[at] = (headers[at][0], text.encode("utf-8"))
         case 2:
-            headers.insert(dice.randrange(1, len(headers) + 1), hostile_header(dice))
+            headers.insert(rng.randrange(1, len(headers) + 1), hostile_header(rng))
         case 3:
-            headers += [header for header in other.headers if header[0] != b"authorization"][: dice.randrange(1, 8)]
+            headers += [header for header in other.headers if header[0] != b"authorization"][: rng.randrange(1, 8)]
         case 4:
-            return replace(given, target=dice.choice([other.target, path(dice, prey, dice.choice(TEMPLATES))]))
+            return replace(given, target=rng.choice([other.target, path(rng, fuzz_target, rng.choice(TEMPLATES))]))
         case 5:
             return replace(given, verb=other.verb)
         case 6:
             return replace(given, body=other.body)
         case 7:
-            headers.append((h.CONTINUATION.encode(), token(dice)))
+            headers.append((h.CONTINUATION.encode(), token(rng)))
         case _ if given.body:
-            return replace(given, body=_changed_body(dice, given.body))
+            return replace(given, body=_changed_body(rng, given.body))
     return replace(given, headers=tuple(headers))
 
 
-def _changed_body(dice: random.Random, body: bytes) -> bytes:
+def _changed_body(rng: random.Random, body: bytes) -> bytes:
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
-        return body[: dice.randrange(len(body) + 1)]
-    return hostile_json.encoded(dice, hostile_json.changed(dice, content, dice.choice([1, 2])))
+        return body[: rng.randrange(len(body) + 1)]
+    return hostile_json.encoded(rng, hostile_json.changed(rng, content, rng.choice([1, 2])))

@@ -1,4 +1,4 @@
-"""The pieces of hostile scripts: V stands for a value, NAME for the name of a property, NAME2… for one of a method."""
+"""Pieces of hostile scripts. V stands for a value, NAME for a property name, NAME2 to NAME5 for a method name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.fuzz.hostile_json import words
 
-# Busy inside a built-in, where QuickJS looks at no clock.
+# Busy inside a built-in, where QuickJS does not check the time.
 OUTLASTING: Final = [
     r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');",
     "for (;;) new RegExp('a|'.repeat(1e6));",

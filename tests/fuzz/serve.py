@@ -1,6 +1,6 @@
-"""`python -m tests.fuzz.serve JSON`: an emulator in memory whose settings the JSON object changes, until killed.
+"""`python -m tests.fuzz.serve JSON`: run an in-memory emulator with the settings in the JSON object.
 
-The command line of the emulator has no switch for the time of a script, which the fuzzers shorten.
+Needed because the emulator's command line has no option for the script time limit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whatever bytes arrive at the Functions host, it answers 4xx, stays up, and goes on serving its app."""
+"""The Functions host survives any bytes, answers errors with 4xx and keeps serving its app."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from uuid import uuid4
 import pytest
 
 from tests.fuzz import hostile_json
+from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.hostile_bytes import broken
 from tests.fuzz.hostile_json import words
 from tests.fuzz.http_bytes import Header, HttpRequest, answers, exchange
 from tests.fuzz.processes import ROOT, ServerProcess, server_process
-from tests.fuzz.rounds import Rounds
 
-# The app itself answers anything; its source holds a marker that nobody may read.
+# An app that answers everything; its source contains a marker that must not leak.
 APP: Final = """
 import azure.functions as func
 app = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)
@@ -152,21 +152,21 @@ def host(marker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
         yield server
 
 
-def _request(dice: random.Random) -> HttpRequest:
-    path = dice.choice(_PATHS).encode()
-    while dice.random() < 0.4:
-        at = dice.choice([len(path), dice.randrange(1, len(path) + 1), path.rfind(b"/") + 1])
-        path = path[:at] + dice.choice(_PIECES) + path[at:]
+def _request(rng: random.Random) -> HttpRequest:
+    path = rng.choice(_PATHS).encode()
+    while rng.random() < 0.4:
+        at = rng.choice([len(path), rng.randrange(1, len(path) + 1), path.rfind(b"/") + 1])
+        path = path[:at] + rng.choice(_PIECES) + path[at:]
     headers: list[Header] = [
-        (dice.choice(_HEADERS).encode(), dice.choice(_VALUES)) for _ in range(dice.choice([0, 0, 1, 1, 3]))
+        (rng.choice(_HEADERS).encode(), rng.choice(_VALUES)) for _ in range(rng.choice([0, 0, 1, 1, 3]))
     ]
     body = b""
-    if dice.random() < 0.4:
-        body = hostile_json.encoded(dice, hostile_json.changed(dice, {"input": "a", "n": [1, {"b": None}]}, 2))
-    return HttpRequest(dice.choice(_VERBS), path, tuple(headers), body, chunked=dice.random() < 0.1)
+    if rng.random() < 0.4:
+        body = hostile_json.encoded(rng, hostile_json.changed(rng, {"input": "a", "n": [1, {"b": None}]}, 2))
+    return HttpRequest(rng.choice(_VERBS), path, tuple(headers), body, chunked=rng.random() < 0.1)
 
 
-def _judge(rounds: Rounds, host: ServerProcess, marker: str, received: bytes, given: object) -> None:
+def _judge(rounds: FuzzRounds, host: ServerProcess, marker: str, received: bytes, given: object) -> None:
     for status in re.findall(rb"HTTP/1\.[01] (\d{3})", received):
         if int(status) >= 500:
             rounds.found(f"status {status.decode()}", given, received)
@@ -180,9 +180,9 @@ def _judge(rounds: Rounds, host: ServerProcess, marker: str, received: bytes, gi
             rounds.found("an error in the log", given, told)
 
 
-def test_any_request_to_the_host_is_answered_or_refused(rounds: Rounds, host: ServerProcess, marker: str) -> None:
-    for dice in rounds:
-        given = _request(dice)
+def test_any_request_to_the_host_is_answered_or_rejected(rounds: FuzzRounds, host: ServerProcess, marker: str) -> None:
+    for rng in rounds:
+        given = _request(rng)
         rounds.inputs += 1
         try:
             received = exchange(host.port, given.encoded(), complete=not given.header("content-length"))
@@ -193,10 +193,10 @@ def test_any_request_to_the_host_is_answered_or_refused(rounds: Rounds, host: Se
     assert host.is_alive
 
 
-def test_any_bytes_to_the_host_are_answered_or_refused(rounds: Rounds, host: ServerProcess, marker: str) -> None:
-    for dice in rounds:
-        data = b"".join(_request(dice).encoded(last=False) for _ in range(dice.choice([1, 1, 3])))
-        data = broken(dice, data)
+def test_any_bytes_to_the_host_are_answered_or_rejected(rounds: FuzzRounds, host: ServerProcess, marker: str) -> None:
+    for rng in rounds:
+        data = b"".join(_request(rng).encoded(last=False) for _ in range(rng.choice([1, 1, 3])))
+        data = broken(rng, data)
         rounds.inputs += 1
         try:
             received = exchange(host.port, data, complete=False)

@@ -1,6 +1,6 @@
-"""Whatever the text of a query, it is answered or refused with 400, soon, and always in the same way."""
+"""Any query text is answered or rejected with 400, quickly and consistently."""
 
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests generate these texts
 from __future__ import annotations
 
 import copy
@@ -26,12 +26,12 @@ from cosmos_emulator.query import (
 )
 
 from tests.fuzz import hostile_json
+from tests.fuzz.fuzz_rounds import FuzzRounds
+from tests.fuzz.fuzz_target import ENTRA, FuzzTarget
 from tests.fuzz.hostile_items import ITEMS
 from tests.fuzz.hostile_requests import token
 from tests.fuzz.hostile_sql import condition, query
 from tests.fuzz.http_bytes import Header, HttpRequest
-from tests.fuzz.prey import ENTRA, Prey
-from tests.fuzz.rounds import Rounds
 
 LONGEST_S: Final = 5.0
 MOST_GROWN_KB: Final = 500 * 1024
@@ -39,12 +39,12 @@ REFUSALS: Final = (400, 408, 413)
 
 
 class Hang(BaseException):
-    """A query took too long; no handler of ordinary errors may swallow it."""
+    """A query took too long. Not an ordinary error, so that no handler swallows it."""
 
 
 @contextmanager
 def in_time(seconds: float = LONGEST_S) -> Iterator[None]:
-    """Raises `Hang` in a block that takes longer."""
+    """Raise `Hang` if the block takes longer."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise Hang
@@ -61,12 +61,12 @@ def in_time(seconds: float = LONGEST_S) -> Iterator[None]:
 def same(name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
     """The only user-defined function."""
     if name != "same":
-        raise CosmosError(400, "There is no such function.")
+        raise CosmosError(400, "Unknown function.")
     return arguments[0] if arguments else None
 
 
-def attempt(rounds: Rounds, text: str, parameters: Mapping[str, Json], work: Callable[[], Any]) -> Any:
-    """What `work` returns; None when it is refused, or when what it does is a finding."""
+def attempt(rounds: FuzzRounds, text: str, parameters: Mapping[str, Json], work: Callable[[], Any]) -> Any:
+    """Return the result of `work`, or None if it is rejected or fails."""
     try:
         with in_time():
             return work()
@@ -78,28 +78,28 @@ def attempt(rounds: Rounds, text: str, parameters: Mapping[str, Json], work: Cal
     return None
 
 
-def parameters_of(dice: random.Random) -> dict[str, Json]:
-    """As a request brings them: a whole number that has no 64 bits is read as a float."""
-    parameters = {"@p": dice.choice(hostile_json.VALUES), "@q": hostile_json.nested(dice, dice.choice([0, 3, 100]))}
+def parameters_of(rng: random.Random) -> dict[str, Json]:
+    """Parse parameters as a request would: integers beyond 64 bits become floats."""
+    parameters = {"@p": rng.choice(hostile_json.VALUES), "@q": hostile_json.nested(rng, rng.choice([0, 3, 100]))}
     read: dict[str, Json] = orjson.loads(json.dumps(parameters))
     return read
 
 
 def is_fickle(text: str) -> bool:
-    """Whether a query may have another answer each time."""
+    """Return whether a query may have different answers each time."""
     return any(word in text.upper() for word in ("RAND", "NOW", "CURRENT"))
 
 
 def all_rows(text: str, parameters: Mapping[str, Json]) -> list[bytes]:
-    """The rows over all items, as the wire would have them."""
+    """Return the serialized rows over all items."""
     compiled = compile_query(parse(text), parameters, same)
     return [orjson.dumps(row) for row in compiled.run(copy.deepcopy(ITEMS))]
 
 
-def test_any_query_runs_or_is_refused(rounds: Rounds) -> None:
+def test_any_query_runs_or_is_rejected(rounds: FuzzRounds) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for dice in rounds:
-        text, parameters = query(dice), parameters_of(dice)
+    for rng in rounds:
+        text, parameters = query(rng), parameters_of(rng)
         rounds.inputs += 1
         rows = attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called at once
         if rows is not None:
@@ -109,7 +109,7 @@ def test_any_query_runs_or_is_refused(rounds: Rounds) -> None:
 
 
 def _explained(text: str, parameters: Mapping[str, Json]) -> None:
-    """Everything else that is done with a query: its plan, what pins it, what an index may serve."""
+    """Run the query planner, the partition key analysis and the index analysis."""
     parsed = parse(text)
     pinned_values(parsed, parameters, ("pk",))
     served = filter_predicates(parsed, parameters)
@@ -127,9 +127,9 @@ def _explained(text: str, parameters: Mapping[str, Json]) -> None:
             assert not compiled.matches(item) or all(one.matches(item) for one in served), "an index would lose a match"
 
 
-def test_a_condition_its_negation_and_neither_make_up_all_items(rounds: Rounds) -> None:
-    for dice in rounds:
-        where, parameters = condition(dice), parameters_of(dice)
+def test_a_condition_its_negation_and_non_booleans_partition_the_items(rounds: FuzzRounds) -> None:
+    for rng in rounds:
+        where, parameters = condition(rng), parameters_of(rng)
         if is_fickle(where):
             continue
         rounds.inputs += 1
@@ -145,9 +145,11 @@ def test_a_condition_its_negation_and_neither_make_up_all_items(rounds: Rounds) 
         if None in parts:
             continue
         if sorted(parts[0] + parts[1] + parts[2]) != sorted(orjson.dumps(item["id"]) for item in ITEMS):
-            rounds.found("a condition, its negation and neither are not all items", where, parameters, parts)
+            rounds.found(
+                "the condition, its negation and non-booleans do not add up to all items", where, parameters, parts
+            )
         if parts[3] != parts[0]:
-            rounds.found("WHERE lets pass what is not true", where, parameters, parts)
+            rounds.found("WHERE returns items for which the condition is not true", where, parameters, parts)
 
 
 _POLICIES: Final[dict[str, Any]] = {
@@ -166,12 +168,12 @@ _POLICIES: Final[dict[str, Any]] = {
 _Q: Final = ((b"x-ms-documentdb-isquery", b"True"), (b"x-ms-documentdb-query-enablecrosspartition", b"True"))
 
 
-def _stocked(prey: Prey) -> None:
-    prey.send("DELETE", "/dbs/queried", expected=(204, 404))
-    prey.send("POST", "/dbs", {"id": "queried"})
+def _stocked(fuzz_target: FuzzTarget) -> None:
+    fuzz_target.send("DELETE", "/dbs/queried", expected=(204, 404))
+    fuzz_target.send("POST", "/dbs", {"id": "queried"})
     for name, policy in _POLICIES.items():
         definition = {"id": name, "partitionKey": {"paths": ["/pk"], "kind": "Hash"}, "indexingPolicy": policy}
-        prey.send("POST", "/dbs/queried/colls", definition)
+        fuzz_target.send("POST", "/dbs/queried/colls", definition)
         for index, item in enumerate(ITEMS * 3):
             key = (b"x-ms-documentdb-partitionkey", json.dumps([item["pk"]]).encode())
             made = (
@@ -179,19 +181,21 @@ def _stocked(prey: Prey) -> None:
                 if "n" in item
                 else {**item, "id": f"{index:02}"}
             )
-            prey.send("POST", f"/dbs/queried/colls/{name}/docs", made, key)
-        prey.send("POST", f"/dbs/queried/colls/{name}/udfs", {"id": "same", "body": "function (a) { return a; }"})
+            fuzz_target.send("POST", f"/dbs/queried/colls/{name}/docs", made, key)
+        fuzz_target.send(
+            "POST", f"/dbs/queried/colls/{name}/udfs", {"id": "same", "body": "function (a) { return a; }"}
+        )
 
 
-def _pages(prey: Prey, name: str, body: bytes, *headers: Header) -> list[Any] | int:
-    """All rows, page by page, or the status of the refusal."""
+def _pages(fuzz_target: FuzzTarget, name: str, body: bytes, *headers: Header) -> list[Any] | int:
+    """Return all rows, page by page, or the error status."""
     rows: list[Any] = []
     continuation: tuple[Header, ...] = ()
     while True:
         request = HttpRequest(
             "POST", f"/dbs/queried/colls/{name}/docs".encode(), (ENTRA, *_Q, *headers, *continuation), body
         )
-        answer = prey.answer(request)
+        answer = fuzz_target.answer(request)
         if answer.status != 200:
             return answer.status
         rows += json.loads(answer.body)["Documents"]
@@ -200,29 +204,29 @@ def _pages(prey: Prey, name: str, body: bytes, *headers: Header) -> list[Any] | 
         continuation = ((b"x-ms-continuation", answer.headers["x-ms-continuation"].encode()),)
 
 
-def test_neither_index_nor_page_size_changes_an_answer(rounds: Rounds, prey: Prey) -> None:
-    _stocked(prey)
-    for dice in rounds:
-        text, (name, value) = query(dice), ("@p", dice.choice([1, "a", None, [1], 2.5]))
+def test_indexes_and_page_sizes_do_not_change_an_answer(rounds: FuzzRounds, fuzz_target: FuzzTarget) -> None:
+    _stocked(fuzz_target)
+    for rng in rounds:
+        text, (name, value) = query(rng), ("@p", rng.choice([1, "a", None, [1], 2.5]))
         if is_fickle(text) or "@q" in text:
             continue  # another value each time
         rounds.inputs += 1
         body = json.dumps({"query": text, "parameters": [{"name": name, "value": value}]}).encode()
-        key = dice.choice([(b"x-ms-documentdb-partitionkey", b'["p"]'), (b"x-ms-documentdb-partitionkeyrangeid", b"0")])
-        size = (b"x-ms-max-item-count", dice.choice([b"1", b"2", b"5"]))
-        answers = {container: _pages(prey, container, body, key) for container in _POLICIES}
-        paged = dice.choice(sorted(_POLICIES))
-        answers["paged"] = _pages(prey, paged, body, key, size)
+        key = rng.choice([(b"x-ms-documentdb-partitionkey", b'["p"]'), (b"x-ms-documentdb-partitionkeyrangeid", b"0")])
+        size = (b"x-ms-max-item-count", rng.choice([b"1", b"2", b"5"]))
+        answers = {container: _pages(fuzz_target, container, body, key) for container in _POLICIES}
+        paged = rng.choice(sorted(_POLICIES))
+        answers["paged"] = _pages(fuzz_target, paged, body, key, size)
         compared = {container: _comparable(answer) for container, answer in answers.items()}
         if any(isinstance(answer, list) and answer != compared["scanned"] for answer in compared.values()):
             rounds.found(f"answers differ: {' '.join(text.split()[:3])}", body, key, size, paged, compared)
-    if harm := prey.harm():
-        rounds.found("harm", harm)
-    prey.send("DELETE", "/dbs/queried")
+    if damage := fuzz_target.damage():
+        rounds.found("damage", damage)
+    fuzz_target.send("DELETE", "/dbs/queried")
 
 
 def _comparable(answer: list[Any] | int) -> Any:
-    """The rows without what the server adds to each item, in an order of their own: ORDER BY leaves ties open."""
+    """Return sorted rows without server-generated properties, because ORDER BY leaves the order of ties open."""
     return sorted(json.dumps(_bare(row), sort_keys=True) for row in answer) if isinstance(answer, list) else answer
 
 
@@ -234,18 +238,18 @@ def _bare(value: Any) -> Any:
     return "an item" if isinstance(value, str) and "_rid" in value else value
 
 
-def test_no_continuation_makes_a_query_fail(rounds: Rounds, prey: Prey) -> None:
-    prey.tidy()
-    for dice in rounds:
+def test_no_continuation_token_makes_a_query_fail(rounds: FuzzRounds, fuzz_target: FuzzTarget) -> None:
+    fuzz_target.tidy()
+    for rng in rounds:
         body = json.dumps(
-            {"query": query(dice), "parameters": [{"name": "@p", "value": 1}, {"name": "@q", "value": []}]}
+            {"query": query(rng), "parameters": [{"name": "@p", "value": 1}, {"name": "@q", "value": []}]}
         ).encode()
         rounds.inputs += 1
-        headers = ((b"x-ms-continuation", token(dice)), (b"x-ms-documentdb-partitionkey", b'["p"]'))
-        answer = prey.answer(HttpRequest("POST", b"/dbs/target/colls/items/docs", (ENTRA, *_Q, *headers), body))
+        headers = ((b"x-ms-continuation", token(rng)), (b"x-ms-documentdb-partitionkey", b'["p"]'))
+        answer = fuzz_target.answer(HttpRequest("POST", b"/dbs/target/colls/items/docs", (ENTRA, *_Q, *headers), body))
         if answer.status >= 500:
             rounds.found(f"status {answer.status}", headers, body, answer)
-        if prey.leaks(answer.body) or prey.neighbour.encode() in answer.body:
+        if fuzz_target.leaks(answer.body) or fuzz_target.neighbor.encode() in answer.body:
             rounds.found("a canary through a continuation", headers, body, answer)
-    if harm := prey.harm():
-        rounds.found("harm", harm)
+    if damage := fuzz_target.damage():
+        rounds.found("damage", damage)

@@ -1,4 +1,4 @@
-"""Whatever bytes arrive, the emulator answers 4xx, stays up, and shows nobody what is not theirs."""
+"""The emulator survives any bytes, answers errors with 4xx and never leaks data."""
 
 from __future__ import annotations
 
@@ -11,91 +11,91 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.fuzz.fuzz_rounds import FuzzRounds
+from tests.fuzz.fuzz_target import ENTRA, ITEMS, KEY, FuzzTarget
 from tests.fuzz.hostile_bytes import broken
 from tests.fuzz.hostile_requests import is_destructive, is_scoped, request
 from tests.fuzz.http_bytes import HttpAnswer, HttpRequest, answers, exchange
-from tests.fuzz.prey import ENTRA, ITEMS, KEY, Prey
 from tests.fuzz.recordings import changed, recorded
-from tests.fuzz.rounds import Rounds
 
 TIDY_EACH = 300
-ALLOWED = (501,)  # what is not emulated says so
+ALLOWED = (501,)  # features that are not emulated
 
 
-def judge(rounds: Rounds, prey: Prey, given: HttpRequest, answer: HttpAnswer) -> None:
-    """What no answer may be."""
+def judge(rounds: FuzzRounds, fuzz_target: FuzzTarget, given: HttpRequest, answer: HttpAnswer) -> None:
+    """Report an answer that must not occur."""
     if answer.status >= 500 and answer.status not in ALLOWED:
         rounds.found(f"status {answer.status} for {given.verb} {shape(given)}", given, answer)
-    if prey.leaks(answer.body) or any(prey.leaks(value.encode()) for value in answer.headers.values()):
+    if fuzz_target.leaks(answer.body) or any(fuzz_target.leaks(value.encode()) for value in answer.headers.values()):
         rounds.found(f"a canary of another database in {given.verb} {shape(given)}", given, answer)
-    if is_scoped(given) and prey.neighbour.encode() in answer.body:
+    if is_scoped(given) and fuzz_target.neighbor.encode() in answer.body:
         rounds.found(f"a canary of another partition in {given.verb} {shape(given)}", given, answer)
     if answer.body:
         try:
             json.loads(answer.body)
         except ValueError:
             if b"authorization" in dict(given.headers) and answer.headers.get("content-type") == "application/json":
-                rounds.found(f"no JSON in an answer to {given.verb} {shape(given)}", given, answer)
+                rounds.found(f"the answer to {given.verb} {shape(given)} is not JSON", given, answer)
 
 
 def shape(given: HttpRequest) -> str:
-    """The kind of path, without ids: findings of one kind are told once."""
+    """Return the path without IDs, to group similar findings."""
     return "/".join(one for one in given.target.decode("latin-1")[:200].split("/")[1::2])[:40]
 
 
-def attack(rounds: Rounds, prey: Prey, given: HttpRequest) -> None:
-    """Sends a request by itself and judges the answer."""
+def attack(rounds: FuzzRounds, fuzz_target: FuzzTarget, given: HttpRequest) -> None:
+    """Send one request and judge the answer."""
     if is_destructive(given):
         return
     rounds.inputs += 1
     try:
-        received = answers(exchange(prey.server.port, given.encoded()), to_head=given.verb == "HEAD")
+        received = answers(exchange(fuzz_target.server.port, given.encoded()), to_head=given.verb == "HEAD")
     except (OSError, ValueError) as error:
         rounds.found(f"{type(error).__name__} for {given.verb} {shape(given)}", error, given)
         return
     if len(received) != 1:
         rounds.found(f"{len(received)} answers to {given.verb} {shape(given)}", given, received)
     for answer in received:
-        judge(rounds, prey, given, answer)
+        judge(rounds, fuzz_target, given, answer)
 
 
-def keep_house(rounds: Rounds, prey: Prey, *, each: int = TIDY_EACH) -> None:
-    """Now and then: looks for harm, and removes what the attacks have left."""
+def keep_house(rounds: FuzzRounds, fuzz_target: FuzzTarget, *, each: int = TIDY_EACH) -> None:
+    """Regularly check for damage and delete what attacks created."""
     if rounds.played % each == each - 1:
-        if harm := prey.harm():
-            rounds.found("harm", harm)
-        prey.tidy()
+        if damage := fuzz_target.damage():
+            rounds.found("damage", damage)
+        fuzz_target.tidy()
 
 
 @pytest.fixture
-def attacked(prey: Prey) -> Iterator[Prey]:
-    """The prey, with a client that must be served all the while; no harm may be left at the end."""
-    with prey.watched() as times:
-        yield prey
-    prey.tidy()
-    assert not prey.harm()
+def attacked(fuzz_target: FuzzTarget) -> Iterator[FuzzTarget]:
+    """The target with a well-behaved client that must always be served; checked for damage at the end."""
+    with fuzz_target.watched() as times:
+        yield fuzz_target
+    fuzz_target.tidy()
+    assert not fuzz_target.damage()
     assert not times or max(times) < 8, max(times)
 
 
-def test_any_request_is_answered_or_refused(rounds: Rounds, attacked: Prey) -> None:
-    for dice in rounds:
-        attack(rounds, attacked, request(dice, attacked))
+def test_any_request_is_answered_or_rejected(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
+    for rng in rounds:
+        attack(rounds, attacked, request(rng, attacked))
         keep_house(rounds, attacked)
 
 
-def test_any_change_to_what_the_sdk_sends_is_answered_or_refused(rounds: Rounds, attacked: Prey) -> None:
+def test_any_changed_sdk_request_is_answered_or_rejected(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
     requests = recorded(attacked.server.port)
-    for dice in rounds:
-        attack(rounds, attacked, changed(dice, dice.choice(requests), requests, attacked))
+    for rng in rounds:
+        attack(rounds, attacked, changed(rng, rng.choice(requests), requests, attacked))
         keep_house(rounds, attacked)
 
 
-def test_any_bytes_are_answered_or_refused(rounds: Rounds, attacked: Prey) -> None:
-    for dice in rounds:
-        given = request(dice, attacked)
+def test_any_bytes_are_answered_or_rejected(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
+    for rng in rounds:
+        given = request(rng, attacked)
         if is_destructive(given):
             continue
-        data = broken(dice, given.encoded(last=dice.random() < 0.7))
+        data = broken(rng, given.encoded(last=rng.random() < 0.7))
         if is_dangerous(data):
             continue
         rounds.inputs += 1
@@ -113,13 +113,13 @@ def test_any_bytes_are_answered_or_refused(rounds: Rounds, attacked: Prey) -> No
 
 
 def is_dangerous(data: bytes) -> bool:
-    """Whether a broken request may by chance be one that removes what the checks need."""
+    """Return whether a broken request could delete or replace what the checks need."""
     return any(verb in data for verb in (b"DELETE", b"PUT")) and b"docs" not in data
 
 
-def test_requests_in_one_stream_are_answered_in_their_order(rounds: Rounds, attacked: Prey) -> None:
-    for dice in rounds:
-        given = [request(dice, attacked) for _ in range(dice.randrange(2, 6))]
+def test_pipelined_requests_are_answered_in_order(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
+    for rng in rounds:
+        given = [request(rng, attacked) for _ in range(rng.randrange(2, 6))]
         given = [one for one in given if not is_destructive(one) and one.verb == "GET" and b"_" not in one.target]
         number = HttpRequest("GET", ITEMS.encode(), (ENTRA, (b"x-ms-activity-id", b"mark%d" % rounds.played)))
         asked = [*given, number]
@@ -130,7 +130,7 @@ def test_requests_in_one_stream_are_answered_in_their_order(rounds: Rounds, atta
         except (OSError, ValueError) as error:
             rounds.found(f"{type(error).__name__} in a stream", error, asked)
             continue
-        if len(received) == len(asked):  # else the server closed behind a request that is no HTTP
+        if len(received) == len(asked):  # otherwise the server closed after an invalid request
             for one, answer in zip(asked, received, strict=True):
                 judge(rounds, attacked, one, answer)
             if received[-1].headers["x-ms-activity-id"] != f"mark{rounds.played}":
@@ -161,17 +161,17 @@ _DATES = [
 ]
 
 
-def test_no_forged_signature_opens_anything(rounds: Rounds, attacked: Prey) -> None:
+def test_forged_signatures_are_rejected(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
     path = f"/dbs/canary/colls/{attacked.marker}/docs/{attacked.marker}".encode()
     signed = [one for one in recorded(attacked.server.port) if one.verb != "DELETE"]
-    for dice in rounds:
-        if dice.random() < 0.5:  # the signature of one request on another
-            own = dice.choice(signed)
+    for rng in rounds:
+        if rng.random() < 0.5:  # the signature of one request on another
+            own = rng.choice(signed)
             borrowed = tuple(one for one in own.headers if one[0] in (b"authorization", b"x-ms-date"))
             given = HttpRequest("GET", path, (*borrowed, (KEY[0], b'["c"]')))
         else:
-            date = (dice.choice([b"x-ms-date", b"date"]), dice.choice(_DATES).encode("latin-1"))
-            forged = (b"authorization", dice.choice(_SIGNATURES).encode("latin-1"))
+            date = (rng.choice([b"x-ms-date", b"date"]), rng.choice(_DATES).encode("latin-1"))
+            forged = (b"authorization", rng.choice(_SIGNATURES).encode("latin-1"))
             given = HttpRequest("GET", path, (forged, date, (KEY[0], b'["c"]')))
         rounds.inputs += 1
         answer = attacked.answer(given)
@@ -179,7 +179,7 @@ def test_no_forged_signature_opens_anything(rounds: Rounds, attacked: Prey) -> N
             rounds.found(f"status {answer.status} for a forged signature", given, answer)
 
 
-def test_rids_of_one_database_do_not_reach_into_another(rounds: Rounds, attacked: Prey) -> None:
+def test_rids_do_not_reach_into_another_database(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
     container, item = (one.encode() for one in attacked.canary_rids)
     own, own_container = attacked.rids["database"].encode(), attacked.rids["container"].encode()
     key = (KEY[0], b'["c"]')
@@ -199,16 +199,16 @@ def test_rids_of_one_database_do_not_reach_into_another(rounds: Rounds, attacked
                     rounds.found("a canary through foreign rids", target, answer)
 
 
-def test_slow_clients_do_not_keep_others_waiting(rounds: Rounds, attacked: Prey) -> None:
-    for dice in rounds:
+def test_slow_clients_do_not_block_others(rounds: FuzzRounds, attacked: FuzzTarget) -> None:
+    for rng in rounds:
         with ExitStack() as connections:
             for _ in range(20):
                 slow = socket.create_connection(("127.0.0.1", attacked.server.port), 10)
                 connections.enter_context(slow)
-                data = request(dice, attacked).encoded()
-                slow.sendall(data[: dice.randrange(data.find(b"\r\n\r\n") + 4)])
+                data = request(rng, attacked).encoded()
+                slow.sendall(data[: rng.randrange(data.find(b"\r\n\r\n") + 4)])
                 rounds.inputs += 1
             begun = time.monotonic()
             attacked.send("GET", ITEMS)
             if time.monotonic() - begun > 5:
-                rounds.found("a client had to wait for slow ones")
+                rounds.found("a client was blocked by slow clients")

@@ -123,7 +123,7 @@ async def test_an_app_that_cannot_be_loaded_stops_the_stack(tmp_path: Path) -> N
 
     assert status == 1
     assert "Could not find top level function app" in output
-    assert "the Functions host ended at once with status 1" in output
+    assert "the Functions host ended during startup with status 1" in output
 
 
 async def test_a_held_host_loads_its_app_and_stops_when_its_input_closes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ways to break a promise of the blog's data, and what `verify` must call them."""
+"""Ways to break the blog's data and the kinds of findings that `verify` must report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AUTHOR = PLAN.user(0)
 OTHER = PLAN.user(1)
 POST = next(PLAN.posts(0, AUTHOR))
 COMMENT = next(response for _, response in PLAN.responses(POST) if response["type"] == "comment")
-
+# Breaks the data and returns the ID that the finding must name.
 # Breaks something, and gives the id that the finding must name.
 Breakage = Callable[[Blog], Awaitable[str]]
 
@@ -34,51 +34,51 @@ async def set_on_post(blog: Blog, **values: Any) -> str:
     return str(POST["id"])
 
 
-async def a_count_that_is_wrong(blog: Blog) -> str:
+async def a_wrong_count(blog: Blog) -> str:
     return await set_on_post(blog, commentCount=99)
 
 
-async def a_count_that_is_absent(blog: Blog) -> str:
+async def a_missing_count(blog: Blog) -> str:
     await blog.posts.patch(POST["id"], POST["id"], [{"op": "remove", "path": "/likeCount"}])
     return str(POST["id"])
 
 
-async def a_version_that_is_absent(blog: Blog) -> str:
+async def a_missing_version(blog: Blog) -> str:
     await blog.posts.patch(POST["id"], POST["id"], [{"op": "remove", "path": "/version"}])
     return str(POST["id"])
 
 
-async def a_comment_that_is_not_counted(blog: Blog) -> str:
+async def an_uncounted_comment(blog: Blog) -> str:
     await blog.posts.create(a_comment(POST, OTHER))
     return str(POST["id"])
 
 
-async def an_old_name_on_a_post(blog: Blog) -> str:
+async def an_old_username_on_a_post(blog: Blog) -> str:
     return await set_on_post(blog, userUsername="old.name")
 
 
-async def an_old_name_on_a_comment(blog: Blog) -> str:
+async def an_old_username_on_a_comment(blog: Blog) -> str:
     await blog.posts.patch(COMMENT["id"], POST["id"], set_operations(userUsername="old.name"))
     return str(COMMENT["id"])
 
 
-async def a_name_from_a_rename_that_never_was(blog: Blog) -> str:
+async def a_username_from_a_rename_that_never_happened(blog: Blog) -> str:
     await blog.posts.patch(COMMENT["id"], POST["id"], set_operations(userUsername="new.name", nameVersion=7))
     return str(COMMENT["id"])
 
 
-async def a_comment_without_a_name(blog: Blog) -> str:
+async def a_comment_without_a_username(blog: Blog) -> str:
     await blog.posts.patch(COMMENT["id"], POST["id"], [{"op": "remove", "path": "/userUsername"}])
     return str(COMMENT["id"])
 
 
-async def a_like_by_nobody(blog: Blog) -> str:
+async def a_like_by_a_missing_user(blog: Blog) -> str:
     like = await blog.posts.create(a_like(POST, a_user()))
     await set_on_post(blog, likeCount=POST["likeCount"] + 1)
     return str(like["id"])
 
 
-async def a_copy_that_is_missing(blog: Blog) -> str:
+async def a_missing_copy(blog: Blog) -> str:
     await blog.users.delete(POST["id"], AUTHOR["id"])
     return str(POST["id"])
 
@@ -88,71 +88,71 @@ async def a_copy_with_an_old_title(blog: Blog) -> str:
     return str(POST["id"])
 
 
-async def a_copy_of_no_post(blog: Blog) -> str:
+async def a_copy_without_a_post(blog: Blog) -> str:
     return str((await blog.users.create(short_form(a_post(AUTHOR))))["id"])
 
 
-async def a_copy_beside_another_user(blog: Blog) -> str:
+async def a_copy_in_the_partition_of_another_user(blog: Blog) -> str:
     await blog.users.create(short_form(POST | {"userId": OTHER["id"]}))
     return f"{POST['id']} of user {OTHER['id']}"
 
 
-async def a_feed_that_lacks_a_post(blog: Blog) -> str:
+async def a_post_missing_from_the_feed(blog: Blog) -> str:
     await blog.feed.delete(POST["id"], "post")
     return str(POST["id"])
 
 
-async def a_feed_with_an_old_title(blog: Blog) -> str:
+async def a_feed_copy_with_an_old_title(blog: Blog) -> str:
     await blog.feed.patch(POST["id"], "post", set_operations(title="Old title"))
     return str(POST["id"])
 
 
-async def a_feed_with_no_post(blog: Blog) -> str:
+async def a_feed_copy_without_a_post(blog: Blog) -> str:
     return str((await blog.feed.create(short_form(a_post(AUTHOR))))["id"])
 
 
-async def a_name_that_is_not_reserved(blog: Blog) -> str:
+async def an_unreserved_username(blog: Blog) -> str:
     key = reservation_id(AUTHOR["username"])
     await blog.users.delete(key, key)
     return str(AUTHOR["id"])
 
 
-async def a_name_that_is_reserved_for_another(blog: Blog) -> str:
+async def a_username_reserved_for_another_user(blog: Blog) -> str:
     key = reservation_id(AUTHOR["username"])
     await blog.users.patch(key, key, set_operations(ownerId=OTHER["id"]))
     return str(AUTHOR["id"])
 
 
-async def a_reservation_that_is_not_confirmed(blog: Blog) -> str:
+async def an_unconfirmed_reservation(blog: Blog) -> str:
     key = reservation_id(AUTHOR["username"])
     await blog.users.patch(key, key, set_operations(ttl=3600))
     return str(AUTHOR["id"])
 
 
-async def a_reservation_of_a_former_name(blog: Blog) -> str:
+async def a_reservation_of_a_former_username(blog: Blog) -> str:
     await blog.users.patch(AUTHOR["id"], AUTHOR["id"], set_operations(nameVersion=1))
     return str((await blog.users.create(reservation_item("former", AUTHOR["id"], 0, confirmed=True)))["id"])
 
 
-async def a_reservation_of_nobody(blog: Blog) -> str:
+async def a_reservation_of_a_missing_user(blog: Blog) -> str:
     return str((await blog.users.create(reservation_item("nobody", "no-such-user", 1, confirmed=True)))["id"])
 
 
-async def a_rename_that_was_not_carried(blog: Blog) -> str:
+async def an_unfinished_rename(blog: Blog) -> str:
     await blog.users.patch(AUTHOR["id"], AUTHOR["id"], set_operations(formerUsernames=["former"]))
     return str(AUTHOR["id"])
 
 
-async def a_comment_on_no_post(blog: Blog) -> str:
+async def a_comment_without_a_post(blog: Blog) -> str:
     return str((await blog.posts.create(a_comment(a_post(AUTHOR), OTHER)))["id"])
 
 
-async def a_deleted_post_whose_deletion_nothing_followed(blog: Blog) -> str:
+async def an_unpropagated_deletion(blog: Blog) -> str:
     await delete_post(blog.posts, POST["id"], etag=None)
     return str(POST["id"])
 
 
-async def a_deleted_post_that_stays_for_ever(blog: Blog) -> str:
+async def a_tombstone_without_a_ttl(blog: Blog) -> str:
     await blog.posts.create({"id": "gone", "postId": "gone", "type": "deletedPost"})
     return "gone"
 
@@ -167,7 +167,7 @@ async def a_post_in_the_partition_of_another(blog: Blog) -> str:
     return str((await blog.posts.create(a_post(AUTHOR) | {"postId": POST["id"]}))["id"])
 
 
-async def a_user_without_a_date(blog: Blog) -> str:
+async def a_user_without_a_creation_date(blog: Blog) -> str:
     await blog.users.patch(AUTHOR["id"], AUTHOR["id"], [{"op": "remove", "path": "/creationDate"}])
     return str(AUTHOR["id"])
 
@@ -179,34 +179,34 @@ async def an_item_of_an_unknown_type(blog: Blog) -> str:
 _COUNT_AND_COPIES = {Kind.COUNT, Kind.COPY_STALE, Kind.FEED_STALE}
 
 BREAKAGES: list[tuple[Breakage, set[Kind]]] = [
-    (a_count_that_is_wrong, _COUNT_AND_COPIES),
-    (a_count_that_is_absent, _COUNT_AND_COPIES),
-    (a_version_that_is_absent, _COUNT_AND_COPIES),
-    (a_comment_that_is_not_counted, {Kind.COUNT}),
-    (an_old_name_on_a_post, {Kind.NAME, Kind.COPY_STALE, Kind.FEED_STALE}),
-    (an_old_name_on_a_comment, {Kind.NAME}),
-    (a_name_from_a_rename_that_never_was, {Kind.NAME}),
-    (a_comment_without_a_name, {Kind.NAME}),
-    (a_like_by_nobody, {Kind.NAME, Kind.COPY_STALE, Kind.FEED_STALE}),
-    (a_copy_that_is_missing, {Kind.COPY_MISSING}),
+    (a_wrong_count, _COUNT_AND_COPIES),
+    (a_missing_count, _COUNT_AND_COPIES),
+    (a_missing_version, _COUNT_AND_COPIES),
+    (an_uncounted_comment, {Kind.COUNT}),
+    (an_old_username_on_a_post, {Kind.NAME, Kind.COPY_STALE, Kind.FEED_STALE}),
+    (an_old_username_on_a_comment, {Kind.NAME}),
+    (a_username_from_a_rename_that_never_happened, {Kind.NAME}),
+    (a_comment_without_a_username, {Kind.NAME}),
+    (a_like_by_a_missing_user, {Kind.NAME, Kind.COPY_STALE, Kind.FEED_STALE}),
+    (a_missing_copy, {Kind.COPY_MISSING}),
     (a_copy_with_an_old_title, {Kind.COPY_STALE}),
-    (a_copy_of_no_post, {Kind.COPY_ORPHANED}),
-    (a_copy_beside_another_user, {Kind.COPY_ORPHANED}),
-    (a_feed_that_lacks_a_post, {Kind.FEED_MISSING}),
-    (a_feed_with_an_old_title, {Kind.FEED_STALE}),
-    (a_feed_with_no_post, {Kind.FEED_SURPLUS}),
-    (a_name_that_is_not_reserved, {Kind.RESERVATION}),
-    (a_name_that_is_reserved_for_another, {Kind.RESERVATION}),
-    (a_reservation_that_is_not_confirmed, {Kind.RESERVATION}),
-    (a_reservation_of_a_former_name, {Kind.RESERVATION}),
-    (a_reservation_of_nobody, {Kind.RESERVATION}),
-    (a_rename_that_was_not_carried, {Kind.RENAME}),
-    (a_comment_on_no_post, {Kind.LEFTOVER}),
-    (a_deleted_post_whose_deletion_nothing_followed, {Kind.COPY_ORPHANED, Kind.FEED_SURPLUS, Kind.LEFTOVER}),
-    (a_deleted_post_that_stays_for_ever, {Kind.LEFTOVER}),
+    (a_copy_without_a_post, {Kind.COPY_ORPHANED}),
+    (a_copy_in_the_partition_of_another_user, {Kind.COPY_ORPHANED}),
+    (a_post_missing_from_the_feed, {Kind.FEED_MISSING}),
+    (a_feed_copy_with_an_old_title, {Kind.FEED_STALE}),
+    (a_feed_copy_without_a_post, {Kind.FEED_SURPLUS}),
+    (an_unreserved_username, {Kind.RESERVATION}),
+    (a_username_reserved_for_another_user, {Kind.RESERVATION}),
+    (an_unconfirmed_reservation, {Kind.RESERVATION}),
+    (a_reservation_of_a_former_username, {Kind.RESERVATION}),
+    (a_reservation_of_a_missing_user, {Kind.RESERVATION}),
+    (an_unfinished_rename, {Kind.RENAME}),
+    (a_comment_without_a_post, {Kind.LEFTOVER}),
+    (an_unpropagated_deletion, {Kind.COPY_ORPHANED, Kind.FEED_SURPLUS, Kind.LEFTOVER}),
+    (a_tombstone_without_a_ttl, {Kind.LEFTOVER}),
     (a_post_without_a_title, {Kind.MALFORMED}),
     (a_post_in_the_partition_of_another, {Kind.MALFORMED}),
-    (a_user_without_a_date, {Kind.MALFORMED}),
+    (a_user_without_a_creation_date, {Kind.MALFORMED}),
     (an_item_of_an_unknown_type, {Kind.MALFORMED}),
 ]
 

@@ -1,4 +1,4 @@
-"""The blog of a test, as the management commands take it."""
+"""The test's blog as the management commands see it."""
 
 from __future__ import annotations
 

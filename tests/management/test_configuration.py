@@ -1,4 +1,4 @@
-"""Where manage.py takes its settings from."""
+"""Settings of manage.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _file(directory: Path, content: object) -> Path:
     return path
 
 
-def test_what_the_environment_lacks_comes_from_the_file(tmp_path: Path) -> None:
+def test_the_file_supplies_settings_missing_from_the_environment(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
     configuration = read_configuration({"BLOG_DATABASE": ""}, file)
@@ -28,13 +28,13 @@ def test_what_the_environment_lacks_comes_from_the_file(tmp_path: Path) -> None:
     assert (configuration.account_endpoint, configuration.database) == ("http://localhost:8081/", "blog")
 
 
-def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
     assert read_configuration({"BLOG_DATABASE": "other"}, file).database == "other"
 
 
-def test_an_account_of_the_environment_is_not_mixed_with_a_key_of_the_file(tmp_path: Path) -> None:
+def test_an_account_from_the_environment_ignores_a_key_from_the_file(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
     configuration = read_configuration({"COSMOS__accountEndpoint": "https://real.example/"}, file)
@@ -42,20 +42,20 @@ def test_an_account_of_the_environment_is_not_mixed_with_a_key_of_the_file(tmp_p
     assert (configuration.account_endpoint, configuration.account_key) == ("https://real.example/", None)
 
 
-@pytest.mark.parametrize("way_in", ["oidc", "app-service", "nobody"])
-def test_how_users_sign_in_to_the_app_is_nothing_to_a_terminal(tmp_path: Path, way_in: str) -> None:
-    environment = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog", "BLOG_AUTH": way_in}
+@pytest.mark.parametrize("auth_mode", ["oidc", "app-service", "nobody"])
+def test_the_terminal_ignores_the_authentication_mode(tmp_path: Path, auth_mode: str) -> None:
+    environment = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog", "BLOG_AUTH": auth_mode}
 
     assert read_configuration(environment, tmp_path / "absent.json").database == "blog"
 
 
-def test_without_either_every_missing_setting_is_named(tmp_path: Path) -> None:
+def test_missing_settings_are_all_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"COSMOS.*BLOG_DATABASE"):
         read_configuration({}, tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize(("text", "complaint"), [("{", "cannot be read"), ('{"IsEncrypted": true}', "encrypted")])
-def test_a_file_that_is_no_use_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+@pytest.mark.parametrize(("text", "complaint"), [("{", "not valid JSON"), ('{"IsEncrypted": true}', "encrypted")])
+def test_an_unusable_settings_file_is_rejected(tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "local.settings.json"
     file.write_text(text, encoding="utf-8")
 

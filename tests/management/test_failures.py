@@ -1,5 +1,4 @@
-"""Changes kept as failures, shown and replayed: a poison item mended, one that is not, and all that may happen
-meanwhile."""
+"""Listing and replaying failed changes."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from management.account import Blog as ManagedBlog
 from management.errors import ManagementError
 from management.failures import Failure, Outcome, Result, find_failures, list_failures, replay_failures
 from management.verify import is_broken, verify
-from shared.data import failures as keeping
+from shared.data import failures as failure_store
 from shared.data.posts import delete_post
 from shared.data.users import create_user
 from shared.models.base import Item
@@ -29,7 +28,7 @@ async def _author(blog: Blog) -> Item:
 
 
 async def _poison(blog: Blog, *, content: str = "Some content.") -> Item:
-    """A post without an author, which the reaction cannot handle: it is kept as failure."""
+    """Create a post without an author and let the reaction fail on it."""
     post = a_post(await _author(blog), content=content)
     poison = await blog.posts.create({name: value for name, value in post.items() if name != "userId"})
     errors = await blog.posts_reaction.on_changed([poison])
@@ -37,10 +36,10 @@ async def _poison(blog: Blog, *, content: str = "Some content.") -> Item:
     return poison
 
 
-async def _mend(blog: Blog, poison: Item) -> None:
+async def _repair(blog: Blog, poison: Item) -> None:
     author = await _author(blog)
-    mended = poison | {"userId": author["id"], "userUsername": author["username"]}
-    await blog.posts.replace(mended, etag=poison["_etag"])
+    repaired = poison | {"userId": author["id"], "userUsername": author["username"]}
+    await blog.posts.replace(repaired, etag=poison["_etag"])
 
 
 async def _replay(managed: ManagedBlog, *failures: Failure) -> list[Outcome]:
@@ -54,10 +53,10 @@ async def _listed(managed: ManagedBlog, source: str | None = None) -> list[Failu
     return [failure async for failure in list_failures(managed, source)]
 
 
-async def test_a_poison_item_that_was_mended_is_replayed_and_its_failure_gone(blog: Blog, managed: ManagedBlog) -> None:
+async def test_replay_of_a_repaired_item_deletes_its_failure(blog: Blog, managed: ManagedBlog) -> None:
     poison = await _poison(blog)
     [failure] = await _listed(managed)
-    await _mend(blog, poison)
+    await _repair(blog, poison)
 
     [outcome] = await _replay(managed)
 
@@ -67,7 +66,7 @@ async def test_a_poison_item_that_was_mended_is_replayed_and_its_failure_gone(bl
     assert not is_broken(await verify(managed))
 
 
-async def test_one_that_fails_again_stays_with_its_new_error(blog: Blog, managed: ManagedBlog) -> None:
+async def test_a_replay_that_fails_again_stores_the_new_error(blog: Blog, managed: ManagedBlog) -> None:
     poison = await _poison(blog)
     worse = {name: value for name, value in poison.items() if name != "title"} | {"userId": 7}
     await blog.posts.replace(worse, etag=poison["_etag"])
@@ -80,10 +79,10 @@ async def test_one_that_fails_again_stays_with_its_new_error(blog: Blog, managed
     assert "KeyError: 'userId'" not in failure.error
 
 
-async def test_one_bad_failure_does_not_hold_up_the_others(blog: Blog, managed: ManagedBlog) -> None:
+async def test_one_failing_replay_does_not_stop_the_others(blog: Blog, managed: ManagedBlog) -> None:
     poisons = [await _poison(blog) for _ in range(4)]
     for poison in poisons[1:]:
-        await _mend(blog, poison)
+        await _repair(blog, poison)
 
     outcomes = await _replay(managed)
 
@@ -91,13 +90,13 @@ async def test_one_bad_failure_does_not_hold_up_the_others(blog: Blog, managed: 
     assert [failure.item_id for failure in await _listed(managed)] == [poisons[0]["id"]]
 
 
-async def test_a_change_that_was_too_large_to_keep_is_read_again(
+async def test_a_change_too_large_to_store_is_read_again(
     blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "_LARGEST_CHANGE", 5_000)
+    monkeypatch.setattr(failure_store, "_LARGEST_CHANGE", 5_000)
     poison = await _poison(blog, content="long " * 2_000)
     [stored] = await blog.all_items(blog.failures)
-    await _mend(blog, poison)
+    await _repair(blog, poison)
 
     [outcome] = await _replay(managed)
 
@@ -106,29 +105,29 @@ async def test_a_change_that_was_too_large_to_keep_is_read_again(
     assert not is_broken(await verify(managed))
 
 
-async def test_a_failure_of_an_item_that_is_gone_is_dropped(blog: Blog, managed: ManagedBlog) -> None:
+async def test_a_failure_of_a_missing_item_is_dropped(blog: Blog, managed: ManagedBlog) -> None:
     poison = await _poison(blog)
     await blog.posts.delete(poison["id"], poison["postId"])
 
     [outcome] = await _replay(managed)
 
-    assert (outcome.result, outcome.detail) == (Result.DROPPED, "the item is gone")
+    assert (outcome.result, outcome.detail) == (Result.DROPPED, "the item no longer exists")
     assert await _listed(managed) == []
 
 
-async def test_a_deletion_is_replayed_even_when_its_mark_has_expired(
+async def test_a_deletion_is_replayed_after_its_tombstone_expired(
     blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     author = await _author(blog)
     post = await blog.posts.create(a_post(author))
     await blog.posts_reaction.on_changed([post])
     await delete_post(blog.posts, post["id"], etag=None)
-    mark = await blog.posts.read(post["id"], post["id"])
-    assert mark is not None
+    tombstone = await blog.posts.read(post["id"], post["id"])
+    assert tombstone is not None
     with monkeypatch.context() as patched:
-        patched.setattr("shared.propagation.posts.expire_contributions", _fail)
-        await blog.posts_reaction.on_changed([mark])
-    await blog.users.upsert(_copy(post))  # taken out before the failure; put back as if it had come before
+        patched.setattr("shared.propagation.posts.expire_contributions", _raise_value_error)
+        await blog.posts_reaction.on_changed([tombstone])
+    await blog.users.upsert(_copy(post))  # the reaction deleted it before it failed; restore it
     await blog.posts.delete(post["id"], post["id"])
 
     [outcome] = await _replay(managed)
@@ -137,8 +136,8 @@ async def test_a_deletion_is_replayed_even_when_its_mark_has_expired(
     assert await blog.users.read(post["id"], author["id"]) is None
 
 
-async def _fail(*_: object) -> None:
-    raise ValueError("the test fails it")
+async def _raise_value_error(*_: object) -> None:
+    raise ValueError("raised by the test")
 
 
 def _copy(post: Item) -> Item:
@@ -146,7 +145,9 @@ def _copy(post: Item) -> Item:
 
 
 @pytest.mark.parametrize("key", [{}, {"postId": None}], ids=["none", "null"])
-async def test_an_item_without_a_partition_key_is_found(blog: Blog, managed: ManagedBlog, key: dict[str, None]) -> None:
+async def test_replay_finds_an_item_without_a_partition_key(
+    blog: Blog, managed: ManagedBlog, key: dict[str, None]
+) -> None:
     poison = {"id": unique("poison"), "type": "post", **key}
     await blog.posts.create(poison)
     await blog.posts_reaction.on_changed([poison])
@@ -157,19 +158,19 @@ async def test_an_item_without_a_partition_key_is_found(blog: Blog, managed: Man
     assert len(await _listed(managed)) == 1
 
 
-async def test_a_newer_failure_of_the_item_outlives_the_replay_of_the_one_before(
+async def test_replay_keeps_a_newer_failure_of_the_item(
     blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poison = await _poison(blog)
-    await _mend(blog, poison)
+    await _repair(blog, poison)
     on_changed = type(blog.posts_reaction).on_changed
     newer: list[object] = []
 
-    async def meanwhile_the_function_fails(reaction: object, changes: list[Item]) -> object:
+    async def fail_concurrently(reaction: object, changes: list[Item]) -> object:
         newer.extend(await on_changed(blog.posts_reaction, [poison]))
         return await on_changed(blog.posts_reaction, changes)
 
-    monkeypatch.setattr(type(blog.posts_reaction), "on_changed", meanwhile_the_function_fails)
+    monkeypatch.setattr(type(blog.posts_reaction), "on_changed", fail_concurrently)
     [outcome] = await _replay(managed)
 
     assert len(newer) == 1
@@ -177,10 +178,10 @@ async def test_a_newer_failure_of_the_item_outlives_the_replay_of_the_one_before
     assert len(await _listed(managed)) == 1
 
 
-async def test_two_replays_at_once_replay_everything_between_them(blog: Blog, managed: ManagedBlog) -> None:
+async def test_concurrent_replays_handle_every_failure(blog: Blog, managed: ManagedBlog) -> None:
     poisons = [await _poison(blog) for _ in range(6)]
     for poison in poisons:
-        await _mend(blog, poison)
+        await _repair(blog, poison)
     found = await _listed(managed)
 
     both = await asyncio.gather(_replay(managed, *found), _replay(managed, *found))
@@ -190,7 +191,7 @@ async def test_two_replays_at_once_replay_everything_between_them(blog: Blog, ma
     assert not is_broken(await verify(managed))
 
 
-async def test_failures_of_users_go_through_the_reaction_to_users(blog: Blog, managed: ManagedBlog) -> None:
+async def test_replay_uses_the_reaction_of_the_failed_function(blog: Blog, managed: ManagedBlog) -> None:
     poison = await blog.users.create({"id": "u", "userId": "u", "type": "user"})
     await blog.users_reaction.on_changed([poison])
     await _poison(blog)
@@ -203,7 +204,7 @@ async def test_failures_of_users_go_through_the_reaction_to_users(blog: Blog, ma
     assert [failure.source for failure in await _listed(managed)] == ["on_posts_changed"]
 
 
-async def test_a_failure_of_a_function_that_is_no_more_stays(blog: Blog, managed: ManagedBlog) -> None:
+async def test_a_failure_of_an_unknown_function_is_kept(blog: Blog, managed: ManagedBlog) -> None:
     await blog.failures.create({"id": "f", "source": "on_feed_changed", "itemId": "i"})
 
     [outcome] = await _replay(managed)
@@ -211,11 +212,9 @@ async def test_a_failure_of_a_function_that_is_no_more_stays(blog: Blog, managed
     assert (outcome.result, len(await _listed(managed))) == (Result.FAILED, 1)
 
 
-async def test_a_database_that_fails_one_replay_is_no_reason_to_lose_the_failure(
-    blog: Blog, managed: ManagedBlog
-) -> None:
+async def test_a_failure_is_kept_if_the_database_fails_during_replay(blog: Blog, managed: ManagedBlog) -> None:
     poison = await _poison(blog)
-    await _mend(blog, poison)
+    await _repair(blog, poison)
     before = await blog.all_items(blog.failures)
 
     with blog.emulator.settings.faults.during(f"503 database={blog.settings.database} container=feed"):
@@ -225,14 +224,14 @@ async def test_a_database_that_fails_one_replay_is_no_reason_to_lose_the_failure
     assert await blog.all_items(blog.failures) == before
 
 
-async def test_an_unknown_id_is_said_to_be(managed: ManagedBlog) -> None:
-    with pytest.raises(ManagementError, match="There is no failure nobody"):
-        await find_failures(managed, ["nobody"], None)
+async def test_find_failures_rejects_an_unknown_id(managed: ManagedBlog) -> None:
+    with pytest.raises(ManagementError, match="No failure has ID unknown"):
+        await find_failures(managed, ["unknown"], None)
 
 
-async def test_the_terminal_shows_and_replays_them_and_its_exit_code_tells(blog: Blog) -> None:
+async def test_the_failures_commands_print_results_and_set_exit_codes(blog: Blog) -> None:
     poison, other = await _poison(blog), await _poison(blog)
-    await _mend(blog, poison)
+    await _repair(blog, poison)
 
     listed = await manage_blog(blog, "failures", "list")
     as_json = await manage_blog(blog, "failures", "list", "--json", "--source", "on_posts_changed")
@@ -243,7 +242,7 @@ async def test_the_terminal_shows_and_replays_them_and_its_exit_code_tells(blog:
     unknown = await manage_blog(blog, "failures", "replay", ids[poison["id"]])
 
     assert f"posts/{poison['id']}" in listed.output
-    assert "2 changes kept as failures." in listed.output
+    assert "2 failed changes." in listed.output
     assert "1 replayed, 0 dropped, 0 failed again." in one.output
     [line] = map(json.loads, rest.stdout.splitlines())
     assert (line["itemId"], line["result"], line["detail"]) == (other["id"], "failed again", "KeyError: 'userId'")
@@ -251,7 +250,7 @@ async def test_the_terminal_shows_and_replays_them_and_its_exit_code_tells(blog:
     assert "Request charge: " in rest.stderr
 
 
-async def test_what_an_item_says_cannot_draw_on_the_terminal(blog: Blog) -> None:
+async def test_control_characters_in_items_are_escaped(blog: Blog) -> None:
     hostile = {"id": "f", "source": "s", "itemId": "i\x1b[2J", "error": {"type": "E", "message": "a\nb [bold]"}}
     await blog.failures.create(hostile)
 

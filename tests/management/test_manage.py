@@ -1,4 +1,4 @@
-"""manage.py from the terminal: what it says, and the codes that it exits with."""
+"""The commands of manage.py: output and exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROOT = Path(__file__).parent.parent.parent
 
 
 async def manage_blog(blog: Blog, *arguments: str, database: str | None = None) -> Result:
-    """Run a command as a process of its own would be, on the database of the test."""
+    """Run a command on the test's database."""
     settings = blog.settings
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
@@ -28,14 +28,14 @@ async def manage_blog(blog: Blog, *arguments: str, database: str | None = None) 
     return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
 
 
-async def test_every_command_says_what_it_did_and_what_it_cost(blog: Blog) -> None:
-    said = {
-        ("provision",): "everything is in place",
+async def test_every_command_prints_its_result_and_request_charge(blog: Blog) -> None:
+    expected_output = {
+        ("provision",): "up to date",
         ("seed", "--users", "2", "--posts-per-user", "1"): "Seeded 2 users, 2 posts",
-        ("verify",): "Every promise holds.",
-        ("rebuild",): "Changes of posts replayed: ",
+        ("verify",): "No violations found.",
+        ("rebuild",): "Post changes replayed: ",
     }
-    for arguments, expected in said.items():
+    for arguments, expected in expected_output.items():
         result = await manage_blog(blog, *arguments)
 
         assert expected in result.output
@@ -43,44 +43,44 @@ async def test_every_command_says_what_it_did_and_what_it_cost(blog: Blog) -> No
         assert result.exit_code == 0
 
 
-async def test_a_broken_promise_is_printed_under_its_kind_and_makes_exit_1(blog: Blog) -> None:
+async def test_verify_groups_findings_by_kind_and_exits_with_1(blog: Blog) -> None:
     await blog.users.create({"id": "u", "userId": "u", "type": "user", "username": "[bold]ada"})
 
     result = await manage_blog(blog, "verify")
 
     assert result.exit_code == 1
-    assert "Names and reservations that do not fit: 1\n  user u '[bold]ada': the name is not reserved" in result.output
-    assert "2 broken promises." in result.output
+    assert "Missing or wrong username reservations: 1\n  user u '[bold]ada': the username is not" in result.output
+    assert "2 violations found." in result.output
 
 
-async def test_seeding_only_an_empty_database_leaves_one_with_users_alone(blog: Blog) -> None:
+async def test_seed_if_empty_skips_a_database_with_users(blog: Blog) -> None:
     assert "Seeded 20 users" in (await manage_blog(blog, "provision", "--seed")).output
     before: list[Item] = await blog.all_items(blog.users)
 
     for arguments in (("seed", "--if-empty", "--seed", "2"), ("provision", "--seed")):
-        assert "nothing is seeded" in (await manage_blog(blog, *arguments)).output
+        assert "nothing was seeded" in (await manage_blog(blog, *arguments)).output
 
     assert await blog.all_items(blog.users) == before
 
 
-async def test_a_database_that_is_not_provisioned_is_said_to_be(blog: Blog) -> None:
+async def test_a_missing_database_is_an_error(blog: Blog) -> None:
     result = await manage_blog(blog, "verify", database="absent")
 
     assert (result.exit_code, result.exception.__class__) == (2, SystemExit)
-    assert "There is no database 'absent'; run `manage.py provision` first." in result.output
+    assert "Database 'absent' does not exist. Run `manage.py provision` first." in result.output
 
 
-async def test_containers_that_are_missing_are_named(blog: Blog) -> None:
+async def test_missing_containers_are_named(blog: Blog) -> None:
     await blog.database.delete_container("feed")
 
-    assert "has no feed; run `manage.py provision` first." in (await manage_blog(blog, "seed")).output
+    assert "lacks containers: feed. Run `manage.py provision` first." in (await manage_blog(blog, "seed")).output
 
 
-async def test_a_span_that_is_none_is_a_mistake_of_the_command_line(blog: Blog) -> None:
+async def test_an_invalid_range_is_a_usage_error(blog: Blog) -> None:
     result = await manage_blog(blog, "seed", "--likes-per-post", "many")
 
     assert result.exit_code == 2
-    assert "'many' is not a span" in result.output
+    assert "'many' is not a number or a range" in result.output
 
 
 def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -90,7 +90,7 @@ def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
-def test_missing_settings_are_one_sentence_and_no_traceback() -> None:
+def test_missing_settings_print_one_line_without_a_traceback() -> None:
     result = _run("verify")
 
     assert (result.returncode, result.stdout) == (2, "")
@@ -99,9 +99,9 @@ def test_missing_settings_are_one_sentence_and_no_traceback() -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_an_account_that_does_not_answer_is_one_sentence_and_no_traceback() -> None:
+def test_an_unreachable_account_prints_one_line_without_a_traceback() -> None:
     with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
+        silent.bind(("127.0.0.1", 0))  # bound but not listening, so connections are refused
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         connection = f"AccountEndpoint={address};AccountKey={WELL_KNOWN_KEY};"
 
@@ -111,10 +111,10 @@ def test_an_account_that_does_not_answer_is_one_sentence_and_no_traceback() -> N
     assert f"No answer from {address}" in result.stderr
 
 
-async def test_a_wrong_key_is_said_to_be_refused(blog: Blog) -> None:
+async def test_a_wrong_key_prints_what_to_do(blog: Blog) -> None:
     connection = f"AccountEndpoint={blog.settings.account_endpoint};AccountKey=d3Jvbmc=;"
 
     result = await asyncio.to_thread(_run, "provision", COSMOS=connection, BLOG_DATABASE="blog")
 
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
-    assert "refuses the key" in result.stderr
+    assert "rejected the key" in result.stderr

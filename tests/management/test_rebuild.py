@@ -1,4 +1,4 @@
-"""Rebuild: whatever the database was before, it is sound afterwards, and nothing is lost."""
+"""Rebuild leaves a consistent database, whatever its previous state."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.management.breakages import (
     BREAKAGES,
     PLAN,
     Breakage,
-    a_comment_on_no_post,
-    a_deleted_post_that_stays_for_ever,
-    a_like_by_nobody,
-    a_name_from_a_rename_that_never_was,
-    a_name_that_is_reserved_for_another,
+    a_comment_without_a_post,
+    a_like_by_a_missing_user,
     a_post_in_the_partition_of_another,
     a_post_without_a_title,
-    a_reservation_of_nobody,
+    a_reservation_of_a_missing_user,
+    a_tombstone_without_a_ttl,
+    a_username_from_a_rename_that_never_happened,
+    a_username_reserved_for_another_user,
     an_item_of_an_unknown_type,
     two_minutes_ago,
 )
@@ -53,8 +53,8 @@ def _without(item: Item, *names: str) -> Item:
     return {name: value for name, value in item.items() if name not in names}
 
 
-async def _fill_like_the_articles_first_version(blog: Blog) -> None:
-    """Users without a type, posts without names, counts or versions, comments and likes without names."""
+async def _fill_like_the_articles_v1(blog: Blog) -> None:
+    """Users without a type, posts without usernames, counts or versions, responses without usernames."""
     users = [a_user(f"user{number}") for number in range(3)]
     for user in users:
         await blog.users.create(_without(user, "type", "creationDate"))
@@ -67,8 +67,8 @@ async def _fill_like_the_articles_first_version(blog: Blog) -> None:
                 await blog.posts.create(_without(item, "userUsername"))
 
 
-async def _fill_like_the_articles_last_version(blog: Blog) -> None:
-    """Users without reservations, counts without versions, copies in full length that no longer follow."""
+async def _fill_like_the_articles_v3(blog: Blog) -> None:
+    """Users without reservations, counts without versions, and stale copies with full content."""
     user = await blog.users.create(a_user())
     for number in range(5):
         post = _without(a_post(user, second=number, content="word " * 100), "version")
@@ -79,8 +79,8 @@ async def _fill_like_the_articles_last_version(blog: Blog) -> None:
             await blog.feed.create(post | {"userUsername": "somebody.else"})
 
 
-async def test_a_database_of_the_articles_first_version_is_brought_up_to_date(blog: Blog, managed: ManagedBlog) -> None:
-    await _fill_like_the_articles_first_version(blog)
+async def test_rebuild_upgrades_a_database_of_the_articles_v1(blog: Blog, managed: ManagedBlog) -> None:
+    await _fill_like_the_articles_v1(blog)
     assert await verify(managed)
 
     await _rebuild(managed)
@@ -89,8 +89,8 @@ async def test_a_database_of_the_articles_first_version_is_brought_up_to_date(bl
     assert len(await blog.all_items(blog.feed)) == 100
 
 
-async def test_a_database_of_the_articles_last_version_is_brought_up_to_date(blog: Blog, managed: ManagedBlog) -> None:
-    await _fill_like_the_articles_last_version(blog)
+async def test_rebuild_upgrades_a_database_of_the_articles_v3(blog: Blog, managed: ManagedBlog) -> None:
+    await _fill_like_the_articles_v3(blog)
     assert await verify(managed)
 
     await _rebuild(managed)
@@ -99,7 +99,7 @@ async def test_a_database_of_the_articles_last_version_is_brought_up_to_date(blo
 
 
 async def test_a_second_rebuild_writes_nothing(blog: Blog, managed: ManagedBlog) -> None:
-    await _fill_like_the_articles_last_version(blog)
+    await _fill_like_the_articles_v3(blog)
     await _rebuild(managed)
     before = await _etags(blog)
 
@@ -108,23 +108,23 @@ async def test_a_second_rebuild_writes_nothing(blog: Blog, managed: ManagedBlog)
     assert await _etags(blog) == before
 
 
-# What `rebuild` cannot know the truth of; a reservation of nobody may be one of a moment ago.
+# `rebuild` cannot decide these; the reservation may have been made a moment ago.
 _LEFT_ALONE = {
-    a_like_by_nobody,
-    a_comment_on_no_post,
-    a_deleted_post_that_stays_for_ever,
-    a_name_from_a_rename_that_never_was,
-    a_name_that_is_reserved_for_another,
+    a_like_by_a_missing_user,
+    a_comment_without_a_post,
+    a_tombstone_without_a_ttl,
+    a_username_from_a_rename_that_never_happened,
+    a_username_reserved_for_another_user,
     a_post_in_the_partition_of_another,
     a_post_without_a_title,
-    a_reservation_of_nobody,
+    a_reservation_of_a_missing_user,
     an_item_of_an_unknown_type,
 }
-_MENDED = [break_ for break_, _ in BREAKAGES if break_ not in _LEFT_ALONE]
+_REPAIRED = [break_ for break_, _ in BREAKAGES if break_ not in _LEFT_ALONE]
 
 
-@pytest.mark.parametrize("break_", _MENDED, ids=[break_.__name__ for break_ in _MENDED])
-async def test_a_broken_promise_is_mended(blog: Blog, managed: ManagedBlog, break_: Breakage) -> None:
+@pytest.mark.parametrize("break_", _REPAIRED, ids=[break_.__name__ for break_ in _REPAIRED])
+async def test_rebuild_repairs_a_violation(blog: Blog, managed: ManagedBlog, break_: Breakage) -> None:
     await seed(managed, PLAN, SeedCount(), concurrency=8)
     await break_(blog)
 
@@ -133,16 +133,16 @@ async def test_a_broken_promise_is_mended(blog: Blog, managed: ManagedBlog, brea
     assert await verify(managed) == []
 
 
-async def test_an_old_reservation_of_nobody_is_released(blog: Blog, managed: ManagedBlog) -> None:
+async def test_rebuild_releases_an_old_reservation_of_a_missing_user(blog: Blog, managed: ManagedBlog) -> None:
     with two_minutes_ago(blog):
-        await a_reservation_of_nobody(blog)
+        await a_reservation_of_a_missing_user(blog)
 
     await _rebuild(managed)
 
     assert await verify(managed) == []
 
 
-async def test_a_copy_that_claims_a_later_version_is_made_anew(blog: Blog, managed: ManagedBlog) -> None:
+async def test_rebuild_replaces_a_copy_that_claims_a_later_version(blog: Blog, managed: ManagedBlog) -> None:
     user = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(user))
     wrong = short_form(post) | {"version": 1000, "title": "Never written"}
@@ -154,7 +154,7 @@ async def test_a_copy_that_claims_a_later_version_is_made_anew(blog: Blog, manag
     assert await verify(managed) == []
 
 
-async def test_a_rename_and_a_deletion_that_nothing_followed_are_carried_out(blog: Blog, managed: ManagedBlog) -> None:
+async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: ManagedBlog) -> None:
     await seed(managed, SeedPlan(users=3), SeedCount(), concurrency=8)
     plan = SeedPlan(users=3)
     renamed, deleted = plan.user(0), next(plan.posts(1, plan.user(1)))
@@ -167,8 +167,8 @@ async def test_a_rename_and_a_deletion_that_nothing_followed_are_carried_out(blo
     assert await blog.users.read(deleted["id"], deleted["userId"]) is None
 
 
-async def test_the_app_may_be_used_meanwhile(blog: Blog, managed: ManagedBlog) -> None:
-    await _fill_like_the_articles_last_version(blog)
+async def test_rebuild_runs_while_the_app_is_in_use(blog: Blog, managed: ManagedBlog) -> None:
+    await _fill_like_the_articles_v3(blog)
     posts = [item for item in await blog.all_items(blog.posts) if item["type"] == "post"]
 
     async def use(post: Item) -> None:

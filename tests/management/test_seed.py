@@ -1,4 +1,4 @@
-"""Seeding: reproducible, exactly what the app would have left, whatever happens meanwhile."""
+"""Seeding is reproducible and leaves the data as the app would."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def _contents(blog: Blog, *, with_etags: bool = False) -> list[Item]:
     return sorted(shown, key=lambda item: (item["id"], item["type"], len(item), str(item)))
 
 
-async def test_a_seeded_blog_keeps_every_promise(managed: ManagedBlog) -> None:
+async def test_a_seeded_blog_passes_verification(managed: ManagedBlog) -> None:
     count = await _seed(managed)
 
     assert await verify(managed) == []
@@ -66,7 +66,7 @@ async def test_a_seeded_blog_keeps_every_promise(managed: ManagedBlog) -> None:
     assert count.responses > 0
 
 
-async def test_the_same_seed_makes_the_same_blog_and_another_seed_another(blog: Blog, managed: ManagedBlog) -> None:
+async def test_equal_seeds_generate_equal_blogs(blog: Blog, managed: ManagedBlog) -> None:
     await _seed(managed)
     async with new_blog(blog.emulator) as other:
         same = ManagedBlog(other.users, other.posts, other.feed, other.failures)
@@ -76,7 +76,7 @@ async def test_the_same_seed_makes_the_same_blog_and_another_seed_another(blog: 
     assert SeedPlan(users=5, seed=2).user(0) != _PLAN.user(0)
 
 
-async def test_the_change_feed_functions_find_nothing_to_do_after_a_seed(blog: Blog, managed: ManagedBlog) -> None:
+async def test_the_change_feed_functions_change_nothing_after_a_seed(blog: Blog, managed: ManagedBlog) -> None:
     await _seed(managed)
     before = await _contents(blog, with_etags=True)
 
@@ -85,7 +85,7 @@ async def test_the_change_feed_functions_find_nothing_to_do_after_a_seed(blog: B
     assert await _contents(blog, with_etags=True) == before
 
 
-async def test_change_feed_functions_that_run_meanwhile_do_no_harm(blog: Blog, managed: ManagedBlog) -> None:
+async def test_a_seed_is_correct_while_the_change_feed_functions_run(blog: Blog, managed: ManagedBlog) -> None:
     seeding = asyncio.create_task(_seed(managed))
     while not seeding.done():
         await blog.posts_reaction.on_changed(await blog.changes(blog.posts))
@@ -96,7 +96,7 @@ async def test_change_feed_functions_that_run_meanwhile_do_no_harm(blog: Blog, m
 
 
 @pytest.mark.parametrize("writes", [0, 3, 8])
-async def test_a_seed_that_was_cut_off_goes_on_when_it_is_repeated(managed: ManagedBlog, writes: int) -> None:
+async def test_repeating_an_interrupted_seed_completes_it(managed: ManagedBlog, writes: int) -> None:
     with pytest.raises(_Interrupted):
         await _seed(managed, count=_InterruptedAfter(writes))
 
@@ -105,7 +105,7 @@ async def test_a_seed_that_was_cut_off_goes_on_when_it_is_repeated(managed: Mana
     assert await verify(managed) == []
 
 
-async def test_only_a_seed_that_was_cut_off_is_unfinished(managed: ManagedBlog) -> None:
+async def test_only_an_interrupted_seed_is_unfinished(managed: ManagedBlog) -> None:
     assert not await is_unfinished(managed, _PLAN)
 
     with pytest.raises(_Interrupted):
@@ -117,7 +117,7 @@ async def test_only_a_seed_that_was_cut_off_is_unfinished(managed: ManagedBlog) 
     assert not await is_unfinished(managed, _PLAN)
 
 
-async def test_a_repeated_seed_leaves_everything_as_it_is(blog: Blog, managed: ManagedBlog) -> None:
+async def test_repeating_a_finished_seed_changes_nothing(blog: Blog, managed: ManagedBlog) -> None:
     await _seed(managed)
     before = await _contents(blog, with_etags=True)
 
@@ -126,7 +126,7 @@ async def test_a_repeated_seed_leaves_everything_as_it_is(blog: Blog, managed: M
     assert await _contents(blog, with_etags=True) == before
 
 
-async def test_more_than_a_hundred_posts_of_a_user_and_responses_of_a_post_are_all_written(
+async def test_a_seed_writes_more_items_than_fit_in_one_transaction(
     managed: ManagedBlog,
 ) -> None:
     plan = SeedPlan(users=1, posts_per_user=Span(101, 101), comments_per_post=Span(0, 0), likes_per_post=Span(1, 1))
@@ -138,7 +138,7 @@ async def test_more_than_a_hundred_posts_of_a_user_and_responses_of_a_post_are_a
     assert await verify(managed) == []
 
 
-async def test_seeds_of_other_sizes_stand_beside_each_other_and_share_the_feed(managed: ManagedBlog) -> None:
+async def test_seeds_of_different_sizes_coexist(managed: ManagedBlog) -> None:
     quiet = {"comments_per_post": Span(0, 0), "likes_per_post": Span(0, 1)}
     await _seed(managed, SeedPlan(users=3, posts_per_user=Span(25, 25), **quiet))
     await _seed(managed, SeedPlan(users=3, posts_per_user=Span(26, 26), **quiet))
@@ -146,7 +146,7 @@ async def test_seeds_of_other_sizes_stand_beside_each_other_and_share_the_feed(m
     assert await verify(managed) == []
 
 
-async def test_a_name_that_someone_has_is_not_taken_from_him(blog: Blog, managed: ManagedBlog) -> None:
+async def test_a_seed_does_not_take_an_existing_username(blog: Blog, managed: ManagedBlog) -> None:
     taken = _PLAN.user(0)["username"]
     await create_user(blog.users, NewUser(username=taken.upper()), idempotency_key=None)
 
@@ -165,7 +165,7 @@ async def test_a_database_is_empty_until_there_is_a_user(blog: Blog, managed: Ma
     assert not await is_empty(managed)
 
 
-async def test_a_seeded_database_is_provisioned_again_without_loss(blog: Blog, managed: ManagedBlog) -> None:
+async def test_provisioning_a_seeded_database_keeps_its_data(blog: Blog, managed: ManagedBlog) -> None:
     await _seed(managed, replace(_PLAN, users=1))
 
     await provision(blog.settings)
@@ -173,7 +173,7 @@ async def test_a_seeded_database_is_provisioned_again_without_loss(blog: Blog, m
     assert await verify(managed) == []
 
 
-def test_names_are_valid_and_never_the_same_to_the_blog() -> None:
+def test_usernames_are_valid_and_unique() -> None:
     many = Names("any")
     names = [many.name(index) for index in range(20_000)]
 
@@ -182,10 +182,10 @@ def test_names_are_valid_and_never_the_same_to_the_blog() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", "x", "5-", "5-x", "6-5", "-1", "1-2-3"])
-def test_what_is_not_a_span_is_refused(text: str) -> None:
+def test_an_invalid_range_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         Span.parse(text)
 
 
-def test_a_span_is_two_numbers_or_one() -> None:
+def test_a_range_is_two_numbers_or_one() -> None:
     assert (Span.parse("5-50"), Span.parse("7")) == (Span(5, 50), Span(7, 7))

@@ -1,4 +1,4 @@
-// The operations of the article's procedure, its faults included: nothing is checked but what it needs to go on.
+// The operations of the article's procedure, including its flaws: it checks nothing.
 function createComment(comment) {
     const collection = getContext().getCollection();
     collection.readDocument(collection.getAltLink() + "/docs/" + comment.postId, function (error, post) {

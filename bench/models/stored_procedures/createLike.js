@@ -1,4 +1,4 @@
-// The "similar procedure for likes" that the article speaks of, made from its createComment.
+// The article's "similar procedure for likes", derived from its createComment.
 function createLike(like) {
     const collection = getContext().getCollection();
     collection.readDocument(collection.getAltLink() + "/docs/" + like.postId, function (error, post) {

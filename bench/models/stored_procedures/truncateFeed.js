@@ -1,5 +1,5 @@
-// The operations of the article's trigger, its faults included: it takes every write for an insert that its query
-// does not see.
+// The operations of the article's trigger, including its flaws: it treats every write as an insert that its query does
+// not see.
 function truncateFeed() {
     const maximum = 100;
     const collection = getContext().getCollection();

@@ -1,4 +1,4 @@
-// The operations of the article's procedure, its faults included: the value is pasted into the text, one page is read.
+// The operations of the article's procedure, including its flaws: it concatenates the query and reads only one page.
 function updateUsernames(userId, username) {
     const collection = getContext().getCollection();
     const query = "SELECT * FROM c WHERE c.userId = '" + userId + "'";

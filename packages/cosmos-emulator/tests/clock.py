@@ -1,4 +1,4 @@
-"""Time that a test moves."""
+"""A clock that tests control."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Clock:
-    """Stands still at the time of its making until it is moved."""
+    """Starts at the current whole second, and moves only on `advance`."""
 
     def __init__(self) -> None:
         self._now_s = float(int(time.time()))

@@ -1,4 +1,4 @@
-"""An empty emulator of its own for each test, and the SDK's asynchronous client on it."""
+"""An empty emulator for each test, with an asynchronous SDK client."""
 
 from __future__ import annotations
 

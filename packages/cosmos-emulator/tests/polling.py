@@ -1,4 +1,4 @@
-"""Waiting for a condition, with a bound."""
+"""Wait for a condition, with a deadline."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 
-async def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    """Returns when the condition holds; AssertionError when it does not in time."""
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
+async def eventually(condition: Callable[[], bool], deadline_s: float = 20.0) -> None:
+    """Wait until the condition is true. Raises AssertionError at the deadline."""
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end:
         if condition():
             return
         await asyncio.sleep(0.01)
-    raise AssertionError("the condition did not come true in time")
+    raise AssertionError(f"the condition was not met within {deadline_s} s")

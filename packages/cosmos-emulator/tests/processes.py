@@ -1,4 +1,4 @@
-"""The emulator as a process of its own."""
+"""The emulator in a separate process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ START_S = 20.0
 
 @asynccontextmanager
 async def emulator_process(*arguments: str) -> AsyncIterator[tuple[Process, str]]:
-    """`python -m cosmos_emulator` on a free port and its endpoint, killed at the end if it still runs."""
+    """Start `python -m cosmos_emulator` on a free port, and yield the process and its endpoint.
+
+    The process is killed at the end if it is still running.
+    """
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "cosmos_emulator", "--port", "0", *arguments, stdout=PIPE, stderr=PIPE
     )

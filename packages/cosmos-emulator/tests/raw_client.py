@@ -1,4 +1,4 @@
-"""Requests without an SDK, signed by the SDK's own rule."""
+"""A client without an SDK, for requests that the SDKs never send."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from azure.cosmos import auth
 from cosmos_emulator import CosmosEmulator
 from yarl import URL
 
+CONTAINER = "dbs/db/colls/items"
+PARTITION_KEY = {"x-ms-documentdb-partitionkey": '["p"]'}
+
 
 @dataclass(frozen=True)
-class RawAnswer:
+class RawResponse:
     status: int
     headers: dict[str, str]
     text: str
@@ -27,7 +30,7 @@ class RawAnswer:
 
 
 class RawClient:
-    """`send` signs for the type and link that it is told; `headers` are added, or override what it would send."""
+    """Signs each request for the given resource type (`kind`) and link. `headers` override the defaults."""
 
     def __init__(self, session: ClientSession, emulator: CosmosEmulator) -> None:
         self._session = session
@@ -45,7 +48,7 @@ class RawClient:
         headers: dict[str, str] | None = None,
         by_rid: bool = False,
         key: str | None = None,
-    ) -> RawAnswer:
+    ) -> RawResponse:
         sent = {"x-ms-date": datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT"), **(headers or {})}
         account = SimpleNamespace(master_key=key or self._emulator.key)
         signed = auth._get_authorization_header(account, verb, path, link, not by_rid, kind, sent)
@@ -54,4 +57,18 @@ class RawClient:
         url = URL(self._emulator.endpoint.rstrip("/") + path, encoded=True)
         async with self._session.request(verb, url, data=content, headers=sent) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
-            return RawAnswer(response.status, found, await response.text())
+            return RawResponse(response.status, found, await response.text())
+
+    async def create_item(
+        self, body: Any = None, *, data: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> RawResponse:
+        """Create an item with the partition key `p` in the container `items`."""
+        sent = {**PARTITION_KEY, **(headers or {})}
+        return await self.send(
+            "POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, data=data, headers=sent
+        )
+
+    async def read_item(self, item_id: str, headers: dict[str, str] | None = None) -> RawResponse:
+        """Read an item with the partition key `p` from the container `items`."""
+        link = f"{CONTAINER}/docs/{item_id}"
+        return await self.send("GET", f"/{link}", kind="docs", link=link, headers={**PARTITION_KEY, **(headers or {})})

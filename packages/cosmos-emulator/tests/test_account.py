@@ -1,4 +1,4 @@
-"""The account document, authentication, links, and what every answer carries."""
+"""The account document, authentication, addressing, and response headers."""
 
 from __future__ import annotations
 
@@ -6,36 +6,34 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
-from tests.raw_client import RawClient
-from tests.refusals import refused
-
-DOCS = "dbs/db/colls/items"
+from tests.errors import fails_with
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 
 
-async def test_the_account_names_the_endpoint_that_the_caller_used(raw: RawClient) -> None:
-    answer = await raw.send("GET", "/", kind="", headers={"Host": "cosmos.test:1234"})
+async def test_the_account_lists_the_requested_host_as_its_endpoint(raw: RawClient) -> None:
+    response = await raw.send("GET", "/", kind="", headers={"Host": "cosmos.test:1234"})
 
-    assert answer.status == 200
-    assert answer.json["writableLocations"] == [
+    assert response.status == 200
+    assert response.json["writableLocations"] == [
         {"name": "Local", "databaseAccountEndpoint": "http://cosmos.test:1234/"}
     ]
-    assert answer.json["readableLocations"] == answer.json["writableLocations"]
-    assert answer.json["userConsistencyPolicy"] == {"defaultConsistencyLevel": "Session"}
+    assert response.json["readableLocations"] == response.json["writableLocations"]
+    assert response.json["userConsistencyPolicy"] == {"defaultConsistencyLevel": "Session"}
 
 
-async def test_a_wrong_key_is_refused_when_the_client_starts(emulator: CosmosEmulator) -> None:
+async def test_a_client_with_a_wrong_key_fails_to_start(emulator: CosmosEmulator) -> None:
     client = CosmosClient(emulator.endpoint, "d3Jvbmc=")
 
-    with refused(401):
+    with fails_with(401):
         await client.__aenter__()
-    await client.close()  # the SDK leaves its connections open when entering fails
+    await client.close()  # entering failed, so the SDK left its connections open
 
 
-async def test_without_the_signature_check_any_key_will_do(emulator: CosmosEmulator) -> None:
+async def test_any_key_is_accepted_if_signatures_are_not_checked(emulator: CosmosEmulator) -> None:
     emulator.settings.check_signatures = False
 
     async with CosmosClient(emulator.endpoint, "d3Jvbmc=") as client:
-        assert [one async for one in client.list_databases()] == []
+        assert [database async for database in client.list_databases()] == []
 
 
 @pytest.mark.parametrize(
@@ -43,30 +41,26 @@ async def test_without_the_signature_check_any_key_will_do(emulator: CosmosEmula
     [
         ({"authorization": ""}, "missing"),
         ({"authorization": "type%3Dresource%26ver%3D1%26sig%3Dx"}, "Resource tokens are not supported"),
-        ({"authorization": "nonsense"}, "none of type=master"),
+        ({"authorization": "nonsense"}, "must be of type=master"),
         ({"x-ms-date": "Thu, 01 Jan 2015 00:00:00 GMT"}, "off by over 15 minutes"),
         ({"x-ms-date": "yesterday"}, "no valid x-ms-date"),
     ],
 )
-async def test_a_request_that_is_not_signed_well_is_refused(
-    raw: RawClient, headers: dict[str, str], reason: str
-) -> None:
-    answer = await raw.send("GET", "/dbs", kind="dbs", headers=headers)
+async def test_an_invalid_signature_is_rejected(raw: RawClient, headers: dict[str, str], reason: str) -> None:
+    response = await raw.send("GET", "/dbs", kind="dbs", headers=headers)
 
-    assert answer.status == 401
-    assert answer.json["code"] == "Unauthorized"
-    assert reason in answer.json["message"]
+    assert response.status == 401
+    assert response.json["code"] == "Unauthorized"
+    assert reason in response.json["message"]
 
 
-async def test_an_entra_id_token_is_taken_as_it_is(raw: RawClient) -> None:
-    answer = await raw.send("GET", "/dbs", kind="dbs", headers={"authorization": "type=aad&ver=1.0&sig=a.b.c"})
+async def test_any_entra_id_token_is_accepted(raw: RawClient) -> None:
+    response = await raw.send("GET", "/dbs", kind="dbs", headers={"authorization": "type=aad&ver=1.0&sig=a.b.c"})
 
-    assert answer.status == 200
+    assert response.status == 200
 
 
-async def test_names_route_with_and_without_a_slash_percent_encoded_and_case_kept(
-    raw: RawClient, client: CosmosClient
-) -> None:
+async def test_encoded_names_are_found_with_and_without_a_trailing_slash(raw: RawClient, client: CosmosClient) -> None:
     database = await client.create_database("Daten & Söhne")
     await database.create_container("C one", PartitionKey("/pk"))
     link = "dbs/Daten & Söhne/colls/C one"
@@ -75,41 +69,41 @@ async def test_names_route_with_and_without_a_slash_percent_encoded_and_case_kep
         assert (await raw.send("GET", path, kind="colls", link=link)).json["id"] == "C one"
 
 
-async def test_rid_links_route_and_are_signed_by_their_last_rid(raw: RawClient, container: ContainerProxy) -> None:
+async def test_rid_links_are_signed_by_their_last_rid(raw: RawClient, container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p"})
     properties = await container.read()
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
 
-    one = await raw.send("GET", f"/{item['_self']}", kind="docs", link=item["_rid"], by_rid=True, headers=key)
+    read = await raw.send(
+        "GET", f"/{item['_self']}", kind="docs", link=item["_rid"], by_rid=True, headers=PARTITION_KEY
+    )
     feed = await raw.send(
-        "GET", f"/{properties['_self']}docs/", kind="docs", link=properties["_rid"], by_rid=True, headers=key
+        "GET", f"/{properties['_self']}docs/", kind="docs", link=properties["_rid"], by_rid=True, headers=PARTITION_KEY
     )
 
-    assert one.json["id"] == "a"
+    assert read.json["id"] == "a"
     assert [found["id"] for found in feed.json["Documents"]] == ["a"]
 
 
-async def test_booleans_in_headers_are_read_in_any_case(raw: RawClient, container: ContainerProxy) -> None:
-    headers = {"x-ms-documentdb-partitionkey": '["p"]', "x-ms-documentdb-is-upsert": "tRuE"}
-    document = {"id": "a", "pk": "p"}
+async def test_boolean_headers_are_case_insensitive(raw: RawClient, container: ContainerProxy) -> None:
+    headers = {"x-ms-documentdb-is-upsert": "tRuE"}
 
-    first = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document, headers=headers)
-    second = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document, headers=headers)
+    first = await raw.create_item({"id": "a", "pk": "p"}, headers=headers)
+    second = await raw.create_item({"id": "a", "pk": "p"}, headers=headers)
 
     assert (first.status, second.status) == (201, 200)
 
 
-async def test_every_answer_has_a_modelled_charge_and_the_callers_activity_id(raw: RawClient) -> None:
+async def test_every_response_has_a_modeled_charge_and_the_callers_activity_id(raw: RawClient) -> None:
     found = await raw.send("GET", "/dbs", kind="dbs", headers={"x-ms-activity-id": "abc"})
     missing = await raw.send("GET", "/dbs/none", kind="dbs", link="dbs/none", headers={"x-ms-activity-id": "def"})
 
     assert (found.headers["x-ms-activity-id"], missing.headers["x-ms-activity-id"]) == ("abc", "def")
     assert (found.headers["x-ms-request-charge"], missing.headers["x-ms-request-charge"]) == ("1.00", "1.00")
-    assert found.headers["x-ms-cosmos-emulator-charge-model"] == "service-2026 (modelled)"
+    assert found.headers["x-ms-cosmos-emulator-charge-model"] == "service-2026 (modeled)"
     assert found.headers["content-type"] == missing.headers["content-type"] == "application/json"
 
 
-async def test_an_error_has_a_code_and_a_message_and_a_sub_status_only_when_there_is_one(
+async def test_an_error_has_a_code_a_message_and_an_optional_sub_status(
     raw: RawClient, database: DatabaseProxy
 ) -> None:
     plain = await raw.send("GET", "/dbs/db/colls/no", kind="colls", link="dbs/db/colls/no")
@@ -120,58 +114,55 @@ async def test_an_error_has_a_code_and_a_message_and_a_sub_status_only_when_ther
     assert "Resource Not Found" in plain.json["message"]
 
 
-async def test_an_item_answer_carries_what_the_session_and_the_routing_cache_need(
-    raw: RawClient, container: ContainerProxy
-) -> None:
+async def test_item_responses_carry_session_and_routing_headers(raw: RawClient, container: ContainerProxy) -> None:
     properties = await container.read()
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
 
-    written = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body={"id": "a", "pk": "p"}, headers=key)
-    read = await raw.send("GET", f"/{DOCS}/docs/a", kind="docs", link=f"{DOCS}/docs/a", headers=key)
+    written = await raw.create_item({"id": "a", "pk": "p"})
+    read = await raw.read_item("a")
 
-    for answer in (written, read):
-        assert answer.headers["x-ms-alt-content-path"] == DOCS
-        assert answer.headers["x-ms-content-path"] == properties["_rid"]
-        assert answer.headers["etag"] == answer.json["_etag"]
-        range_id, lsn = answer.headers["x-ms-documentdb-partitionkeyrangeid"], answer.headers["lsn"]
-        assert answer.headers["x-ms-session-token"] == f"{range_id}:-1#{lsn}"
+    for response in (written, read):
+        assert response.headers["x-ms-alt-content-path"] == CONTAINER
+        assert response.headers["x-ms-content-path"] == properties["_rid"]
+        assert response.headers["etag"] == response.json["_etag"]
+        range_id, lsn = response.headers["x-ms-documentdb-partitionkeyrangeid"], response.headers["lsn"]
+        assert response.headers["x-ms-session-token"] == f"{range_id}:-1#{lsn}"
     assert read.headers["x-ms-session-token"] == written.headers["x-ms-session-token"]
 
 
 @pytest.mark.parametrize(("level", "status"), [("Eventual", 200), ("Session", 200), ("Strong", 400), ("Odd", 400)])
-async def test_a_consistency_level_above_the_accounts_is_refused(raw: RawClient, level: str, status: int) -> None:
-    answer = await raw.send("GET", "/dbs", kind="dbs", headers={"x-ms-consistency-level": level})
+async def test_a_consistency_level_above_the_accounts_is_rejected(raw: RawClient, level: str, status: int) -> None:
+    response = await raw.send("GET", "/dbs", kind="dbs", headers={"x-ms-consistency-level": level})
 
-    assert answer.status == status
+    assert response.status == status
 
 
 @pytest.mark.parametrize(
     ("verb", "path", "status", "reason"),
     [
-        ("GET", "/nothing", 404, "names no kind of resource"),
+        ("GET", "/nothing", 404, "is unknown"),
         ("PUT", "/dbs", 405, "PUT is not allowed on /dbs"),
         ("POST", "/dbs/db/users", 501, "Users and their permissions are not emulated"),
     ],
 )
-async def test_what_has_no_route_is_refused_by_name(
+async def test_a_request_without_a_route_is_rejected_by_name(
     raw: RawClient, verb: str, path: str, status: int, reason: str
 ) -> None:
     kind = path.rpartition("/")[2]
     link = path.strip("/").rpartition("/")[0]
 
-    answer = await raw.send(verb, path, kind=kind, link=link)
+    response = await raw.send(verb, path, kind=kind, link=link)
 
-    assert answer.status == status
-    assert reason in answer.json["message"]
+    assert response.status == status
+    assert reason in response.json["message"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b'{"id": "\\ud800"}', b'{"id": 1e999}'])
-async def test_a_body_that_is_no_json_object_is_refused(raw: RawClient, container: ContainerProxy, data: bytes) -> None:
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
+async def test_a_body_other_than_a_json_object_is_rejected(
+    raw: RawClient, container: ContainerProxy, data: bytes
+) -> None:
+    response = await raw.create_item(data=data)
 
-    answer = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, data=data, headers=key)
-
-    assert (answer.status, answer.json["code"]) == (400, "BadRequest")
+    assert (response.status, response.json["code"]) == (400, "BadRequest")
 
 
 async def test_a_recreated_container_has_a_new_rid_and_the_client_recovers(database: DatabaseProxy) -> None:
@@ -187,13 +178,7 @@ async def test_a_recreated_container_has_a_new_rid_and_the_client_recovers(datab
     assert [item["id"] async for item in recreated.read_all_items()] == ["a"]
 
 
-async def test_a_foreign_intended_rid_is_refused(raw: RawClient, container: ContainerProxy) -> None:
-    answer = await raw.send(
-        "GET",
-        f"/{DOCS}/docs/a",
-        kind="docs",
-        link=f"{DOCS}/docs/a",
-        headers={"x-ms-documentdb-partitionkey": '["p"]', "x-ms-cosmos-intended-collection-rid": "AAAAAAAAAAA="},
-    )
+async def test_a_wrong_intended_container_rid_is_rejected(raw: RawClient, container: ContainerProxy) -> None:
+    response = await raw.read_item("a", {"x-ms-cosmos-intended-collection-rid": "AAAAAAAAAAA="})
 
-    assert (answer.status, answer.headers["x-ms-substatus"]) == (400, "1024")
+    assert (response.status, response.headers["x-ms-substatus"]) == (400, "1024")

@@ -1,4 +1,4 @@
-"""The change feed in every form that the Python SDK offers."""
+"""The change feed, without an SDK and in every mode of the Python SDK."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
-from tests.raw_client import RawAnswer, RawClient
-from tests.refusals import refused
+from tests.emulator_client import emulator_client
+from tests.errors import fails_with
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
-PATH, LINK = "/dbs/db/colls/items/docs", "dbs/db/colls/items"
+PATH = f"/{CONTAINER}/docs"
 
 
 @pytest.fixture
 async def feed(raw: RawClient, container: ContainerProxy) -> Any:
-    """Reads the feed of the partition of `p1` as a client without an SDK would."""
+    """A function that requests the feed of `p1`'s physical partition without an SDK."""
 
-    async def read(**headers: str) -> RawAnswer:
+    async def read(**headers: str) -> RawResponse:
         sent = {"A-IM": "Incremental feed", "x-ms-documentdb-partitionkeyrangeid": "0"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return await raw.send("GET", PATH, kind="docs", link=LINK, headers=sent)
+        return await raw.send("GET", PATH, kind="docs", link=CONTAINER, headers=sent)
 
     return read
 
 
-def ids(answer: RawAnswer) -> list[str]:
-    return [item["id"] for item in answer.json["Documents"]] if answer.text else []
+def ids(response: RawResponse) -> list[str]:
+    return [item["id"] for item in response.json["Documents"]] if response.text else []
 
 
 async def changes(container: ContainerProxy, **options: Any) -> list[str]:
     return [item["id"] async for item in container.query_items_change_feed(**options)]
 
 
-async def test_the_beginning_gives_each_item_once_in_its_latest_version_in_lsn_order(
+async def test_the_feed_returns_the_latest_version_of_each_item_in_lsn_order(
     feed: Any, container: ContainerProxy
 ) -> None:
     for name in ("a", "b", "c", "d"):
@@ -46,16 +47,16 @@ async def test_the_beginning_gives_each_item_once_in_its_latest_version_in_lsn_o
     await container.upsert_item({"id": "b", "pk": "p1", "n": 2})
     await container.delete_item("c", "p1")
 
-    answer = await feed()
+    response = await feed()
 
-    assert ids(answer) == ["a", "d", "b"]
-    lsns = [item["_lsn"] for item in answer.json["Documents"]]
+    assert ids(response) == ["a", "d", "b"]
+    lsns = [item["_lsn"] for item in response.json["Documents"]]
     assert lsns == sorted(lsns)
-    assert answer.json["Documents"][2]["n"] == 2
-    assert answer.headers["etag"] == f'"{lsns[-1]}"'
+    assert response.json["Documents"][2]["n"] == 2
+    assert response.headers["etag"] == f'"{lsns[-1]}"'
 
 
-async def test_now_gives_only_later_writes_and_304_has_an_etag(feed: Any, container: ContainerProxy) -> None:
+async def test_starting_now_returns_only_later_writes_and_304_has_an_etag(feed: Any, container: ContainerProxy) -> None:
     await container.create_item({"id": "before", "pk": "p1"})
 
     idle = await feed(If_None_Match="*")
@@ -68,7 +69,7 @@ async def test_now_gives_only_later_writes_and_304_has_an_etag(feed: Any, contai
     assert (end.status, end.headers["etag"]) == (304, later.headers["etag"])
 
 
-async def test_a_start_time_is_exclusive_and_an_etag_wins_over_it(
+async def test_a_start_time_is_exclusive_and_yields_to_an_etag(
     feed: Any, container: ContainerProxy, clock: Clock
 ) -> None:
     await container.create_item({"id": "old", "pk": "p1"})
@@ -83,7 +84,7 @@ async def test_a_start_time_is_exclusive_and_an_etag_wins_over_it(
     assert (await feed(If_Modified_Since="tomorrow")).status == 400
 
 
-async def test_an_item_written_between_two_pages_moves_to_the_end(feed: Any, container: ContainerProxy) -> None:
+async def test_an_item_updated_between_pages_moves_to_the_end(feed: Any, container: ContainerProxy) -> None:
     for name in ("a", "b", "c"):
         await container.create_item({"id": name, "pk": "p1"})
 
@@ -94,7 +95,7 @@ async def test_an_item_written_between_two_pages_moves_to_the_end(feed: Any, con
     assert (ids(first), ids(rest)) == (["a"], ["c", "b"])
 
 
-async def test_what_was_written_together_is_never_split(feed: Any, container: ContainerProxy) -> None:
+async def test_a_page_never_splits_a_transaction(feed: Any, container: ContainerProxy) -> None:
     await container.create_item({"id": "alone", "pk": "p1"})
     await container.execute_item_batch([("create", ({"id": str(n), "pk": "p1"},)) for n in range(5)], "p1")
 
@@ -106,7 +107,7 @@ async def test_what_was_written_together_is_never_split(feed: Any, container: Co
 
 
 @pytest.mark.parametrize(("mode", "status"), [("incremental FEED", 200), ("Full-Fidelity Feed", 400)])
-async def test_only_the_latest_version_mode_is_served(
+async def test_only_the_latest_version_mode_is_supported(
     feed: Any, container: ContainerProxy, mode: str, status: int
 ) -> None:
     await container.create_item({"id": "a", "pk": "p1"})
@@ -115,7 +116,7 @@ async def test_only_the_latest_version_mode_is_served(
 
 
 @pytest.mark.parametrize("etag", ["x", '"-1"', "9" * 30])
-async def test_an_etag_that_is_no_position_is_refused(feed: Any, etag: str) -> None:
+async def test_an_invalid_etag_is_rejected(feed: Any, etag: str) -> None:
     assert (await feed(If_None_Match=etag)).status == 400
 
 
@@ -124,11 +125,13 @@ async def test_the_sdk_reads_all_partitions_from_the_beginning(container: Contai
         await container.create_item({"id": str(number), "pk": f"key {number}"})
 
     assert sorted(map(int, await changes(container, start_time="Beginning"))) == list(range(20))
-    assert await changes(container) == []  # the default is from now
+    assert await changes(container) == []  # the default start is now
 
 
-async def test_the_sdk_resumes_page_by_page_from_its_token(database: DatabaseProxy, emulator: CosmosEmulator) -> None:
-    # One partition: the SDK cannot parse a token of its own in which some range has not been read yet.
+async def test_the_sdk_resumes_each_page_from_its_continuation_token(
+    database: DatabaseProxy, emulator: CosmosEmulator
+) -> None:
+    # The SDK cannot parse its own token until it has read every range, so use one partition.
     emulator.settings.partitions = 1
     container = await database.create_container("one", PartitionKey("/pk"))
     for number in range(9):
@@ -147,19 +150,19 @@ async def test_the_sdk_resumes_page_by_page_from_its_token(database: DatabasePro
     assert await changes(container, continuation=token) == ["later"]
 
 
-async def test_the_sdk_reads_one_key_or_one_range(container: ContainerProxy) -> None:
+async def test_the_sdk_reads_one_partition_key_or_one_feed_range(container: ContainerProxy) -> None:
     for number in range(12):
         await container.create_item({"id": str(number), "pk": f"key {number % 6}"})
-    ranges = [one async for one in container.read_feed_ranges()]
+    ranges = [feed_range async for feed_range in container.read_feed_ranges()]
 
     by_key = await changes(container, start_time="Beginning", partition_key="key 2")
-    by_range = [await changes(container, start_time="Beginning", feed_range=one) for one in ranges]
+    by_range = [await changes(container, start_time="Beginning", feed_range=feed_range) for feed_range in ranges]
 
     assert by_key == ["2", "8"]
-    assert sorted(int(one) for part in by_range for one in part) == list(range(12))
+    assert sorted(int(item_id) for page in by_range for item_id in page) == list(range(12))
 
 
-async def test_the_sdk_starts_at_a_time(container: ContainerProxy, clock: Clock) -> None:
+async def test_the_sdk_reads_from_a_start_time(container: ContainerProxy, clock: Clock) -> None:
     await container.create_item({"id": "old", "pk": "p"})
     moment = datetime.fromtimestamp(clock(), UTC)
     clock.advance(2)
@@ -168,9 +171,7 @@ async def test_the_sdk_starts_at_a_time(container: ContainerProxy, clock: Clock)
     assert await changes(container, start_time=moment) == ["new"]
 
 
-async def test_a_whole_container_without_ranges_resumes_from_one_number(
-    raw: RawClient, container: ContainerProxy
-) -> None:
+async def test_the_feed_of_a_whole_container_resumes_from_one_number(raw: RawClient, container: ContainerProxy) -> None:
     for number in range(10):
         await container.create_item({"id": str(number), "pk": f"key {number}"})
     seen: list[str] = []
@@ -178,17 +179,17 @@ async def test_a_whole_container_without_ranges_resumes_from_one_number(
 
     while True:
         headers = {"A-IM": "Incremental Feed", "If-None-Match": etag, "x-ms-max-item-count": "3"}
-        answer = await raw.send("GET", PATH, kind="docs", link=LINK, headers=headers)
-        etag = answer.headers["etag"]
-        if answer.status == 304:
+        response = await raw.send("GET", PATH, kind="docs", link=CONTAINER, headers=headers)
+        etag = response.headers["etag"]
+        if response.status == 304:
             break
-        seen += ids(answer)
+        seen += ids(response)
 
     assert sorted(map(int, seen)) == list(range(10))
     assert etag.strip('"').isdecimal()
 
 
-async def test_expired_items_do_not_appear(database: DatabaseProxy, clock: Clock) -> None:
+async def test_the_feed_omits_expired_items(database: DatabaseProxy, clock: Clock) -> None:
     container = await database.create_container("ttl", PartitionKey("/pk"), default_ttl=5)
     await container.create_item({"id": "a", "pk": "p"})
     clock.advance(6)
@@ -217,7 +218,7 @@ HOUR = timedelta(hours=1)
         ({}, []),
     ],
 )
-async def test_every_start_that_the_sdk_offers(
+async def test_the_sdk_supports_every_start_position(
     container: ContainerProxy, clock: Clock, start: dict[str, Any], expected: list[str]
 ) -> None:
     for number in range(4):
@@ -228,7 +229,7 @@ async def test_every_start_that_the_sdk_offers(
     assert sorted(await changes(container, **start)) == expected
 
 
-async def test_the_prefix_of_a_hierarchical_key_has_a_feed(database: DatabaseProxy) -> None:
+async def test_the_sdk_reads_the_prefix_of_a_hierarchical_key(database: DatabaseProxy) -> None:
     container = await database.create_container("levels", PartitionKey(["/a", "/b"], kind="MultiHash"))
     for number in range(6):
         await container.create_item({"id": str(number), "a": f"t{number % 2}", "b": str(number)})
@@ -239,10 +240,10 @@ async def test_the_prefix_of_a_hierarchical_key_has_a_feed(database: DatabasePro
     assert await changes(container, start_time="Beginning", feed_range=prefix) == ["1", "3", "5"]
 
 
-async def test_a_token_outlives_the_emulator(settings: EmulatorSettings, tmp_path: Path) -> None:
-    """The token of the SDK names the container by its rid, and each of four ranges by its etag."""
-    kept = replace(settings, data_dir=tmp_path)
-    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+async def test_a_continuation_token_survives_a_restart(settings: EmulatorSettings, tmp_path: Path) -> None:
+    """The token contains the container's rid and the etag of each of four ranges."""
+    durable = replace(settings, data_dir=tmp_path)
+    async with emulator_client(durable) as client:
         container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
         for number in range(12):
             await container.create_item({"id": str(number), "pk": f"key {number}"})
@@ -250,7 +251,7 @@ async def test_a_token_outlives_the_emulator(settings: EmulatorSettings, tmp_pat
         before = [item["id"] async for page in pages async for item in page]
         token = pages.continuation_token
 
-    async with CosmosEmulator(kept) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(durable) as client:
         container = client.get_database_client("db").get_container_client("items")
         await container.upsert_item({"id": "7", "pk": "key 7"})
         await container.create_item({"id": "new", "pk": "key 3"})
@@ -261,7 +262,9 @@ async def test_a_token_outlives_the_emulator(settings: EmulatorSettings, tmp_pat
     assert sorted(after) == ["7", "new"]
 
 
-async def test_a_script_comes_in_one_page_and_what_was_rolled_back_never(feed: Any, container: ContainerProxy) -> None:
+async def test_a_scripts_writes_share_a_page_and_rolled_back_writes_never_appear(
+    feed: Any, container: ContainerProxy
+) -> None:
     body = """function (names, failure) {
         const c = __;
         names.forEach(name => c.createDocument(c.getSelfLink(), {id: name, pk: 'p1'}));
@@ -273,7 +276,7 @@ async def test_a_script_comes_in_one_page_and_what_was_rolled_back_never(feed: A
         await container.scripts.execute_stored_procedure("add", partition_key="p1", parameters=[*arguments])
 
     await add(["a", "b", "c"])
-    with refused(400):
+    with fails_with(400):
         await add(["d", "e"], True)
     await container.patch_item("a", "p1", [{"op": "set", "path": "/n", "value": 1}])
     first = await feed(x_ms_max_item_count="1")

@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match, wherever the SDK sends them."""
+"""If-Match and If-None-Match on every operation that supports them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
-from tests.raw_client import RawAnswer, RawClient
-from tests.refusals import refused
+from tests.errors import fails_with
+from tests.raw_client import RawClient, RawResponse
 
 ITEM = {"id": "a", "pk": "p"}
 CHANGE = [{"op": "set", "path": "/n", "value": 1}]
@@ -19,7 +19,7 @@ Write = Callable[..., Awaitable[Any]]
 
 
 def write(container: ContainerProxy, name: str) -> Write:
-    """A write of the item `a` by its name, to be called with a condition."""
+    """Return a write of item `a`, to call with a condition."""
     writes: dict[str, Write] = {
         "replace": lambda **condition: container.replace_item("a", ITEM, **condition),
         "upsert": lambda **condition: container.upsert_item(ITEM, **condition),
@@ -30,35 +30,35 @@ def write(container: ContainerProxy, name: str) -> Write:
 
 
 @pytest.mark.parametrize("name", ["replace", "upsert", "patch", "delete"])
-async def test_a_write_happens_only_to_the_version_that_it_names(container: ContainerProxy, name: str) -> None:
+async def test_a_write_under_a_stale_etag_is_rejected(container: ContainerProxy, name: str) -> None:
     old = (await container.create_item(ITEM))["_etag"]
     present = (await container.upsert_item(ITEM))["_etag"]
 
-    with refused(412):
+    with fails_with(412):
         await write(container, name)(etag=old, match_condition=MatchConditions.IfNotModified)
     await write(container, name)(etag=present, match_condition=MatchConditions.IfNotModified)
 
 
 @pytest.mark.parametrize("name", ["replace", "upsert", "patch", "delete"])
-async def test_a_write_to_whatever_is_there_fits_every_version(container: ContainerProxy, name: str) -> None:
+async def test_a_write_if_present_accepts_any_version(container: ContainerProxy, name: str) -> None:
     await container.create_item(ITEM)
 
     await write(container, name)(match_condition=MatchConditions.IfPresent)
 
 
-async def test_an_upsert_that_creates_has_no_version_to_fit(container: ContainerProxy) -> None:
+async def test_an_upsert_that_creates_ignores_if_match(container: ContainerProxy) -> None:
     created = await container.upsert_item(ITEM, etag='"none"', match_condition=MatchConditions.IfNotModified)
 
     assert created["id"] == "a"
 
 
-async def test_a_condition_on_an_absent_item_is_not_found(container: ContainerProxy) -> None:
+async def test_a_conditional_write_of_a_missing_item_returns_404(container: ContainerProxy) -> None:
     for name in ("replace", "patch", "delete"):
-        with refused(404):
+        with fails_with(404):
             await write(container, name)(etag='"none"', match_condition=MatchConditions.IfNotModified)
 
 
-async def test_a_read_of_the_version_at_hand_brings_nothing(container: ContainerProxy) -> None:
+async def test_a_read_if_modified_returns_only_a_newer_version(container: ContainerProxy) -> None:
     old = (await container.create_item(ITEM))["_etag"]
     present = (await container.upsert_item({**ITEM, "n": 2}))["_etag"]
 
@@ -77,7 +77,7 @@ async def test_each_operation_of_a_batch_has_its_own_condition(container: Contai
     with pytest.raises(CosmosBatchOperationError) as caught:
         await container.execute_item_batch([("delete", ("a",), {"if_match_etag": etag})], "p")
 
-    assert [one["statusCode"] for one in results] == [304, 200]
+    assert [result["statusCode"] for result in results] == [304, 200]
     assert "resourceBody" not in results[0]
     assert caught.value.status_code == 412
 
@@ -91,14 +91,14 @@ RESOURCES = {
 
 
 @pytest.mark.parametrize("kind", [*RESOURCES])
-async def test_conditions_hold_for_databases_containers_and_scripts(
+async def test_conditions_apply_to_databases_containers_and_scripts(
     raw: RawClient, container: ContainerProxy, kind: str
 ) -> None:
     link, body = RESOURCES[kind]
     await container.scripts.create_stored_procedure({"id": "s", "body": "function () {}"})
     await container.scripts.create_user_defined_function({"id": "s", "body": "function () {}"})
 
-    async def send(verb: str, **headers: str) -> RawAnswer:
+    async def send(verb: str, **headers: str) -> RawResponse:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return await raw.send(verb, f"/{link}", kind=kind, link=link, body=body, headers=sent)
 
@@ -114,7 +114,7 @@ async def test_conditions_hold_for_databases_containers_and_scripts(
     assert (await send("DELETE", If_Match=etag)).status == 204
 
 
-async def test_conditions_hold_for_throughput(raw: RawClient, container: ContainerProxy) -> None:
+async def test_conditions_apply_to_throughput(raw: RawClient, container: ContainerProxy) -> None:
     (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
     link = f"offers/{offer['_rid']}"
     body = {**offer, "content": {"offerThroughput": 500}}

@@ -1,12 +1,12 @@
-"""Databases, containers and throughput."""
+"""Databases, containers, and throughput."""
 
 from __future__ import annotations
 
 import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from tests.errors import fails_with
 from tests.raw_client import RawClient
-from tests.refusals import refused
 
 
 async def test_create_if_not_exists_creates_once(client: CosmosClient) -> None:
@@ -19,27 +19,27 @@ async def test_create_if_not_exists_creates_once(client: CosmosClient) -> None:
     assert (await container.read())["_rid"] == (await same.read())["_rid"]
 
 
-async def test_a_taken_name_is_refused(client: CosmosClient, container: ContainerProxy) -> None:
+async def test_an_existing_name_is_rejected(client: CosmosClient, container: ContainerProxy) -> None:
     database = client.get_database_client("db")
 
-    with refused(409):
+    with fails_with(409):
         await client.create_database("db")
-    with refused(409):
+    with fails_with(409):
         await database.create_container("items", PartitionKey("/pk"))
 
 
-async def test_the_definition_is_echoed_with_its_defaults(raw: RawClient, database: DatabaseProxy) -> None:
+async def test_a_definition_is_completed_with_defaults(raw: RawClient, database: DatabaseProxy) -> None:
     body = {"id": "c", "partitionKey": {"paths": ["/a/b"]}, "defaultTtl": 60}
 
-    echoed = (await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)).json
+    completed = (await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)).json
 
-    assert echoed["partitionKey"] == {"paths": ["/a/b"], "kind": "Hash", "version": 2}
-    assert echoed["defaultTtl"] == 60
-    assert echoed["indexingPolicy"]["includedPaths"] == [{"path": "/*"}]
-    assert echoed["indexingPolicy"]["excludedPaths"] == [{"path": '/"_etag"/?'}]
-    assert echoed["conflictResolutionPolicy"]["mode"] == "LastWriterWins"
-    assert echoed["_self"] == f"dbs/{(await database.read())['_rid']}/colls/{echoed['_rid']}/"
-    assert (echoed["_docs"], echoed["_sprocs"]) == ("docs/", "sprocs/")
+    assert completed["partitionKey"] == {"paths": ["/a/b"], "kind": "Hash", "version": 2}
+    assert completed["defaultTtl"] == 60
+    assert completed["indexingPolicy"]["includedPaths"] == [{"path": "/*"}]
+    assert completed["indexingPolicy"]["excludedPaths"] == [{"path": '/"_etag"/?'}]
+    assert completed["conflictResolutionPolicy"]["mode"] == "LastWriterWins"
+    assert completed["_self"] == f"dbs/{(await database.read())['_rid']}/colls/{completed['_rid']}/"
+    assert (completed["_docs"], completed["_sprocs"]) == ("docs/", "sprocs/")
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,15 @@ async def test_the_definition_is_echoed_with_its_defaults(raw: RawClient, databa
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "computedProperties": [{"name": "x", "query": "y"}]},
     ],
 )
-async def test_a_definition_that_the_service_would_not_take_is_refused(
+async def test_an_invalid_definition_is_rejected(
     raw: RawClient, database: DatabaseProxy, body: dict[str, object]
 ) -> None:
-    answer = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
+    response = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
 
-    assert answer.status == 400
+    assert response.status == 400
 
 
-async def test_replacing_changes_the_policy_and_the_ttl_but_not_the_key(
+async def test_a_replace_can_change_the_policy_and_ttl_but_not_the_partition_key(
     database: DatabaseProxy, container: ContainerProxy
 ) -> None:
     policy = {"indexingMode": "consistent", "includedPaths": [{"path": "/a/?"}], "excludedPaths": [{"path": "/*"}]}
@@ -74,7 +74,7 @@ async def test_replacing_changes_the_policy_and_the_ttl_but_not_the_key(
 
     assert replaced["defaultTtl"] == 5
     assert {"path": "/a/?"} in replaced["indexingPolicy"]["includedPaths"]
-    with refused(400):
+    with fails_with(400):
         await database.replace_container(container, PartitionKey("/other"))
 
 
@@ -85,24 +85,26 @@ async def test_lists_and_queries_find_databases_and_containers(client: CosmosCli
 
     named = client.query_databases("SELECT * FROM r WHERE r.id = @id", parameters=[{"name": "@id", "value": "db"}])
 
-    assert [one["id"] async for one in client.list_databases()] == ["db", "other"]
-    assert [one["id"] async for one in database.list_containers()] == ["a", "b"]
-    assert [one["id"] async for one in named] == ["db"]
-    assert [one["id"] async for one in database.query_containers("SELECT * FROM r WHERE r.id = 'b'")] == ["b"]
+    assert [database["id"] async for database in client.list_databases()] == ["db", "other"]
+    assert [container["id"] async for container in database.list_containers()] == ["a", "b"]
+    assert [found["id"] async for found in named] == ["db"]
+    assert [container["id"] async for container in database.query_containers("SELECT * FROM r WHERE r.id = 'b'")] == [
+        "b"
+    ]
 
 
-async def test_deleting_a_database_takes_its_containers_along(client: CosmosClient, container: ContainerProxy) -> None:
+async def test_deleting_a_database_deletes_its_containers(client: CosmosClient, container: ContainerProxy) -> None:
     await container.create_item({"id": "a", "pk": "p"})
 
     await client.delete_database("db")
 
-    with refused(404, 1003):
+    with fails_with(404, 1003):
         await container.read_item("a", "p")
-    with refused(404):
+    with fails_with(404):
         await client.get_database_client("db").read()
 
 
-async def test_throughput_is_kept_with_the_container(database: DatabaseProxy, container: ContainerProxy) -> None:
+async def test_throughput_can_be_read_and_replaced(database: DatabaseProxy, container: ContainerProxy) -> None:
     autoscaled = await database.create_container(
         "auto", PartitionKey("/pk"), offer_throughput=ThroughputProperties(auto_scale_max_throughput=4000)
     )
@@ -111,22 +113,22 @@ async def test_throughput_is_kept_with_the_container(database: DatabaseProxy, co
     assert (await container.replace_throughput(1000)).offer_throughput == 1000
     assert (await container.get_throughput()).offer_throughput == 1000
     assert (await autoscaled.get_throughput()).auto_scale_max_throughput == 4000
-    with refused(400):
+    with fails_with(400):
         await container.replace_throughput(350)
 
 
-async def test_a_database_with_throughput_shares_it(client: CosmosClient, raw: RawClient) -> None:
+async def test_containers_share_their_databases_throughput(client: CosmosClient, raw: RawClient) -> None:
     database = await client.create_database("shared", offer_throughput=600)
     await database.create_container("c", PartitionKey("/pk"))
 
     offers = await raw.send("GET", "/offers", kind="offers")
 
     assert (await database.get_throughput()).offer_throughput == 600
-    assert [one["resource"] for one in offers.json["Offers"]] == [(await database.read())["_self"]]
+    assert [offer["resource"] for offer in offers.json["Offers"]] == [(await database.read())["_self"]]
 
 
-async def test_four_physical_partitions_are_four_feed_ranges(raw: RawClient, container: ContainerProxy) -> None:
-    ranges = [one async for one in container.read_feed_ranges()]
+async def test_each_physical_partition_is_a_feed_range(raw: RawClient, container: ContainerProxy) -> None:
+    ranges = [feed_range async for feed_range in container.read_feed_ranges()]
     listed = await raw.send("GET", "/dbs/db/colls/items/pkranges", kind="pkranges", link="dbs/db/colls/items")
     again = await raw.send(
         "GET",
@@ -137,11 +139,11 @@ async def test_four_physical_partitions_are_four_feed_ranges(raw: RawClient, con
     )
 
     assert len(ranges) == 4
-    assert [one["id"] for one in listed.json["PartitionKeyRanges"]] == ["0", "1", "2", "3"]
+    assert [key_range["id"] for key_range in listed.json["PartitionKeyRanges"]] == ["0", "1", "2", "3"]
     assert listed.json["PartitionKeyRanges"][0]["minInclusive"] == ""
     assert listed.json["PartitionKeyRanges"][-1]["maxExclusive"] == "FF"
     assert (again.status, again.text, again.headers["etag"]) == (304, "", listed.headers["etag"])
 
 
 async def test_the_conflict_feed_is_empty(container: ContainerProxy) -> None:
-    assert [one async for one in container.list_conflicts()] == []
+    assert [conflict async for conflict in container.list_conflicts()] == []

@@ -1,4 +1,4 @@
-"""The `Date` of answers: by the emulator's clock, as `_ts` is, so that ages can be told from the two."""
+"""The `Date` header uses the same clock as `_ts`, so clients can compute ages from the two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from azure.cosmos.aio import ContainerProxy
 from tests.clock import Clock
 
 
-async def test_an_answer_is_dated_by_the_clock_that_dates_items(container: ContainerProxy, clock: Clock) -> None:
+async def test_the_date_header_follows_the_emulators_clock(container: ContainerProxy, clock: Clock) -> None:
     clock.advance(86_400)
     dates: list[str] = []
 

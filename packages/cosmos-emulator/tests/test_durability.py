@@ -1,4 +1,4 @@
-"""What is kept over a restart, an orderly one and a kill, and how the process ends."""
+"""Durability across restarts and kills, and process shutdown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import AzureError
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
+from tests.emulator_client import emulator_client
+from tests.errors import fails_with
 from tests.processes import emulator_process
-from tests.refusals import refused
 
-from tests.polling import until
+from tests.polling import eventually
 
 
-async def test_everything_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+async def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
     acknowledged: list[str] = []
 
     async def write(endpoint: str) -> None:
@@ -34,24 +35,24 @@ async def test_everything_acknowledged_survives_a_kill(tmp_path: Path) -> None:
 
     async with emulator_process("--data-dir", str(tmp_path)) as (process, endpoint):
         writing = asyncio.create_task(write(endpoint))
-        await until(lambda: len(acknowledged) >= 100)
+        await eventually(lambda: len(acknowledged) >= 100)
         process.kill()
         await process.wait()
         with pytest.raises(AzureError):
             await writing
 
-    async with emulator_process("--data-dir", str(tmp_path)) as (_, endpoint):  # noqa: SIM117 - two lives
+    async with emulator_process("--data-dir", str(tmp_path)) as (_, endpoint):  # noqa: SIM117 - a second process
         async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
             container = client.get_database_client("db").get_container_client("items")
-            kept = {item["id"] async for item in container.read_all_items()}
+            stored = {item["id"] async for item in container.read_all_items()}
 
-    # The write under way when the process died may have been kept without being acknowledged.
-    assert kept - set(acknowledged) <= {str(len(acknowledged))}
-    assert set(acknowledged) <= kept
+    # The write in flight during the kill may be stored without having been acknowledged.
+    assert stored - set(acknowledged) <= {str(len(acknowledged))}
+    assert set(acknowledged) <= stored
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_the_process_in_order(tmp_path: Path, number: signal.Signals) -> None:
+async def test_a_signal_shuts_the_process_down_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     async with emulator_process("--data-dir", str(tmp_path)) as (process, _):
         process.send_signal(number)
 
@@ -60,9 +61,9 @@ async def test_a_signal_ends_the_process_in_order(tmp_path: Path, number: signal
     assert (process.returncode, errors) == (0, b"")
 
 
-async def test_rids_etags_numbers_and_scripts_survive_a_restart(tmp_path: Path) -> None:
+async def test_rids_etags_lsns_and_scripts_survive_a_restart(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, partitions=1)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"), default_ttl=-1)
         before = await container.read()
@@ -72,10 +73,10 @@ async def test_rids_etags_numbers_and_scripts_survive_a_restart(tmp_path: Path) 
         )
         pages = container.query_items_change_feed(start_time="Beginning").by_page()
         async for page in pages:
-            assert [one["id"] async for one in page] in (["a"], [])
+            assert [change["id"] async for change in page] in (["a"], [])
         token = pages.continuation_token
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = client.get_database_client("db")
         container = database.get_container_client("items")
         assert await container.read() == before
@@ -84,7 +85,7 @@ async def test_rids_etags_numbers_and_scripts_survive_a_restart(tmp_path: Path) 
         assert later["_rid"] > item["_rid"]
         assert await container.scripts.execute_stored_procedure("s", partition_key="p") == "runs"
         changes = container.query_items_change_feed(continuation=token)
-        assert [one["id"] async for one in changes] == ["b"]
+        assert [change["id"] async for change in changes] == ["b"]
         await database.delete_container("items")
         recreated = await database.create_container("items", PartitionKey("/pk"))
         assert (await recreated.read())["_rid"] != before["_rid"]
@@ -92,7 +93,7 @@ async def test_rids_etags_numbers_and_scripts_survive_a_restart(tmp_path: Path) 
 
 async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"))
         await container.create_item({"id": "a", "pk": "p"})
@@ -102,33 +103,33 @@ async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
     assert _directories(tmp_path) == []
 
 
-async def test_without_a_directory_nothing_is_kept() -> None:
+async def test_an_emulator_without_a_data_directory_keeps_nothing() -> None:
     settings = EmulatorSettings()
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         await client.create_database("db")
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
-        with refused(404):
+    async with emulator_client(settings) as client:
+        with fails_with(404):
             await client.get_database_client("db").read()
 
 
-async def test_two_emulators_do_not_know_each_other() -> None:
+async def test_two_emulators_are_isolated() -> None:
     async with (
-        CosmosEmulator() as one,
-        CosmosEmulator() as other,
-        CosmosClient(one.endpoint, one.key) as here,
-        CosmosClient(other.endpoint, other.key) as there,
+        CosmosEmulator() as first,
+        CosmosEmulator() as second,
+        CosmosClient(first.endpoint, first.key) as first_client,
+        CosmosClient(second.endpoint, second.key) as second_client,
     ):
-        await here.create_database("db")
+        await first_client.create_database("db")
 
-        assert [database["id"] async for database in there.list_databases()] == []
+        assert [database["id"] async for database in second_client.list_databases()] == []
 
 
 async def test_expired_items_are_purged_from_the_file(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, partitions=1, purge_interval_s=0.05)
     now = settings.clock()
     settings.clock = lambda: now
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"), default_ttl=5)
         for number in range(20):
@@ -136,7 +137,7 @@ async def test_expired_items_are_purged_from_the_file(tmp_path: Path) -> None:
 
         now += 10
 
-        await until(lambda: _rows(tmp_path) == 0)
+        await eventually(lambda: _rows(tmp_path) == 0)
 
 
 def _rows(directory: Path) -> int:
@@ -150,7 +151,7 @@ def _directories(directory: Path) -> list[str]:
     return [path.name for path in directory.iterdir() if path.is_dir()]
 
 
-async def test_a_data_directory_belongs_to_one_emulator(tmp_path: Path) -> None:
+async def test_a_data_directory_can_be_open_only_once(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path)
     async with emulator_process("--data-dir", str(tmp_path)):
         with pytest.raises(OSError, match="in use by another emulator"):
@@ -160,8 +161,8 @@ async def test_a_data_directory_belongs_to_one_emulator(tmp_path: Path) -> None:
         pass
 
 
-async def _write_held_up(container: ContainerProxy) -> asyncio.Task[Any]:
-    """The first write that has to wait: by then the script has the partition."""
+async def _blocked_write(container: ContainerProxy) -> asyncio.Task[Any]:
+    """Return the first write that blocks, which means that the script holds the partition."""
     for number in itertools.count():
         writing = asyncio.create_task(container.create_item({"id": str(number), "pk": "p"}))
         if not (await asyncio.wait([writing], timeout=0.2))[0]:
@@ -169,22 +170,22 @@ async def _write_held_up(container: ContainerProxy) -> asyncio.Task[Any]:
     raise AssertionError
 
 
-async def test_a_container_deleted_under_running_writes_goes_and_nothing_of_it_stays(tmp_path: Path) -> None:
+async def test_deleting_a_container_during_writes_leaves_no_files(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=2)
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"))
         await container.scripts.create_stored_procedure({"id": "endless", "body": "function () { while (true) {} }"})
         running = asyncio.create_task(
             container.scripts.execute_stored_procedure("endless", partition_key="p", parameters=[])
         )
-        writing = await _write_held_up(container)
+        writing = await _blocked_write(container)
 
         await database.delete_container("items")
 
-        with refused(408):
+        with fails_with(408):
             await running
-        with suppress(AzureError):  # it may have gone before the deletion, or not found the container any more
+        with suppress(AzureError):  # it can finish before the deletion or fail with 404
             await writing
         with pytest.raises(AzureError):
             await container.create_item({"id": "late", "pk": "p"})

@@ -1,4 +1,4 @@
-"""Encodings of values sort as ORDER BY sorts the values."""
+"""Encoded values sort in the order of ORDER BY."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ values = st.one_of(
 
 
 @given(st.lists(values, min_size=2, max_size=8))
-def test_encodings_have_the_order_of_the_values(unsorted: list[Any]) -> None:
+def test_encodings_sort_like_their_values(unsorted: list[Any]) -> None:
     ordered = sorted(unsorted, key=sort_key)
 
     for low, high in pairwise(ordered):
@@ -39,16 +39,16 @@ def test_only_equal_values_share_an_exact_encoding(left: Any, right: Any) -> Non
 
 
 @given(values, st.booleans())
-def test_an_encoding_ends_where_the_next_one_begins(value: Any, descending: bool) -> None:
+def test_an_encoding_ends_where_the_next_one_starts(value: Any, descending: bool) -> None:
     data, exact = encoded(value)
-    kept = inverted(data) if descending else data
+    stored = inverted(data) if descending else data
 
     if exact:
-        assert end_of_value(b"start" + kept + kept, 5, descending=descending) == 5 + len(kept)
+        assert end_of_value(b"start" + stored + stored, 5, descending=descending) == 5 + len(stored)
 
 
 @given(values)
-def test_what_begins_with_an_encoding_lies_before_its_successor(value: Any) -> None:
+def test_an_encodings_extensions_sort_before_its_successor(value: Any) -> None:
     data = encoded(value)[0]
 
     assert data < data + b"\xff" * 3 < successor(data)

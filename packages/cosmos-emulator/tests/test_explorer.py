@@ -1,4 +1,4 @@
-"""The data explorer's files over HTTP, and what the gateway answers to no other client."""
+"""The data explorer's files, and the gateway features that support it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
-from tests.raw_client import RawAnswer, RawClient
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 from yarl import URL
 
 OTHER_KEY = "YW5vdGhlciBrZXk="
@@ -24,7 +24,7 @@ async def session(emulator: CosmosEmulator) -> AsyncIterator[ClientSession]:
         yield opened
 
 
-async def test_the_page_and_all_that_it_names_are_served_without_a_signature(session: ClientSession) -> None:
+async def test_the_page_and_its_files_need_no_signature(session: ClientSession) -> None:
     async with session.get("/_explorer/") as page:
         text = await page.text()
         assert (page.status, page.content_type) == (200, "text/html")
@@ -39,11 +39,11 @@ async def test_the_page_and_all_that_it_names_are_served_without_a_signature(ses
 async def imported_by(name: str, session: ClientSession) -> set[str]:
     async with session.get(f"/_explorer/{name}") as file:
         direct = set(re.findall(r' from "\./([^"]+)"', await file.text()))
-    return direct.union(*[await imported_by(one, session) for one in direct])
+    return direct.union(*[await imported_by(module, session) for module in direct])
 
 
 @pytest.mark.parametrize("name", ["", "explorer.js", "explorer.css", "icon.svg"])
-async def test_a_browser_may_do_nothing_with_a_file_but_what_the_page_needs(session: ClientSession, name: str) -> None:
+async def test_files_have_a_strict_content_security_policy(session: ClientSession, name: str) -> None:
     async with session.get(f"/_explorer/{name}") as file:
         policy = file.headers["Content-Security-Policy"].split("; ")
 
@@ -54,34 +54,34 @@ async def test_a_browser_may_do_nothing_with_a_file_but_what_the_page_needs(sess
         assert "Access-Control-Allow-Origin" not in file.headers
 
 
-async def test_the_explorer_has_its_files_and_nothing_else(session: ClientSession, emulator: CosmosEmulator) -> None:
+async def test_only_the_explorers_files_are_served(session: ClientSession, emulator: CosmosEmulator) -> None:
     for path in ["missing.js", "pages.py", "static/explorer.js", "..%2fpages.py", "dbs", "/"]:
-        async with session.get(URL(f"{emulator.endpoint}_explorer/{path}", encoded=True)) as answer:
-            assert answer.status == 404, path
-    async with session.post("/_explorer/", data=b"{}") as answer:
-        assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
-    async with session.head("/_explorer/") as answer:
-        assert answer.status == 200
+        async with session.get(URL(f"{emulator.endpoint}_explorer/{path}", encoded=True)) as response:
+            assert response.status == 404, path
+    async with session.post("/_explorer/", data=b"{}") as response:
+        assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
+    async with session.head("/_explorer/") as response:
+        assert response.status == 200
 
 
-async def test_the_address_without_its_last_slash_leads_to_the_page(session: ClientSession) -> None:
-    async with session.get("/_explorer", allow_redirects=False) as answer:
-        assert (answer.status, answer.headers["Location"]) == (308, "/_explorer/")
+async def test_the_address_without_a_trailing_slash_redirects_to_the_page(session: ClientSession) -> None:
+    async with session.get("/_explorer", allow_redirects=False) as response:
+        assert (response.status, response.headers["Location"]) == (308, "/_explorer/")
 
 
-async def test_names_that_only_begin_like_the_explorer_are_the_api_s(session: ClientSession) -> None:
+async def test_similar_paths_belong_to_the_api(session: ClientSession) -> None:
     for path in ["/_explorers", "/_explorer.js", "/dbs/_explorer/"]:
-        async with session.get(path) as answer:
-            assert answer.status == 401, path
+        async with session.get(path) as response:
+            assert response.status == 401, path
 
 
-async def test_the_api_wants_a_signature_of_the_page_too(session: ClientSession, emulator: CosmosEmulator) -> None:
+async def test_the_page_must_sign_its_api_requests(session: ClientSession, emulator: CosmosEmulator) -> None:
     page = {"Referer": f"{emulator.endpoint}_explorer/", "Sec-Fetch-Site": "same-origin"}
-    async with session.get("/dbs", headers=page) as answer:
-        assert answer.status == 401
+    async with session.get("/dbs", headers=page) as response:
+        assert response.status == 401
 
 
-async def test_no_file_holds_a_key_that_the_emulator_was_given() -> None:
+async def test_no_file_contains_a_custom_key() -> None:
     async with (
         CosmosEmulator(EmulatorSettings(key=OTHER_KEY)) as emulator,
         ClientSession(emulator.endpoint) as session,
@@ -93,7 +93,7 @@ async def test_no_file_holds_a_key_that_the_emulator_was_given() -> None:
             assert WELL_KNOWN_KEY in await file.text()
 
 
-async def test_the_items_of_each_partition_are_counted(container: ContainerProxy) -> None:
+async def test_partition_statistics_count_items_on_request(container: ContainerProxy) -> None:
     for number in range(20):
         await container.create_item({"id": str(number), "pk": f"p{number}"})
 
@@ -102,7 +102,7 @@ async def test_the_items_of_each_partition_are_counted(container: ContainerProxy
     assert "statistics" not in await container.read()
 
 
-async def test_what_has_expired_is_not_counted(database: DatabaseProxy, clock: Clock) -> None:
+async def test_partition_statistics_omit_expired_items(database: DatabaseProxy, clock: Clock) -> None:
     container = await database.create_container("ttl", PartitionKey("/pk"), default_ttl=-1)
     await container.create_item({"id": "short", "pk": "p", "ttl": 5})
     await container.create_item({"id": "long", "pk": "p"})
@@ -113,9 +113,9 @@ async def test_what_has_expired_is_not_counted(database: DatabaseProxy, clock: C
 
 
 async def counts(container: ContainerProxy) -> dict[str, int]:
-    """The number of items by the id of the physical partition."""
+    """Return the item count of each physical partition, by ID."""
     read = await container.read(populate_partition_key_range_statistics=True)
-    return {one["id"]: one["documentCount"] for one in read["statistics"]}
+    return {partition["id"]: partition["documentCount"] for partition in read["statistics"]}
 
 
 @pytest.mark.parametrize(
@@ -127,35 +127,37 @@ async def counts(container: ContainerProxy) -> dict[str, int]:
         ("SELECT COUNT(1) AS items FROM c GROUP BY c.even", [{"items": 5}, {"items": 5}]),
     ],
 )
-async def test_the_emulator_merges_what_partitions_answer_only_for_a_client_that_asks(
+async def test_the_emulator_merges_partitions_only_on_request(
     container: ContainerProxy, raw: RawClient, query: str, rows: list[Any]
 ) -> None:
     for number in range(10):
         await container.create_item({"id": str(number), "pk": f"p{number}", "n": number, "even": number % 2 == 0})
 
-    refused = await ask(raw, query)
+    refused = await query_raw(raw, query)
     assert (refused.status, refused.headers["x-ms-substatus"]) == (400, "1004")
 
-    merged = await ask(raw, query, {"x-ms-cosmos-emulator-merge-partitions": "true"})
+    merged = await query_raw(raw, query, {"x-ms-cosmos-emulator-merge-partitions": "true"})
     assert (merged.status, merged.json["Documents"]) == (200, rows)
 
 
-async def test_a_merged_query_goes_on_where_its_page_ended(container: ContainerProxy, raw: RawClient) -> None:
+async def test_a_merged_query_resumes_from_its_continuation_token(container: ContainerProxy, raw: RawClient) -> None:
     for number in range(10):
         await container.create_item({"id": str(number), "pk": f"p{number}", "n": number})
 
     seen, continuation = [], ""
     while continuation is not None:
         headers = {"x-ms-cosmos-emulator-merge-partitions": "true", "x-ms-max-item-count": "3"}
-        page = await ask(raw, "SELECT VALUE c.n FROM c ORDER BY c.n", headers | {"x-ms-continuation": continuation})
+        page = await query_raw(
+            raw, "SELECT VALUE c.n FROM c ORDER BY c.n", headers | {"x-ms-continuation": continuation}
+        )
         seen.append(page.json["Documents"])
         continuation = page.headers.get("x-ms-continuation")
 
     assert seen == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
 
 
-async def ask(raw: RawClient, query: str, headers: dict[str, str] | None = None) -> RawAnswer:
-    asked = {"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "true"}
-    link = "dbs/db/colls/items"
+async def query_raw(raw: RawClient, query: str, headers: dict[str, str] | None = None) -> RawResponse:
+    sent = {"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "true"}
+    sent |= headers or {}
     body = {"query": query, "parameters": []}
-    return await raw.send("POST", f"/{link}/docs", kind="docs", link=link, body=body, headers=asked | (headers or {}))
+    return await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, headers=sent)

@@ -1,4 +1,4 @@
-"""Faults on demand: what they do to a client, which requests they strike, and how they are given."""
+"""Fault rules: their effects, the requests they match, and how to add them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.__main__ import parse_arguments
 from cosmos_emulator.faults import FaultRule, Faults, parse_rule
-from cosmos_emulator.latency import Latency
-from cosmos_emulator.operation_names import OPERATION_NAMES, operation_name
-from cosmos_emulator.routes import ROUTES
-from tests.refusals import refused
+from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.http.operation_names import OPERATION_NAMES, operation_name
+from cosmos_emulator.http.routes import ROUTES
+from tests.errors import fails_with
+from tests.item_operations import ITEM, PROCEDURE, run_every_item_operation
 
-from tests.polling import until
+from tests.polling import eventually
 
-ITEM = {"id": "a", "pk": "p"}
 Write = Callable[[], Coroutine[Any, Any, int]]
-PROCEDURE = {"id": "add", "body": "function add() { getContext().getResponse().setBody(1); }"}
 
 
 async def ids(container: ContainerProxy) -> list[str]:
@@ -33,23 +32,23 @@ async def ids(container: ContainerProxy) -> list[str]:
 
 @pytest.fixture
 async def raw_write(emulator: CosmosEmulator, container: ContainerProxy) -> AsyncIterator[Write]:
-    """Creates the item without a client that would try again."""
+    """A function that creates the item without an SDK that retries."""
     emulator.settings.check_signatures = False
     async with ClientSession() as session:
 
         async def write() -> int:
             url, headers = f"{emulator.endpoint}dbs/db/colls/items/docs", {"x-ms-documentdb-partitionkey": '["p"]'}
-            async with session.post(url, json=ITEM, headers={**headers, "authorization": "none"}) as answer:
-                return answer.status
+            async with session.post(url, json=ITEM, headers={**headers, "authorization": "none"}) as response:
+                return response.status
 
         yield write
 
 
 @pytest.mark.parametrize(("status", "sub_status"), [(408, 0), (410, 1002), (429, 3200), (449, 0), (500, 0), (503, 0)])
-async def test_a_fault_before_a_write_answers_its_status_and_nothing_is_written(
+async def test_a_fault_before_a_write_prevents_it(
     emulator: CosmosEmulator, container: ContainerProxy, status: int, sub_status: int
 ) -> None:
-    with emulator.faults.during(f"{status} operation=create") as fault, refused(status, sub_status):
+    with emulator.faults.during(f"{status} operation=create") as fault, fails_with(status, sub_status):
         await container.create_item(ITEM)
 
     assert fault.struck >= 1
@@ -57,10 +56,10 @@ async def test_a_fault_before_a_write_answers_its_status_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("status", [408, 449, 500])
-async def test_a_fault_after_a_write_answers_its_status_and_the_write_stands(
+async def test_a_fault_after_a_write_does_not_undo_it(
     emulator: CosmosEmulator, container: ContainerProxy, status: int
 ) -> None:
-    with emulator.faults.during(f"{status} operation=create when=after") as fault, refused(status):
+    with emulator.faults.during(f"{status} operation=create when=after") as fault, fails_with(status):
         await container.create_item(ITEM)
 
     assert fault.struck == 1
@@ -68,19 +67,17 @@ async def test_a_fault_after_a_write_answers_its_status_and_the_write_stands(
 
 
 @pytest.mark.parametrize("effect", ["503", "drop"])
-async def test_a_create_that_lost_its_answer_is_repeated_by_the_sdk_and_conflicts_with_itself(
+async def test_the_sdk_retries_a_create_that_lost_its_response_and_gets_409(
     emulator: CosmosEmulator, container: ContainerProxy, effect: str
 ) -> None:
-    with emulator.faults.during(f"{effect} operation=create when=after times=1") as fault, refused(409):
+    with emulator.faults.during(f"{effect} operation=create when=after times=1") as fault, fails_with(409):
         await container.create_item(ITEM)
 
     assert fault.struck == 1
     assert await ids(container) == ["a"]
 
 
-async def test_a_429_is_repeated_by_the_sdk_after_the_time_that_it_names(
-    emulator: CosmosEmulator, container: ContainerProxy
-) -> None:
+async def test_the_sdk_retries_a_429_after_the_given_delay(emulator: CosmosEmulator, container: ContainerProxy) -> None:
     fault = emulator.faults.add("429 operation=create times=3 retry-after-ms=20")
     began = time.monotonic()
 
@@ -91,9 +88,7 @@ async def test_a_429_is_repeated_by_the_sdk_after_the_time_that_it_names(
     assert await ids(container) == ["a"]
 
 
-async def test_a_read_that_is_refused_once_is_repeated_by_the_sdk(
-    emulator: CosmosEmulator, container: ContainerProxy
-) -> None:
+async def test_the_sdk_retries_a_failed_read(emulator: CosmosEmulator, container: ContainerProxy) -> None:
     await container.create_item(ITEM)
     fault = emulator.faults.add("408 operation=read times=1")
 
@@ -101,7 +96,7 @@ async def test_a_read_that_is_refused_once_is_repeated_by_the_sdk(
     assert fault.struck == 1
 
 
-async def test_a_connection_that_is_dropped_before_a_write_leaves_nothing_written(
+async def test_a_connection_dropped_before_a_write_prevents_it(
     emulator: CosmosEmulator, container: ContainerProxy, raw_write: Write
 ) -> None:
     with emulator.faults.during("drop operation=create") as fault, pytest.raises(ClientConnectionError):
@@ -111,7 +106,7 @@ async def test_a_connection_that_is_dropped_before_a_write_leaves_nothing_writte
     assert await ids(container) == []
 
 
-async def test_a_connection_that_is_dropped_before_a_write_is_made_up_for_by_the_sdk(
+async def test_the_sdk_retries_a_write_whose_connection_was_dropped(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     fault = emulator.faults.add("drop operation=create times=1")
@@ -122,39 +117,39 @@ async def test_a_connection_that_is_dropped_before_a_write_is_made_up_for_by_the
     assert await ids(container) == ["a"]
 
 
-async def test_a_request_hangs_until_its_client_goes_and_writes_nothing(
+async def test_a_request_hanging_before_its_write_writes_nothing_if_the_client_disconnects(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     fault = emulator.faults.add("hang operation=create")
     writing = asyncio.create_task(container.create_item(ITEM))
-    await until(lambda: fault.hanging == 1)
+    await eventually(lambda: fault.hanging == 1)
 
     writing.cancel()
-    await until(lambda: fault.hanging == 0)
+    await eventually(lambda: fault.hanging == 0)
 
     assert await ids(container) == []
 
 
-async def test_a_request_that_hangs_after_its_write_has_written(
+async def test_a_request_hanging_after_its_write_has_written(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     fault = emulator.faults.add("hang operation=create when=after")
     writing = asyncio.create_task(container.create_item(ITEM))
-    await until(lambda: fault.hanging == 1)
+    await eventually(lambda: fault.hanging == 1)
 
     assert await ids(container) == ["a"]
     writing.cancel()
-    await until(lambda: fault.hanging == 0)
+    await eventually(lambda: fault.hanging == 0)
 
 
-async def test_a_hanging_request_loses_its_connection_when_its_time_is_over_or_the_fault_is_removed(
+async def test_a_hanging_request_is_dropped_after_its_time_or_when_its_fault_is_removed(
     emulator: CosmosEmulator, raw_write: Write
 ) -> None:
     with emulator.faults.during("hang operation=create hang-ms=30"), pytest.raises(ClientConnectionError):
         await raw_write()
     fault = emulator.faults.add("hang operation=create")
     writing = asyncio.create_task(raw_write())
-    await until(lambda: fault.struck == 1)
+    await eventually(lambda: fault.struck == 1)
 
     emulator.faults.remove(fault)
 
@@ -162,13 +157,13 @@ async def test_a_hanging_request_loses_its_connection_when_its_time_is_over_or_t
         await writing
 
 
-async def test_the_emulator_ends_although_requests_hang(settings: EmulatorSettings) -> None:
+async def test_the_emulator_stops_while_requests_hang(settings: EmulatorSettings) -> None:
     fault = settings.faults.add("hang operation=read-account")
     async with ClientSession() as session:
         async with CosmosEmulator(settings) as emulator:
             settings.check_signatures = False
             asking = asyncio.create_task(session.get(emulator.endpoint).__aenter__())
-            await until(lambda: fault.struck == 1)
+            await eventually(lambda: fault.struck == 1)
             began = time.monotonic()
 
         assert time.monotonic() - began < 3
@@ -176,41 +171,27 @@ async def test_the_emulator_ends_although_requests_hang(settings: EmulatorSettin
             await asking
 
 
-async def act_on_everything(container: ContainerProxy) -> None:
-    item = await container.create_item(ITEM)
-    await container.upsert_item(ITEM)
-    await container.read_item("a", "p")
-    await container.replace_item(item, ITEM)  # over a link of rids
-    await container.patch_item("a", "p", [{"op": "set", "path": "/n", "value": 1}])
-    await ids(container)
-    assert [one async for one in container.query_items("SELECT * FROM c", partition_key="p")]
-    assert [one async for one in container.query_items_change_feed(start_time="Beginning", partition_key="p")]
-    await container.execute_item_batch([("read", ("a",))], "p")
-    await container.scripts.execute_stored_procedure("add", partition_key="p")
-    await container.delete_item("a", "p")
-
-
-async def test_every_operation_on_items_can_be_picked_by_its_name(
+async def test_a_rule_can_match_each_item_operation_by_name(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     await container.scripts.create_stored_procedure(PROCEDURE)
     names = ("batch", "change-feed", "create", "delete", "execute", "feed", "patch", "query", "read", "replace")
     faults = {name: emulator.faults.add(f"500 operation={name} probability=0") for name in (*names, "upsert")}
 
-    await act_on_everything(container)
+    await run_every_item_operation(container)
 
-    # The change feed is read until nothing is left.
+    # The SDK reads the change feed until it is empty, so that count varies.
     assert {name for name, fault in faults.items() if fault.matched} == {*names, "upsert"}
     assert {name: fault.matched for name, fault in faults.items() if name != "change-feed"} == dict.fromkeys(
         [name for name in faults if name != "change-feed"], 1
     )
 
 
-def test_every_route_has_a_name_that_rules_know() -> None:
+def test_every_route_has_an_operation_name() -> None:
     assert {operation_name(operation) for operation in ROUTES.values()} <= OPERATION_NAMES
 
 
-async def test_a_fault_strikes_its_database_container_script_and_partition_key_alone(
+async def test_a_rule_matches_only_its_database_container_script_and_partition_key(
     emulator: CosmosEmulator, database: DatabaseProxy, container: ContainerProxy
 ) -> None:
     other = await database.create_container("other", PartitionKey("/pk"))
@@ -223,33 +204,31 @@ async def test_a_fault_strikes_its_database_container_script_and_partition_key_a
     await other.create_item(ITEM)
     await container.create_item({"id": "a", "pk": "q"})
     await container.scripts.execute_stored_procedure("other", partition_key="p")
-    with refused(500):
+    with fails_with(500):
         await container.create_item(ITEM)
-    with refused(500):
+    with fails_with(500):
         await container.scripts.execute_stored_procedure("add", partition_key="p")
 
     assert (by_key.struck, by_script.struck) == (1, 1)
 
 
-async def test_a_fault_of_a_container_strikes_requests_by_rid_too(
-    emulator: CosmosEmulator, container: ContainerProxy
-) -> None:
+async def test_a_container_rule_matches_requests_by_rid(emulator: CosmosEmulator, container: ContainerProxy) -> None:
     item = await container.create_item(ITEM)
 
-    with emulator.faults.during("500 operation=replace database=db container=items"), refused(500):
+    with emulator.faults.during("500 operation=replace database=db container=items"), fails_with(500):
         await container.replace_item(item, ITEM)
 
 
-async def test_a_fault_by_script_strikes_writes_that_name_the_trigger(
+async def test_a_script_rule_matches_writes_that_name_the_trigger(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     with emulator.faults.during("500 script=stamp"):
         await container.create_item(ITEM)
-        with refused(500):
+        with fails_with(500):
             await container.create_item({"id": "b", "pk": "p"}, pre_trigger_include="stamp")
 
 
-async def test_requests_are_skipped_first_and_struck_so_many_times(
+async def test_a_rule_skips_and_then_strikes_a_given_number_of_requests(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     fault = emulator.faults.add("449 operation=create skip=2 times=1")
@@ -280,18 +259,18 @@ async def test_the_same_seed_strikes_the_same_requests(emulator: CosmosEmulator,
     assert 0 < len(rounds[0]) < 20
 
 
-async def test_an_operation_that_fails_by_itself_is_not_struck_afterwards(
+async def test_a_fault_after_an_operation_ignores_failed_operations(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     await container.create_item(ITEM)
 
-    with emulator.faults.during("500 operation=create when=after") as fault, refused(409):
+    with emulator.faults.during("500 operation=create when=after") as fault, fails_with(409):
         await container.create_item(ITEM)
 
     assert fault.struck == 0
 
 
-async def test_faults_are_added_counted_and_removed_over_http(
+async def test_rules_can_be_added_counted_and_removed_over_http(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     url = f"{emulator.endpoint}_emulator/faults"
@@ -299,17 +278,17 @@ async def test_faults_are_added_counted_and_removed_over_http(
         await session.put(url, json=[{"fault": "drop", "script": "none"}])
         added = await session.post(url, json={"fault": 500, "operation": ["create"], "partition-key": ["p"]})
         number = (await added.json())["id"]
-        with refused(500):
+        with fails_with(500):
             await container.create_item(ITEM)
         listed = await (await session.get(url)).json()
-        one = await (await session.delete(f"{url}/{number}")).json()
+        removed = await (await session.delete(f"{url}/{number}")).json()
         await container.create_item(ITEM)
         left = await (await session.delete(url)).json()
 
     rule = {"id": number, "fault": 500, "operation": ["create"], "partition-key": '["p"]'}
     counted = {**rule, "matched": 1, "struck": 1, "hanging": 0}
     assert added.status == 201
-    assert (listed["faults"][1], one) == (counted, counted)
+    assert (listed["faults"][1], removed) == (counted, counted)
     assert left == {"faults": []}
 
 
@@ -325,38 +304,38 @@ async def test_faults_are_added_counted_and_removed_over_http(
         ("DELETE", "/faults", {}, {"Origin": "http://elsewhere.test"}, 403),
     ],
 )
-async def test_a_bad_request_for_faults_changes_nothing(
+async def test_an_invalid_rule_request_changes_nothing(
     emulator: CosmosEmulator, method: str, path: str, body: Any, headers: dict[str, str], status: int
 ) -> None:
-    kept = emulator.faults.add("500 operation=create")
+    existing = emulator.faults.add("500 operation=create")
 
     async with (
         ClientSession() as session,
-        session.request(method, f"{emulator.endpoint}_emulator{path}", json=body, headers=headers) as answer,
+        session.request(method, f"{emulator.endpoint}_emulator{path}", json=body, headers=headers) as response,
     ):
-        assert answer.status == status
+        assert response.status == status
 
-    assert list(emulator.faults) == [kept]
+    assert list(emulator.faults) == [existing]
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "a fault is one of 408, 410"),
+        ("", "a fault must be one of 408, 410"),
         ("404", "not '404'"),
-        ("500 create", "'create' is none"),
+        ("500 create", "'create' is not one"),
         ("500 times=1 times=2", "each name once"),
-        ("500 operation=creat", "operation must be among batch, change-feed"),
-        ("500 color=red", "a fault has no 'color'"),
-        ("500 times=-1", "times must be a whole number"),
-        ("500 probability=2", "probability must be from 0 to 1"),
-        ("500 probability=often", "probability must be from 0 to 1"),
+        ("500 operation=creat", "operation must be one of batch, change-feed"),
+        ("500 color=red", "'color' is not a property of a fault"),
+        ("500 times=-1", "times must be a non-negative integer"),
+        ("500 probability=2", "probability must be between 0 and 1"),
+        ("500 probability=often", "probability must be between 0 and 1"),
         ("500 when=later", "before or after"),
-        ("500 partition-key=[", "no JSON array"),
+        ("500 partition-key=[", "partition-key must be one value or a JSON array"),
         ("{", "not a JSON text"),
     ],
 )
-def test_a_text_that_is_no_rule_says_why(text: str, reason: str) -> None:
+def test_an_invalid_rule_is_rejected_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason.replace("(", r"\(")):
         parse_rule(text)
 
@@ -369,11 +348,11 @@ def test_a_text_that_is_no_rule_says_why(text: str, reason: str) -> None:
         FaultRule("hang", hang_ms=10, probability=0.25, seed=3),
     ],
 )
-def test_a_rule_is_read_back_from_its_json(rule: FaultRule) -> None:
+def test_a_rule_survives_a_json_round_trip(rule: FaultRule) -> None:
     assert parse_rule(rule.as_json()) == rule
 
 
-def test_the_command_line_has_faults_latency_and_the_other_switches() -> None:
+def test_the_command_line_sets_faults_latency_and_switches() -> None:
     settings = parse_arguments(
         [
             "--fault",
@@ -393,14 +372,14 @@ def test_the_command_line_has_faults_latency_and_the_other_switches() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--fault", "404"], ["--latency", "10"], ["--latency", "5ms±10ms"]])
-def test_a_bad_switch_ends_with_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_option_prints_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse_arguments(arguments)
 
     assert "usage:" in capsys.readouterr().err
 
 
-async def test_latency_holds_back_every_answer_but_not_one_behind_the_other(
+async def test_latency_delays_concurrent_requests_in_parallel(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     await container.create_item(ITEM)
@@ -409,8 +388,8 @@ async def test_latency_holds_back_every_answer_but_not_one_behind_the_other(
 
     await asyncio.gather(*(container.read_item("a", "p") for _ in range(20)))
 
-    assert 0.05 <= time.monotonic() - began < 2  # one after the other they would take 2 s on average
+    assert 0.05 <= time.monotonic() - began < 2  # sequential delays would average 2 s in total
 
 
-def test_faults_begin_with_the_rules_that_they_are_given() -> None:
+def test_faults_number_their_initial_rules() -> None:
     assert [fault.number for fault in Faults("500", FaultRule("drop"))] == [1, 2]

@@ -1,11 +1,11 @@
-"""Effective partition keys against published vectors and the SDK's own hashing."""
+"""Effective partition keys, compared with published vectors and the SDK's hashing."""
 
 from __future__ import annotations
 
 import pytest
 from azure.cosmos import PartitionKey
-from cosmos_emulator.partition_keys import PartitionKeyDefinition
-from cosmos_emulator.ranges import split_evenly
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
+from cosmos_emulator.partitioning.ranges import split_evenly
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,28 +36,28 @@ COMPONENT = st.one_of(
         ("[]", "11622DAA78F835834610ABE56EFF5CB5"),
     ],
 )
-def test_version_2_gives_the_published_vectors(header: str, epk: str) -> None:
+def test_version_2_matches_the_published_vectors(header: str, epk: str) -> None:
     assert V2.of_header(header).epk == epk
 
 
-def test_version_1_gives_the_published_vector() -> None:
+def test_version_1_matches_the_published_vector() -> None:
     assert V1.of_header('["p1"]').epk == "05C1CFEDCF076008713200"
 
 
 @given(COMPONENT)
-def test_version_2_hashes_as_the_sdk_does(value: str | float | bool) -> None:
+def test_version_2_matches_the_sdk(value: str | float | bool) -> None:
     assert V2.of_values([value]).epk == PartitionKey("/a")._get_effective_partition_key_string([value])
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], max_codepoint=0x7F), max_size=90))
-def test_version_1_hashes_as_the_sdk_does(value: str) -> None:
+def test_version_1_matches_the_sdk(value: str) -> None:
     expected = PartitionKey("/a", version=1)._get_effective_partition_key_string([value])
 
     assert V1.of_values([value]).epk == str(expected).upper()
 
 
 @given(COMPONENT, COMPONENT)
-def test_a_hierarchical_key_begins_with_the_hash_of_its_prefix(first: str | float, second: str | float) -> None:
+def test_a_hierarchical_key_starts_with_the_hash_of_its_prefix(first: str | float, second: str | float) -> None:
     whole = MULTI.of_values([first, second])
 
     expected = PartitionKey(["/a", "/b"], kind="MultiHash")._get_effective_partition_key_string([first, second])
@@ -67,21 +67,21 @@ def test_a_hierarchical_key_begins_with_the_hash_of_its_prefix(first: str | floa
 
 @pytest.mark.parametrize("definition", [V1, V2, MULTI])
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
-def test_ranges_lie_side_by_side_from_nothing_to_ff(definition: PartitionKeyDefinition, count: int) -> None:
+def test_ranges_cover_all_hashes_without_gaps(definition: PartitionKeyDefinition, count: int) -> None:
     ranges = split_evenly(definition, count)
 
     assert [ranges[0].start, ranges[-1].end] == ["", "FF"]
-    assert [one.end for one in ranges[:-1]] == [one.start for one in ranges[1:]]
-    assert sorted({one.start for one in ranges}) == [one.start for one in ranges]
+    assert [left.end for left in ranges[:-1]] == [right.start for right in ranges[1:]]
+    assert sorted({each.start for each in ranges}) == [each.start for each in ranges]
 
 
-def test_two_ranges_meet_where_the_service_cuts() -> None:
+def test_two_ranges_split_where_the_service_splits() -> None:
     assert split_evenly(V2, 2)[0].end == "1" + "F" * 31
 
 
 @pytest.mark.parametrize("definition", [V1, V2])
-def test_keys_spread_over_the_ranges(definition: PartitionKeyDefinition) -> None:
+def test_keys_spread_evenly_over_ranges(definition: PartitionKeyDefinition) -> None:
     ranges = split_evenly(definition, 4)
     epks = [definition.of_values([f"key {index}"]).epk for index in range(400)]
 
-    assert all(60 < sum(epk in one for epk in epks) < 140 for one in ranges)
+    assert all(60 < sum(epk in each for epk in epks) < 140 for each in ranges)

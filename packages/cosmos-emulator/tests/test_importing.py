@@ -1,4 +1,4 @@
-"""`python -m cosmos_emulator import`: many items at once, as if each had been created."""
+"""`cosmos-emulator import` creates many items at once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
-from tests.refusals import refused
+from tests.emulator_client import emulator_client
+from tests.errors import fails_with
 
 DEFINITION = {
     "partitionKey": {"paths": ["/pk"]},
@@ -40,7 +41,7 @@ def _container(client: CosmosClient) -> ContainerProxy:
     return client.get_database_client("db").get_container_client("items")
 
 
-async def test_imported_items_are_like_created_ones(tmp_path: Path) -> None:
+async def test_imported_items_behave_like_created_items(tmp_path: Path) -> None:
     items = _items(200)
     expiring = {"id": "expiring", "pk": "p", "n": -1, "name": "expiring", "ttl": 1}
 
@@ -49,7 +50,7 @@ async def test_imported_items_are_like_created_ones(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path / "data")
     now = settings.clock()
     settings.clock = lambda: now + 60
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         container = _container(client)
         read = await container.read_item("3", "p3")
         assert {name: read[name] for name in items[3]} == items[3]
@@ -58,9 +59,9 @@ async def test_imported_items_are_like_created_ones(tmp_path: Path) -> None:
         changes = [item async for item in container.query_items_change_feed(start_time="Beginning")]
         assert sorted(item["n"] for item in changes) == list(range(200))
         assert len({item["_etag"] for item in changes}) == len({item["_rid"] for item in changes}) == 200
-        with refused(404):
+        with fails_with(404):
             await container.read_item("expiring", "p")
-        with refused(409):
+        with fails_with(409):
             await container.create_item({"id": "new", "pk": "p3", "name": "name 3"})
         await container.create_item({"id": "new", "pk": "p3", "name": "new"})
 
@@ -72,19 +73,19 @@ def test_a_second_import_adds_to_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "reason"),
+    ("invalid", "reason"),
     [
-        ({"id": "0", "pk": "p0"}, "has an id that another one has"),
+        ({"id": "0", "pk": "p0"}, "has the id of another item"),
         ({"id": "other", "pk": "p0", "name": "name 0"}, "Unique index constraint violation"),
         ({"pk": "p0"}, "id"),
         ({"id": "other", "pk": []}, "Line 11: A partition key value must be"),
     ],
 )
-def test_a_wrong_line_is_named_and_nothing_beside_it_stays(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any], reason: str
+def test_an_invalid_line_stops_the_import_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], invalid: dict[str, Any], reason: str
 ) -> None:
     items = [{**item, "pk": "p0"} for item in _items(10)]
 
-    assert _import(tmp_path, [*items, wrong]) == 1
+    assert _import(tmp_path, [*items, invalid]) == 1
 
     assert reason in capsys.readouterr().err

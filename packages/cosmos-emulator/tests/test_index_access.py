@@ -1,4 +1,4 @@
-"""An index never changes an answer: whatever the policy, the items and the query, pages are those of a scan."""
+"""Indexes never change results: for any policy, items, and query, pages equal a full scan."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cosmos_emulator import index_access, json_text, ordered_pages
+from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
 from cosmos_emulator.documents.logical_partition import ItemReference, LogicalPartition
 from cosmos_emulator.documents.replace import replace
-from cosmos_emulator.paging import PageLimits, complete_at_once
-from cosmos_emulator.query_pages import PagedQuery
-from cosmos_emulator.query_text import QueryText, parse_query
-from cosmos_emulator.slices import Slice, slices_of_key
+from cosmos_emulator.reads import index_selection, order_by
+from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.paging import PageLimits, complete_at_once
+from cosmos_emulator.reads.query_text import QueryText, parse_query
+from cosmos_emulator.reads.slices import Slice, slices_of_key
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart
-from cosmos_emulator.store.items import SCAN_START, Scope
+from cosmos_emulator.store.items import SCAN_START, ItemScope
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -109,14 +110,14 @@ def _condition(path: str, operator: str, operands: list[str]) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small_pieces() -> Iterator[None]:
-    """Lets a dozen items be read as thousands are: in pieces, and sometimes in the order of an index."""
+def _small_chunks() -> Iterator[None]:
+    """Lower the limits so that a few items exercise chunked and ordered reads."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_access, "_FEW", 3)
-        patch.setattr(index_access, "_PROBES", (3, 6))
-        patch.setattr(index_access, "_FIRST_CHUNK", 2)
-        patch.setattr(index_access, "_CHUNK", 3)
-        patch.setattr(ordered_pages, "_PIECE", 2)
+        patch.setattr(index_selection, "_FEW", 3)
+        patch.setattr(index_selection, "_PROBES", (3, 6))
+        patch.setattr(index_selection, "_FIRST_CHUNK", 2)
+        patch.setattr(index_selection, "_CHUNK", 3)
+        patch.setattr(order_by, "_PIECE", 2)
         yield
 
 
@@ -135,7 +136,7 @@ def runner() -> Iterator[asyncio.Runner]:
     texts=st.lists(queries(), min_size=1, max_size=6),
     page_size=st.sampled_from([1, 2, 5, 100]),
 )
-def test_pages_are_those_of_a_scan(
+def test_paged_results_equal_a_full_scan(
     tmp_path_factory: pytest.TempPathFactory,
     runner: asyncio.Runner,
     policy: dict[str, Any],
@@ -180,14 +181,14 @@ async def _write(container: Container, stored: list[dict[str, Any]], first: int)
 async def _change(
     container: Container, changed: list[tuple[int, dict[str, Any] | None]], stored: list[dict[str, Any]]
 ) -> None:
-    gone: set[int] = set()
+    deleted: set[int] = set()
     for number, document in changed:
-        if number >= len(stored) or number in gone:
+        if number >= len(stored) or number in deleted:
             continue
         async with container.partitions[0].transaction() as items:
             partition, reference = _logical(container, items, stored[number]["pk"]), ItemReference(str(number))
             if document is None:
-                gone.add(number)
+                deleted.add(number)
                 delete(partition, reference)
             else:
                 replace(partition, reference, {**document, "pk": stored[number]["pk"], "id": str(number)})
@@ -203,7 +204,7 @@ def _logical(container: Container, items: Any, key: str) -> LogicalPartition:
 def _scopes(container: Container) -> list[list[Slice]]:
     partition = container.partitions[0]
     keys = [container.definition.partition_key.of_values([key]) for key in KEYS]
-    return [[Slice(partition, Scope(), partition.committed)], *(slices_of_key(container, key) for key in keys)]
+    return [[Slice(partition, ItemScope(), partition.committed)], *(slices_of_key(container, key) for key in keys)]
 
 
 def _paged(container: Container, text: QueryText, slices: list[Slice], page_size: int) -> list[str]:
@@ -219,6 +220,6 @@ def _paged(container: Container, text: QueryText, slices: list[Slice], page_size
 
 
 def _scanned(text: QueryText, slices: list[Slice]) -> list[str]:
-    (one,) = slices
-    found = [item.document() for item in one.items.scan(one.scope, SCAN_START, 1000)]
+    (whole,) = slices
+    found = [item.document() for item in whole.items.scan(whole.scope, SCAN_START, 1000)]
     return [json_text.dump(row).decode() for row in text.compile().run(found)]

@@ -1,4 +1,4 @@
-"""What the indexes of a policy spare a query, and how they come and go."""
+"""How many items queries read with indexes, and how indexes are built and dropped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
+from tests.emulator_client import emulator_client
 
 COUNT = 3000
 NAMED = {
@@ -22,22 +23,22 @@ NAMED = {
     "excludedPaths": [{"path": "/*"}],
     "compositeIndexes": [[{"path": "/n", "order": "descending"}, {"path": "/id", "order": "descending"}]],
 }
-NOTHING = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
-EVERYTHING = {"includedPaths": [{"path": "/*"}], "excludedPaths": []}
+NO_PATHS = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
+ALL_PATHS = {"includedPaths": [{"path": "/*"}], "excludedPaths": []}
 NEWEST = "SELECT * FROM c WHERE c.kind = 'rare' ORDER BY c.n DESC, c.id DESC OFFSET 0 LIMIT 3"
 FEW = "SELECT * FROM c WHERE c.n < 3"
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One logical partition of many items, the oldest ten of which are rare."""
+    """A JSON Lines file of one logical partition, whose first ten items are of kind `rare`."""
     directory = tmp_path_factory.mktemp("data")
     lines = ({"id": str(n), "pk": "p", "n": n, "kind": "rare" if n < 10 else "usual"} for n in range(COUNT))
     (directory / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
     return directory
 
 
-def _imported(data: Path, directory: Path, policy: dict[str, Any]) -> EmulatorSettings:
+def _import(data: Path, directory: Path, policy: dict[str, Any]) -> EmulatorSettings:
     definition = directory / "definition.json"
     definition.write_text(json.dumps({"partitionKey": {"paths": ["/pk"]}, "indexingPolicy": policy}))
     names = ["--database", "db", "--container", "items", "--definition", str(definition), "--partitions", "1"]
@@ -45,8 +46,8 @@ def _imported(data: Path, directory: Path, policy: dict[str, Any]) -> EmulatorSe
     return EmulatorSettings(data_dir=directory / "data")
 
 
-async def _looked_at(container: ContainerProxy, query: str) -> tuple[list[int], int]:
-    """What `n` the rows have, and how many items were looked at for them."""
+async def _rows_and_reads(container: ContainerProxy, query: str) -> tuple[list[int], int]:
+    """Return `n` of each row, and the number of items that the query read."""
     found = [item["n"] async for item in container.query_items(query, partition_key="p", populate_query_metrics=True)]
     metrics: Any = container.client_connection.last_response_headers["x-ms-documentdb-query-metrics"]
     (count,) = re.findall(r"retrievedDocumentCount=(\d+)", metrics)
@@ -65,51 +66,51 @@ async def _looked_at(container: ContainerProxy, query: str) -> tuple[list[int], 
         ("SELECT * FROM c WHERE (c.n = 2 AND c.id = '2') OR (c.n = 7 AND c.id = '7')", [2, 7]),
     ],
 )
-async def test_a_query_looks_at_little_more_than_it_returns(
+async def test_an_indexed_query_reads_few_more_items_than_it_returns(
     data: Path, tmp_path: Path, query: str, found: list[int]
 ) -> None:
-    settings = await asyncio.to_thread(_imported, data, tmp_path, NAMED)
+    settings = await asyncio.to_thread(_import, data, tmp_path, NAMED)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
-        rows, count = await _looked_at(_container(client), query)
+    async with emulator_client(settings) as client:
+        rows, count = await _rows_and_reads(_container(client), query)
         assert rows == found
         assert count <= len(found) + 3
 
 
-async def test_a_new_policy_builds_and_drops_indexes_while_queries_go_on(data: Path, tmp_path: Path) -> None:
-    settings = await asyncio.to_thread(_imported, data, tmp_path, NOTHING)
+async def test_a_new_policy_builds_and_drops_indexes_in_the_background(data: Path, tmp_path: Path) -> None:
+    settings = await asyncio.to_thread(_import, data, tmp_path, NO_PATHS)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         container = _container(client)
-        assert await _looked_at(container, NEWEST) == ([9, 8, 7], COUNT)
+        assert await _rows_and_reads(container, NEWEST) == ([9, 8, 7], COUNT)
 
         await _replace_policy(client, NAMED)
-        await _looks_at_few(container, NEWEST, [9, 8, 7])
+        await _eventually_reads_few(container, NEWEST, [9, 8, 7])
         await container.delete_item("9", "p")
         await container.upsert_item({"id": "2999", "pk": "p", "n": 2999, "kind": "rare"})
-        assert await _looked_at(container, NEWEST) == ([2999, 8, 7], 3)
+        assert await _rows_and_reads(container, NEWEST) == ([2999, 8, 7], 3)
 
-        await _replace_policy(client, NOTHING)
-        assert await _looked_at(container, NEWEST) == ([2999, 8, 7], COUNT - 1)
+        await _replace_policy(client, NO_PATHS)
+        assert await _rows_and_reads(container, NEWEST) == ([2999, 8, 7], COUNT - 1)
 
 
-async def test_what_a_wildcard_includes_is_indexed_once_a_query_was_slow_without(data: Path, tmp_path: Path) -> None:
-    settings = await asyncio.to_thread(_imported, data, tmp_path, EVERYTHING)
+async def test_a_wildcard_path_is_indexed_after_a_slow_query(data: Path, tmp_path: Path) -> None:
+    settings = await asyncio.to_thread(_import, data, tmp_path, ALL_PATHS)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+    async with emulator_client(settings) as client:
         container = _container(client)
-        assert await _looked_at(container, FEW) == ([0, 1, 2], COUNT)
-        await _looks_at_few(container, FEW, [0, 1, 2])
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
-        assert await _looked_at(_container(client), FEW) == ([0, 1, 2], 3)
+        assert await _rows_and_reads(container, FEW) == ([0, 1, 2], COUNT)
+        await _eventually_reads_few(container, FEW, [0, 1, 2])
+    async with emulator_client(settings) as client:
+        assert await _rows_and_reads(_container(client), FEW) == ([0, 1, 2], 3)
 
 
-async def test_a_data_directory_from_before_there_were_indexes_gets_them(data: Path, tmp_path: Path) -> None:
-    settings = await asyncio.to_thread(_imported, data, tmp_path, NAMED)
+async def test_a_data_directory_without_indexes_gets_them(data: Path, tmp_path: Path) -> None:
+    settings = await asyncio.to_thread(_import, data, tmp_path, NAMED)
     await asyncio.to_thread(_forget_indexes, tmp_path)
 
-    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
-        await _looks_at_few(_container(client), NEWEST, [9, 8, 7])
+    async with emulator_client(settings) as client:
+        await _eventually_reads_few(_container(client), NEWEST, [9, 8, 7])
 
 
 def _forget_indexes(directory: Path) -> None:
@@ -124,12 +125,12 @@ def _container(client: CosmosClient) -> ContainerProxy:
     return client.get_database_client("db").get_container_client("items")
 
 
-async def _looks_at_few(container: ContainerProxy, query: str, found: list[int]) -> None:
-    """Returns once the query is served by an index; before and after it finds the same."""
+async def _eventually_reads_few(container: ContainerProxy, query: str, found: list[int]) -> None:
+    """Wait until an index serves the query. Its rows must not change."""
     async with asyncio.timeout(20):
         count = COUNT
         while count > len(found) + 3:
-            rows, count = await _looked_at(container, query)
+            rows, count = await _rows_and_reads(container, query)
             assert rows == found
 
 

@@ -1,6 +1,6 @@
-"""Indexing policies: what is refused, what is filled in, which paths are indexed, which orders are served.
+"""Indexing policies: validation, defaults, indexed paths, and supported orders.
 
-Rules: learn.microsoft.com/azure/cosmos-db/index-policy.
+Source: learn.microsoft.com/azure/cosmos-db/index-policy.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def refusal(document: Document) -> str:
         {"includedPaths": [], "excludedPaths": []},
     ],
 )
-def test_whatever_a_policy_leaves_out_is_filled_in(document: Document | None) -> None:
+def test_a_policy_is_completed_with_defaults(document: Document | None) -> None:
     assert IndexingPolicy.parse(document, ["/pk"]).document == {
         "indexingMode": "consistent",
         "automatic": True,
@@ -55,7 +55,7 @@ def test_whatever_a_policy_leaves_out_is_filled_in(document: Document | None) ->
     }
 
 
-def test_the_etag_is_excluded_beside_the_clients_own_paths() -> None:
+def test_the_etag_is_excluded_by_default() -> None:
     completed = policy(["/a/?"], ["/*"]).document
 
     assert completed["includedPaths"] == [{"path": "/a/?"}]
@@ -63,14 +63,14 @@ def test_the_etag_is_excluded_beside_the_clients_own_paths() -> None:
 
 
 @pytest.mark.parametrize(("included", "excluded"), [(["/*", "/_etag/?"], []), (["/*"], ['/"_etag"/?'])])
-def test_a_policy_that_names_the_etag_has_the_last_word(included: list[str], excluded: list[str]) -> None:
+def test_an_explicit_etag_path_is_kept(included: list[str], excluded: list[str]) -> None:
     chosen = policy(included, excluded)
 
     assert chosen.document["excludedPaths"] == paths(excluded)
     assert chosen.indexes(("_etag",)) is (not excluded)
 
 
-def test_composite_and_spatial_indexes_are_answered_as_they_were_given() -> None:
+def test_composite_and_spatial_indexes_are_returned_unchanged() -> None:
     given: Document = {
         "spatialIndexes": [{"path": "/where/*", "types": ["Point"]}],
         "compositeIndexes": [[{"path": "/a", "order": "ascending"}, {"path": "/b", "order": "descending"}]],
@@ -87,7 +87,7 @@ def test_a_completed_document_parses_to_itself() -> None:
     assert IndexingPolicy.parse(completed, ["/pk"]).document == completed
 
 
-def test_parsing_leaves_the_clients_document_alone() -> None:
+def test_parsing_does_not_modify_the_document() -> None:
     given: Document = {"includedPaths": [{"path": "/", "indexes": []}]}
 
     IndexingPolicy.parse(given, ["/pk"])
@@ -95,7 +95,7 @@ def test_parsing_leaves_the_clients_document_alone() -> None:
     assert given == {"includedPaths": [{"path": "/", "indexes": []}]}
 
 
-def test_mode_none_is_answered_without_paths() -> None:
+def test_mode_none_has_no_paths() -> None:
     assert IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).document == {
         "indexingMode": "none",
         "automatic": False,
@@ -104,7 +104,7 @@ def test_mode_none_is_answered_without_paths() -> None:
     }
 
 
-# --- refusals
+# --- validation
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_mode_none_is_answered_without_paths() -> None:
         {"includedPaths": paths(["/a/*"]), "excludedPaths": paths(["/b/*"])},
     ],
 )
-def test_a_policy_silent_about_the_root_is_refused(document: Document) -> None:
+def test_a_policy_without_the_root_path_is_rejected(document: Document) -> None:
     assert 'special mandatory indexing path "/" is not provided' in refusal(document)
 
 
@@ -136,13 +136,13 @@ def test_a_policy_silent_about_the_root_is_refused(document: Document) -> None:
         ("/a/?/", 4),
     ],
 )
-def test_a_path_that_cannot_be_read_is_refused_with_its_position(path: str, position: int) -> None:
+def test_a_malformed_path_is_rejected_with_its_position(path: str, position: int) -> None:
     message = refusal({"includedPaths": paths(["/*", path])})
 
     assert f"The indexing path '{path}' could not be accepted, failed near position '{position}'" in message
 
 
-def test_a_path_without_any_label_is_refused() -> None:
+def test_a_path_without_a_label_is_rejected() -> None:
     assert "Please ensure that the path has at least" in refusal({"includedPaths": paths(["/*", "/?"])})
 
 
@@ -150,7 +150,7 @@ def test_a_path_without_any_label_is_refused() -> None:
     ("included", "excluded"),
     [(["/*", "/a/?", "/a/?"], []), (["/*", "/a/?"], ["/a/?"]), (["/*", "/a/?"], ['/"a"/?']), (["/*"], ["/"])],
 )
-def test_a_path_given_twice_is_refused(included: list[str], excluded: list[str]) -> None:
+def test_a_duplicate_path_is_rejected(included: list[str], excluded: list[str]) -> None:
     message = refusal({"includedPaths": paths(included), "excludedPaths": paths(excluded)})
 
     assert "was specified more than once" in message
@@ -168,20 +168,20 @@ def test_a_path_given_twice_is_refused(included: list[str], excluded: list[str])
         {"compositeIndexes": [["/a", "/b"]]},
     ],
 )
-def test_a_policy_of_the_wrong_shape_is_refused(document: Document) -> None:
+def test_a_malformed_policy_is_rejected(document: Document) -> None:
     assert refusal(document).startswith("One of the specified inputs is invalid")
 
 
 @pytest.mark.parametrize("mode", ["lazy", "sometimes", None, 1])
-def test_an_unknown_mode_is_refused_by_name(mode: Any) -> None:
+def test_an_unknown_mode_is_rejected_by_name(mode: Any) -> None:
     assert f"'{mode}'" in refusal({"indexingMode": mode})
 
 
-def test_indexing_by_directive_is_refused_by_name() -> None:
+def test_indexing_by_directive_is_rejected_by_name() -> None:
     assert "automatic" in refusal({"automatic": False})
 
 
-def test_more_paths_than_the_limit_are_refused() -> None:
+def test_more_paths_than_the_limit_are_rejected() -> None:
     names = [f"/p{number}/?" for number in range(1500)]
 
     accepted = policy(["/*", *names[:700]], names[700:1499]).document
@@ -202,7 +202,7 @@ def test_more_paths_than_the_limit_are_refused() -> None:
         ([{"path": "/a"}, {"path": "/b", "order": "up"}], "The composite order 'up' is invalid"),
     ],
 )
-def test_a_composite_index_that_the_service_refuses_is_refused(parts: list[Document], words: str) -> None:
+def test_an_invalid_composite_index_is_rejected(parts: list[Document], words: str) -> None:
     assert words in refusal({"compositeIndexes": [parts]})
 
 
@@ -268,7 +268,7 @@ def test_id_and_timestamp_are_always_indexed_except_in_mode_none(path: Path) -> 
     assert not IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).indexes(path)
 
 
-def test_a_partition_key_is_indexed_only_when_the_policy_includes_it() -> None:
+def test_a_partition_key_is_indexed_only_if_the_policy_includes_it() -> None:
     assert not policy(["/a/?"], ["/*"], key="/pk").indexes(("pk",))
 
 
@@ -308,20 +308,20 @@ def test_the_terms_of_an_item_are_its_leaves_and_containers() -> None:
     assert terms.units == 2 * 9 + 3 + 1
 
 
-def test_only_containers_on_the_way_to_an_indexed_leaf_count() -> None:
+def test_only_containers_of_indexed_leaves_count() -> None:
     terms = policy(["/owner/name/?"], ["/*"]).terms(ITEM)
 
     assert set(terms.leaves) == {("id",), ("owner", "name")}
     assert terms.containers == 1
 
 
-def test_a_container_partitioned_by_id_has_no_unit_for_its_key() -> None:
+def test_a_partition_key_of_id_adds_no_unit() -> None:
     assert IndexingPolicy.parse(None, ["/id"]).terms({"id": "1"}).units == 2
     assert IndexingPolicy.parse(None, ["/pk"]).terms({"id": "1"}).units == 3
     assert IndexingPolicy.parse(None, ["/id", "/pk"]).terms({"id": "1"}).units == 3
 
 
-def test_mode_none_has_no_terms_at_all() -> None:
+def test_mode_none_has_no_terms() -> None:
     terms = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).terms(ITEM)
 
     assert (terms.units, terms.timestamp) == (0, None)
@@ -360,7 +360,7 @@ def test_a_replace_changes_the_terms_that_differ(old: Document, new: Document, u
 
 
 def ordered(*parts: str) -> list[tuple[Path, bool]]:
-    """`a -b` is ascending by `a`, then descending by `b`."""
+    """Parse an ORDER BY; `-a` is descending by `a`."""
     return [((part.lstrip("-"),), part.startswith("-")) for part in parts]
 
 
@@ -387,7 +387,7 @@ def with_composite(*parts: str) -> IndexingPolicy:
         (("name", "age"), ("age",), True),
     ],
 )
-def test_several_orders_need_a_composite_index_of_just_that_sequence(
+def test_several_orders_need_a_composite_index_with_the_same_sequence(
     index: tuple[str, ...], order_by: tuple[str, ...], served: bool
 ) -> None:
     assert with_composite(*index).serves_order_by(ordered(*order_by)) is served
@@ -405,7 +405,7 @@ def test_several_orders_need_a_composite_index_of_just_that_sequence(
         (("type", "time"), ("type", "time"), ("type",), True),
     ],
 )
-def test_properties_held_constant_by_the_filter_may_precede_in_the_index(
+def test_properties_fixed_by_the_filter_can_precede_the_order_in_the_index(
     index: tuple[str, ...], order_by: tuple[str, ...], constant: tuple[str, ...], served: bool
 ) -> None:
     chosen = with_composite(*index)
@@ -413,7 +413,7 @@ def test_properties_held_constant_by_the_filter_may_precede_in_the_index(
     assert chosen.serves_order_by(ordered(*order_by), [(name,) for name in constant]) is served
 
 
-def test_one_order_needs_an_index_on_its_path() -> None:
+def test_a_single_order_needs_an_index_on_its_path() -> None:
     chosen = policy(["/a/?"], ["/*"])
 
     assert chosen.serves_order_by(ordered("a"))
@@ -422,7 +422,7 @@ def test_one_order_needs_an_index_on_its_path() -> None:
     assert not chosen.serves_order_by(ordered("b"))
 
 
-def test_no_order_is_always_served() -> None:
+def test_a_query_without_an_order_needs_no_index() -> None:
     assert IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).serves_order_by([])
 
 
@@ -432,7 +432,7 @@ def test_mode_none_serves_no_order() -> None:
     assert not IndexingPolicy.parse(unindexed, ["/pk"]).serves_order_by(ordered("a", "b"))
 
 
-def test_a_composite_path_may_be_nested_and_end_in_its_implied_wildcard() -> None:
+def test_a_composite_path_can_be_nested_and_end_in_a_wildcard() -> None:
     chosen = policy(["/*"], [], compositeIndexes=[[{"path": "/a/b/?"}, {"path": '/"c-d"'}]])
 
     assert chosen.composite_indexes == (((("a", "b"), False), (("c-d",), False)),)

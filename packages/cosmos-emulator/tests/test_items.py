@@ -1,4 +1,4 @@
-"""Creating, reading, replacing and deleting items."""
+"""Create, read, replace, and delete items."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
 from tests.clock import Clock
-from tests.raw_client import RawClient
-from tests.refusals import refused
-
-DOCS = "dbs/db/colls/items"
+from tests.errors import fails_with
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 
 
 async def test_an_id_is_unique_in_its_logical_partition_only(container: ContainerProxy) -> None:
     await container.create_item({"id": "a", "pk": "one"})
 
-    with refused(409):
+    with fails_with(409):
         await container.create_item({"id": "a", "pk": "one"})
     await container.create_item({"id": "a", "pk": "two"})
 
     assert (await container.read_item("a", "two"))["pk"] == "two"
 
 
-async def test_system_properties_are_the_servers(container: ContainerProxy, clock: Clock) -> None:
+async def test_the_server_sets_system_properties(container: ContainerProxy, clock: Clock) -> None:
     sent = {"z": 1, "_etag": "mine", "_ts": 5, "_rid": "x", "id": "a", "pk": "p", "_own": True}
 
     created = await container.create_item(sent)
@@ -42,47 +40,38 @@ async def test_system_properties_are_the_servers(container: ContainerProxy, cloc
 @pytest.mark.parametrize(
     "document", [{"pk": "p"}, {"id": "", "pk": "p"}, {"id": 5, "pk": "p"}, {"id": "a/b", "pk": "p"}]
 )
-async def test_an_id_that_is_missing_or_illegal_is_refused(
+async def test_a_missing_or_invalid_id_is_rejected(
     raw: RawClient, container: ContainerProxy, document: dict[str, Any]
 ) -> None:
-    key = {"x-ms-documentdb-partitionkey": '["p"]'}
+    response = await raw.create_item(document)
 
-    answer = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document, headers=key)
-
-    assert answer.status == 400
+    assert response.status == 400
 
 
-async def test_an_id_may_have_1023_bytes_and_no_more(container: ContainerProxy) -> None:
+async def test_an_id_can_have_at_most_1023_bytes(container: ContainerProxy) -> None:
     await container.create_item({"id": "x" * 1023, "pk": "p"})
 
-    with refused(400):
+    with fails_with(400):
         await container.create_item({"id": "x" * 1024, "pk": "p"})
 
 
-async def test_the_header_must_name_the_documents_key(raw: RawClient, container: ContainerProxy) -> None:
+async def test_the_partition_key_header_must_match_the_item(raw: RawClient, container: ContainerProxy) -> None:
     document = {"id": "a", "pk": "p"}
 
-    other = await raw.send(
-        "POST",
-        f"/{DOCS}/docs",
-        kind="docs",
-        link=DOCS,
-        body=document,
-        headers={"x-ms-documentdb-partitionkey": '["q"]'},
-    )
-    none = await raw.send("POST", f"/{DOCS}/docs", kind="docs", link=DOCS, body=document)
+    other = await raw.create_item(document, headers={"x-ms-documentdb-partitionkey": '["q"]'})
+    none = await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=document)
 
     assert (other.status, other.headers["x-ms-substatus"]) == (400, "1001")
     assert (none.status, "x-ms-substatus" in none.headers) == (400, False)
 
 
-async def test_null_undefined_empty_one_and_text_one_are_five_partitions(container: ContainerProxy) -> None:
+async def test_null_undefined_empty_number_and_string_are_distinct_keys(container: ContainerProxy) -> None:
     keys = {"null": None, "empty": "", "number": 1, "text": "1"}
     for name, value in keys.items():
         await container.create_item({"id": "a", "pk": value, "name": name})
     await container.create_item({"id": "a", "name": "undefined"})
 
-    with refused(409):
+    with fails_with(409):
         await container.create_item({"id": "a", "pk": {"an": "object"}})
     assert (await container.read_item("a", NullPartitionKeyValue))["name"] == "null"
     assert (await container.read_item("a", NonePartitionKeyValue))["name"] == "undefined"
@@ -90,21 +79,21 @@ async def test_null_undefined_empty_one_and_text_one_are_five_partitions(contain
         assert (await container.read_item("a", keys[name]))["name"] == name  # type: ignore[arg-type]
 
 
-async def test_a_key_path_may_be_nested(database: DatabaseProxy) -> None:
+async def test_a_partition_key_path_can_be_nested(database: DatabaseProxy) -> None:
     container = await database.create_container("nested", PartitionKey("/address/city"))
     await container.create_item({"id": "a", "address": {"city": "Bonn"}})
 
     assert (await container.read_item("a", "Bonn"))["id"] == "a"
 
 
-async def test_a_hierarchical_key_is_read_whole_and_queried_by_prefix(database: DatabaseProxy) -> None:
+async def test_a_hierarchical_key_supports_point_reads_and_prefix_queries(database: DatabaseProxy) -> None:
     container = await database.create_container("levels", PartitionKey(["/a", "/b"], kind="MultiHash"))
     for number, (first, second) in enumerate([("x", "1"), ("x", "2"), ("y", "1")]):
         await container.create_item({"id": str(number), "a": first, "b": second})
 
     assert (await container.read_item("1", ["x", "2"]))["id"] == "1"
-    below = container.query_items("SELECT VALUE c.id FROM c", partition_key=["x"])
-    assert sorted([one async for one in below]) == ["0", "1"]
+    matches = container.query_items("SELECT VALUE c.id FROM c", partition_key=["x"])
+    assert sorted([item_id async for item_id in matches]) == ["0", "1"]
 
 
 async def test_an_upsert_creates_then_replaces_and_keeps_the_rid(container: ContainerProxy, clock: Clock) -> None:
@@ -118,7 +107,7 @@ async def test_an_upsert_creates_then_replaces_and_keeps_the_rid(container: Cont
     assert (await container.read_item("a", "p"))["n"] == 2
 
 
-async def test_an_item_is_replaced_by_its_id_and_by_its_rid_link(container: ContainerProxy) -> None:
+async def test_an_item_can_be_replaced_by_id_or_rid_link(container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p", "n": 1})
 
     by_link = await container.replace_item(dict(item), {"id": "a", "pk": "p", "n": 2})
@@ -127,67 +116,64 @@ async def test_an_item_is_replaced_by_its_id_and_by_its_rid_link(container: Cont
     assert (by_link["n"], by_id["n"]) == (2, 3)
 
 
-async def test_a_replace_under_a_stale_etag_is_refused(container: ContainerProxy) -> None:
+async def test_writes_under_a_stale_etag_are_rejected(container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p", "n": 1})
     await container.upsert_item({"id": "a", "pk": "p", "n": 2})
 
-    with refused(412):
+    with fails_with(412):
         await container.replace_item(
             "a", {"id": "a", "pk": "p"}, etag=item["_etag"], match_condition=MatchConditions.IfNotModified
         )
-    with refused(412):
+    with fails_with(412):
         await container.upsert_item(
             {"id": "a", "pk": "p"}, etag=item["_etag"], match_condition=MatchConditions.IfNotModified
         )
-    with refused(412):
+    with fails_with(412):
         await container.delete_item("a", "p", etag=item["_etag"], match_condition=MatchConditions.IfNotModified)
     assert (await container.read_item("a", "p"))["n"] == 2
 
 
-async def test_a_replace_may_change_the_id_to_a_free_one_but_not_the_key(
-    raw: RawClient, container: ContainerProxy
-) -> None:
+async def test_a_replace_can_change_the_id_but_not_the_partition_key(raw: RawClient, container: ContainerProxy) -> None:
     await container.create_item({"id": "a", "pk": "p"})
     await container.create_item({"id": "b", "pk": "p"})
 
     await container.replace_item("a", {"id": "c", "pk": "p"})
-    with refused(409):
+    with fails_with(409):
         await container.replace_item("c", {"id": "b", "pk": "p"})
     moved = await raw.send(
         "PUT",
-        f"/{DOCS}/docs/b",
+        f"/{CONTAINER}/docs/b",
         kind="docs",
-        link=f"{DOCS}/docs/b",
+        link=f"{CONTAINER}/docs/b",
         body={"id": "b", "pk": "q"},
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
+        headers=PARTITION_KEY,
     )
 
     assert moved.status == 400
     assert sorted([item["id"] async for item in container.read_all_items()]) == ["b", "c"]
 
 
-async def test_what_is_not_there_is_not_found(container: ContainerProxy) -> None:
+async def test_missing_items_return_404(container: ContainerProxy) -> None:
     await container.create_item({"id": "a", "pk": "p"})
 
-    with refused(404):
+    with fails_with(404):
         await container.read_item("a", "q")
-    with refused(404):
+    with fails_with(404):
         await container.replace_item("b", {"id": "b", "pk": "p"})
     await container.delete_item("a", "p")
-    with refused(404):
+    with fails_with(404):
         await container.delete_item("a", "p")
 
 
-async def test_an_unchanged_item_is_not_sent_again(raw: RawClient, container: ContainerProxy) -> None:
+async def test_a_read_of_an_unchanged_item_returns_304(raw: RawClient, container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p"})
-    headers = {"x-ms-documentdb-partitionkey": '["p"]', "If-None-Match": item["_etag"]}
 
-    answer = await raw.send("GET", f"/{DOCS}/docs/a", kind="docs", link=f"{DOCS}/docs/a", headers=headers)
+    response = await raw.read_item("a", {"If-None-Match": item["_etag"]})
 
-    assert (answer.status, answer.text) == (304, "")
+    assert (response.status, response.text) == (304, "")
 
 
-async def test_a_write_without_response_has_an_empty_body(container: ContainerProxy) -> None:
+async def test_a_write_with_no_response_returns_an_empty_body(container: ContainerProxy) -> None:
     created = await container.create_item({"id": "a", "pk": "p"}, no_response=True)
 
     assert dict(created) == {}
@@ -195,51 +181,35 @@ async def test_a_write_without_response_has_an_empty_body(container: ContainerPr
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body")
-async def test_an_item_over_2_mb_is_refused(container: ContainerProxy) -> None:
+async def test_an_item_over_2_mb_is_rejected(container: ContainerProxy) -> None:
     await container.create_item({"id": "large", "pk": "p", "text": "x" * (2 * 1024 * 1024 - 600)})
 
-    with refused(413):
+    with fails_with(413):
         await container.create_item({"id": "larger", "pk": "p", "text": "x" * (2 * 1024 * 1024)})
 
 
 @pytest.mark.parametrize(("levels", "status"), [(127, 201), (128, 400)])
-async def test_nesting_beyond_128_levels_is_refused(
+async def test_nesting_beyond_128_levels_is_rejected(
     raw: RawClient, container: ContainerProxy, levels: int, status: int
 ) -> None:
     text = '{"id":"a","pk":"p","deep":' + "[" * levels + "]" * levels + "}"
 
-    answer = await raw.send(
-        "POST",
-        f"/{DOCS}/docs",
-        kind="docs",
-        link=DOCS,
-        data=text.encode(),
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    response = await raw.create_item(data=text.encode())
 
-    assert answer.status == status
+    assert response.status == status
 
 
-async def test_numbers_are_doubles_and_integral_ones_have_no_fraction(
-    raw: RawClient, container: ContainerProxy
-) -> None:
+async def test_numbers_are_doubles_and_integers_have_no_fraction(raw: RawClient, container: ContainerProxy) -> None:
     text = '{"id":"a","pk":"p","n":[1.0,-0.0,1.5,1e3,123456789012345678901234567890]}'
 
-    answer = await raw.send(
-        "POST",
-        f"/{DOCS}/docs",
-        kind="docs",
-        link=DOCS,
-        data=text.encode(),
-        headers={"x-ms-documentdb-partitionkey": '["p"]'},
-    )
+    response = await raw.create_item(data=text.encode())
 
-    assert '"n":[1,0,1.5,1000,1.2345678901234568e+29]' in answer.text
-    assert json.loads(answer.text)["n"][4] == 1.2345678901234568e29
+    assert '"n":[1,0,1.5,1000,1.2345678901234568e+29]' in response.text
+    assert json.loads(response.text)["n"][4] == 1.2345678901234568e29
 
 
 @pytest.mark.parametrize("by_query", [False, True])
-async def test_the_read_feed_is_not_shifted_by_inserts(container: ContainerProxy, by_query: bool) -> None:
+async def test_pages_do_not_shift_when_items_are_written(container: ContainerProxy, by_query: bool) -> None:
     for number in range(5):
         await container.create_item({"id": f"old {number}", "pk": "p"})
     feed = (
@@ -258,47 +228,49 @@ async def test_the_read_feed_is_not_shifted_by_inserts(container: ContainerProxy
     assert rest == ["old 2", "old 3", "old 4", "new"]
 
 
-async def test_the_read_feed_visits_every_partition_page_by_page(container: ContainerProxy) -> None:
+async def test_the_read_feed_pages_through_all_partitions(container: ContainerProxy) -> None:
     for number in range(30):
         await container.create_item({"id": str(number), "pk": f"key {number}"})
 
     pages = [[item["id"] async for item in page] async for page in container.read_all_items(max_item_count=7).by_page()]
 
     assert [len(page) for page in pages] == [7, 7, 7, 7, 2]
-    assert sorted(int(one) for page in pages for one in page) == list(range(30))
+    assert sorted(int(item_id) for page in pages for item_id in page) == list(range(30))
 
 
-@pytest.mark.parametrize(("asked", "count"), [(None, 100), ("-1", 150), ("120", 120)])
-async def test_a_page_has_100_items_unless_the_client_says_otherwise(
-    raw: RawClient, container: ContainerProxy, asked: str | None, count: int
+@pytest.mark.parametrize(("requested", "count"), [(None, 100), ("-1", 150), ("120", 120)])
+async def test_the_default_page_size_is_100(
+    raw: RawClient, container: ContainerProxy, requested: str | None, count: int
 ) -> None:
     for start in (0, 100):
         operations = [("create", ({"id": str(number), "pk": "p"},)) for number in range(start, min(start + 100, 150))]
         await container.execute_item_batch(operations, "p")
 
-    headers = {} if asked is None else {"x-ms-max-item-count": asked}
-    answer = await raw.send("GET", f"/{DOCS}/docs", kind="docs", link=DOCS, headers=headers)
+    headers = {} if requested is None else {"x-ms-max-item-count": requested}
+    response = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
 
-    assert answer.json["_count"] == int(answer.headers["x-ms-item-count"]) == count
+    assert response.json["_count"] == int(response.headers["x-ms-item-count"]) == count
 
 
-async def test_a_foreign_continuation_is_refused(raw: RawClient, container: ContainerProxy) -> None:
+async def test_an_invalid_continuation_token_is_rejected(raw: RawClient, container: ContainerProxy) -> None:
     for token in ("nonsense", "e30x", "eyJyYW5nZSI6OX0="):
-        answer = await raw.send("GET", f"/{DOCS}/docs", kind="docs", link=DOCS, headers={"x-ms-continuation": token})
-        assert (answer.status, token) == (400, token)
+        response = await raw.send(
+            "GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers={"x-ms-continuation": token}
+        )
+        assert (response.status, token) == (400, token)
 
 
-async def test_a_logical_partition_is_deleted_as_a_whole(container: ContainerProxy) -> None:
+async def test_a_logical_partition_can_be_deleted(container: ContainerProxy) -> None:
     for number in range(3):
-        await container.create_item({"id": str(number), "pk": "gone"})
+        await container.create_item({"id": str(number), "pk": "deleted"})
     await container.create_item({"id": "a", "pk": "kept"})
 
-    await container.delete_all_items_by_partition_key("gone")
+    await container.delete_all_items_by_partition_key("deleted")
 
     assert [item["pk"] async for item in container.read_all_items()] == ["kept"]
 
 
-async def test_read_items_finds_items_of_several_partitions(container: ContainerProxy) -> None:
+async def test_read_items_reads_from_several_partitions(container: ContainerProxy) -> None:
     for number in range(8):
         await container.create_item({"id": str(number), "pk": f"key {number}"})
 
@@ -307,10 +279,10 @@ async def test_read_items_finds_items_of_several_partitions(container: Container
     assert sorted(item["id"] for item in found) == ["0", "1", "2", "3", "4", "5"]
 
 
-async def test_a_partition_key_value_is_bounded(container: ContainerProxy) -> None:
+async def test_a_partition_key_value_can_have_at_most_2048_bytes(container: ContainerProxy) -> None:
     await container.create_item({"id": "a", "pk": "x" * 2048})
 
-    with refused(400):
+    with fails_with(400):
         await container.create_item({"id": "a", "pk": "x" * 2049})
-    with refused(400, 1001):
+    with fails_with(400, 1001):
         await container.create_item({"id": "a", "pk": ["an", "array"]})

@@ -1,5 +1,7 @@
-"""The service's limits (learn.microsoft.com/azure/cosmos-db/concepts-limits): what is just allowed, and the refusal
-of what is just too much."""
+"""The service's limits: the largest allowed value passes, and the next one fails.
+
+Source: learn.microsoft.com/azure/cosmos-db/concepts-limits.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,8 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
-from tests.raw_client import RawClient
-from tests.refusals import refused
-
-LINK = "dbs/db/colls/items"
-KEY = {"x-ms-documentdb-partitionkey": '["p"]'}
+from tests.errors import fails_with
+from tests.raw_client import CONTAINER, RawClient
 
 
 async def rows(container: ContainerProxy, query: str) -> list[Any]:
@@ -21,17 +20,19 @@ async def rows(container: ContainerProxy, query: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("kind", "most"), [("sprocs", 100), ("udfs", 50), ("triggers", 25)])
-async def test_a_container_has_so_many_scripts(raw: RawClient, container: ContainerProxy, kind: str, most: int) -> None:
+async def test_a_container_has_a_limited_number_of_scripts(
+    raw: RawClient, container: ContainerProxy, kind: str, most: int
+) -> None:
     script = {"body": "function () {}", "triggerType": "Pre", "triggerOperation": "All"}
 
-    answers = [
-        await raw.send("POST", f"/{LINK}/{kind}", kind=kind, link=LINK, body={**script, "id": f"s{number}"})
+    responses = [
+        await raw.send("POST", f"/{CONTAINER}/{kind}", kind=kind, link=CONTAINER, body={**script, "id": f"s{number}"})
         for number in range(most + 1)
     ]
 
-    assert {one.status for one in answers[:-1]} == {201}
-    assert answers[-1].status == 400
-    assert f"may have {most}" in answers[-1].json["message"]
+    assert {response.status for response in responses[:-1]} == {201}
+    assert responses[-1].status == 400
+    assert f"can have at most {most}" in responses[-1].json["message"]
 
 
 def unique_keys(keys: int, paths: int) -> dict[str, Any]:
@@ -60,38 +61,40 @@ def included_paths(paths: int) -> dict[str, Any]:
         pytest.param(unique_keys(1, 16), unique_keys(1, 17), id="paths of a unique key"),
         pytest.param(composite_index(8), composite_index(9), id="paths of a composite index"),
         pytest.param(included_paths(1500), included_paths(1502), id="paths of an indexing policy"),
-        pytest.param({"default_ttl": -1}, {"default_ttl": 0}, id="no time to live"),
-        pytest.param({"default_ttl": 2**31 - 1}, {"default_ttl": 2**31}, id="the longest time to live"),
-        pytest.param({"default_ttl": 1}, {"default_ttl": -2}, id="the shortest time to live"),
-        pytest.param({"offer_throughput": 400}, {"offer_throughput": 399}, id="the smallest throughput"),
+        pytest.param({"default_ttl": -1}, {"default_ttl": 0}, id="TTL off"),
+        pytest.param({"default_ttl": 2**31 - 1}, {"default_ttl": 2**31}, id="longest TTL"),
+        pytest.param({"default_ttl": 1}, {"default_ttl": -2}, id="shortest TTL"),
+        pytest.param({"offer_throughput": 400}, {"offer_throughput": 399}, id="smallest throughput"),
     ],
 )
-async def test_a_definition_keeps_to_the_limits(
+async def test_a_definition_beyond_a_limit_is_rejected(
     database: DatabaseProxy, allowed: dict[str, Any], too_much: dict[str, Any]
 ) -> None:
     await database.create_container("allowed", PartitionKey("/pk"), **allowed)
 
-    with refused(400):
+    with fails_with(400):
         await database.create_container("refused", PartitionKey("/pk"), **too_much)
 
 
 async def test_a_hierarchical_key_has_at_most_three_levels(database: DatabaseProxy) -> None:
     await database.create_container("three", PartitionKey(["/a", "/b", "/c"], kind="MultiHash"))
 
-    with refused(400):
+    with fails_with(400):
         await database.create_container("four", PartitionKey(["/a", "/b", "/c", "/d"], kind="MultiHash"))
 
 
 @pytest.mark.parametrize(("version", "most_bytes"), [(1, 101), (2, 2048)])
-async def test_a_key_value_has_so_many_bytes(database: DatabaseProxy, version: int, most_bytes: int) -> None:
+async def test_a_partition_key_value_is_limited_in_bytes(
+    database: DatabaseProxy, version: int, most_bytes: int
+) -> None:
     container = await database.create_container("keys", PartitionKey("/pk", version=version))
     await container.create_item({"id": "a", "pk": "ü" + "x" * (most_bytes - 2)})
 
-    with refused(400):
+    with fails_with(400):
         await container.create_item({"id": "a", "pk": "ü" + "x" * (most_bytes - 1)})
 
 
-async def test_a_name_has_255_characters_and_none_that_is_forbidden(raw: RawClient, database: DatabaseProxy) -> None:
+async def test_a_name_has_at_most_255_allowed_characters(raw: RawClient, database: DatabaseProxy) -> None:
     async def status(name: str) -> int:
         body = {"id": name, "partitionKey": {"paths": ["/pk"]}}
         return (await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)).status
@@ -101,10 +104,9 @@ async def test_a_name_has_255_characters_and_none_that_is_forbidden(raw: RawClie
         assert (name, await status(name)) == (name, 400)
 
 
-async def test_an_id_is_counted_in_bytes(raw: RawClient, container: ContainerProxy) -> None:
+async def test_an_id_is_limited_in_bytes(raw: RawClient, container: ContainerProxy) -> None:
     async def status(item_id: str) -> int:
-        body = {"id": item_id, "pk": "p"}
-        return (await raw.send("POST", f"/{LINK}/docs", kind="docs", link=LINK, body=body, headers=KEY)).status
+        return (await raw.create_item({"id": item_id, "pk": "p"})).status
 
     assert await status("ü" * 511) == 201
     assert await status("ü" * 512) == 400
@@ -128,25 +130,25 @@ def text_of(length: int) -> str:
     ("query", "most", "code"),
     [(joins, 10, "SC3004"), (udf_calls, 10, "SC3005"), (text_of, 512 * 1024, "maximum limit")],
 )
-async def test_a_query_keeps_to_the_limits(
+async def test_a_query_beyond_a_limit_is_rejected(
     container: ContainerProxy, query: Callable[[int], str], most: int, code: str
 ) -> None:
     await container.scripts.create_user_defined_function({"id": "f", "body": "function f() { return 1; }"})
     await container.create_item({"id": "a", "pk": "p", "list": [1]})
 
     assert len(await rows(container, query(most))) == 1
-    with refused(400, match=code):
+    with fails_with(400, match=code):
         await rows(container, query(most + 1))
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body")
-async def test_an_item_grown_by_a_patch_or_a_script_has_2_mb_too(container: ContainerProxy) -> None:
+async def test_patches_and_scripts_respect_the_item_size_limit(container: ContainerProxy) -> None:
     half = "x" * (1024 * 1024 + 1000)
     await container.create_item({"id": "a", "pk": "p", "first": half})
     body = "function (half) { const c = __; c.createDocument(c.getSelfLink(), {id: 'b', pk: 'p', a: half, b: half}); }"
     await container.scripts.create_stored_procedure({"id": "grow", "body": body})
 
-    with refused(413):
+    with fails_with(413):
         await container.patch_item("a", "p", [{"op": "set", "path": "/second", "value": half}])
-    with refused(400, 413):
+    with fails_with(400, 413):
         await container.scripts.execute_stored_procedure("grow", partition_key="p", parameters=[half])

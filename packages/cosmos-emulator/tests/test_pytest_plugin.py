@@ -1,25 +1,18 @@
-"""The pytest plugin in test runs of their own, as in any project."""
+"""The pytest plugin, in a project that only installs the package."""
 
 from __future__ import annotations
 
-import os
 import re
 import statistics
-import sys
-from pathlib import Path
 
 import pytest
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """An empty project whose tests take the plugin from here, with warnings as errors."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *sys.path]))
-    pytester.makeconftest('pytest_plugins = ["cosmos_emulator.pytest_plugin"]')
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """An empty project that treats warnings as errors."""
     pytester.makeini(
         "[pytest]\nfilterwarnings = error\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
     )
@@ -33,7 +26,7 @@ def passes(project: pytest.Pytester, tests: str, count: int, *options: str) -> p
     return result
 
 
-def test_each_test_has_an_empty_account_and_clients_for_it(project: pytest.Pytester) -> None:
+def test_each_test_gets_an_empty_account_and_clients(project: pytest.Pytester) -> None:
     passes(
         project,
         """
@@ -52,27 +45,43 @@ def test_each_test_has_an_empty_account_and_clients_for_it(project: pytest.Pytes
         @pytest.mark.parametrize("run", range(3))
         async def test_async(cosmos, run):
             async with cosmos.aio_client() as client:
-                assert [one async for one in client.list_databases()] == []
+                assert [database async for database in client.list_databases()] == []
                 container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
                 await container.create_item({"id": "a", "pk": "p"})
 
-        def test_a_connection_string(cosmos):
+        def test_connection_string(cosmos):
             from azure.cosmos import CosmosClient
             with CosmosClient.from_connection_string(cosmos.connection_string) as client:
                 client.create_database("db")
 
-        def test_faults_are_the_tests_own(cosmos):
+        def test_faults_are_isolated(cosmos):
             client = cosmos.client()
             cosmos.faults.add("500 operation=create-database")
-            with pytest.raises(CosmosHttpResponseError) as refused:
+            with pytest.raises(CosmosHttpResponseError) as failure:
                 client.create_database("db")
-            assert refused.value.status_code == 500
+            assert failure.value.status_code == 500
         """,
         8,
     )
 
 
-def test_a_project_says_how_its_accounts_start(project: pytest.Pytester) -> None:
+def test_the_emulator_is_imported_only_if_a_test_uses_it(project: pytest.Pytester) -> None:
+    passes(
+        project,
+        """
+        import sys
+
+        def test_before():
+            assert not {"aiohttp", "cosmos_emulator.emulator"} & set(sys.modules)
+
+        def test_account(cosmos):
+            assert "cosmos_emulator.emulator" in sys.modules
+        """,
+        2,
+    )
+
+
+def test_a_project_overrides_the_settings_of_its_accounts(project: pytest.Pytester) -> None:
     passes(
         project,
         """
@@ -93,7 +102,7 @@ def test_a_project_says_how_its_accounts_start(project: pytest.Pytester) -> None
     )
 
 
-def test_a_request_that_hangs_does_not_outlive_its_test(project: pytest.Pytester) -> None:
+def test_a_hanging_request_ends_with_its_test(project: pytest.Pytester) -> None:
     passes(
         project,
         """
@@ -129,8 +138,7 @@ def test_a_request_that_hangs_does_not_outlive_its_test(project: pytest.Pytester
     )
 
 
-def test_tests_may_run_beside_each_other_and_the_plugin_be_named_on_the_command_line(project: pytest.Pytester) -> None:
-    project.makeconftest("")
+def test_accounts_are_isolated_between_parallel_workers(project: pytest.Pytester) -> None:
     passes(
         project,
         """
@@ -143,14 +151,12 @@ def test_tests_may_run_beside_each_other_and_the_plugin_be_named_on_the_command_
             client.create_database("db")
         """,
         20,
-        "-p",
-        "cosmos_emulator.pytest_plugin",
         "-n",
         "2",
     )
 
 
-def test_nothing_is_left_behind_even_by_clients_that_stay_open(project: pytest.Pytester) -> None:
+def test_accounts_clean_up_even_if_clients_stay_open(project: pytest.Pytester) -> None:
     passes(
         project,
         """
@@ -165,9 +171,9 @@ def test_nothing_is_left_behind_even_by_clients_that_stay_open(project: pytest.P
         from azure.cosmos import CosmosClient, PartitionKey
 
         def directories():
-            # Of this process: those of other test runs come and go.
-            places = [Path("/dev/shm"), Path(tempfile.gettempdir())]
-            return [found for place in places for found in place.glob(f"local-cosmos-{os.getpid()}-*")]
+            # Only this process's: other test runs come and go.
+            parents = [Path("/dev/shm"), Path(tempfile.gettempdir())]
+            return [found for parent in parents for found in parent.glob(f"local-cosmos-{os.getpid()}-*")]
 
         before = directories()
         seen = []
@@ -185,14 +191,14 @@ def test_nothing_is_left_behind_even_by_clients_that_stay_open(project: pytest.P
                 client.__exit__()
                 with pytest.raises(ConnectionRefusedError):
                     socket.create_connection(("127.0.0.1", port))
-            assert not [one for one in threading.enumerate() if one.name.startswith("cosmos-script")]
+            assert not [thread for thread in threading.enumerate() if thread.name.startswith("cosmos-script")]
             assert len(directories()) == len(before) + 1
         """,
         4,
     )
 
 
-def test_an_account_takes_less_than_20_ms(project: pytest.Pytester) -> None:
+def test_an_account_starts_and_stops_in_less_than_20_ms(project: pytest.Pytester) -> None:
     result = passes(
         project,
         """
@@ -209,5 +215,5 @@ def test_an_account_takes_less_than_20_ms(project: pytest.Pytester) -> None:
     for phase in ("setup", "teardown"):
         times_s = [float(text) for text in re.findall(rf"([\d.]+)s {phase} ", result.stdout.str())]
         assert len(times_s) == 50
-        # The middle one: the machine may be busy with something else now and then.
+        # The median tolerates a machine that is briefly busy.
         assert statistics.median(times_s) < 0.01

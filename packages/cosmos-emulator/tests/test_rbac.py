@@ -1,4 +1,4 @@
-"""The rights of an identity: data may be used, nothing may be managed."""
+"""Role-based access: data operations are allowed, management is forbidden."""
 
 from __future__ import annotations
 
@@ -15,19 +15,16 @@ from azure.core.exceptions import ServiceRequestError
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from tests.errors import fails_with
+from tests.item_operations import PROCEDURE, run_every_item_operation
 from tests.raw_client import RawClient
-from tests.refusals import refused
-
-from tests.test_faults import act_on_everything
 
 MANAGEMENT_KEY = base64.b64encode(b"a key that only the deployment has").decode()
-BODY = "function add() { getContext().getResponse().setBody(1); }"
-PROCEDURE = {"id": "add", "body": BODY}
 TRIGGER = {"id": "t", "body": "function t() {}", "triggerType": "Pre", "triggerOperation": "All"}
 
 
 class Identity:
-    """In place of DefaultAzureCredential: its tokens come from nowhere and the emulator does not look into them."""
+    """A stand-in for DefaultAzureCredential. The emulator does not validate its tokens."""
 
     def __init__(self) -> None:
         self.scopes: list[str] = []
@@ -46,7 +43,7 @@ class Identity:
 
 @pytest.fixture
 async def provisioned(container: ContainerProxy, emulator: CosmosEmulator) -> ContainerProxy:
-    """A container and its procedure from before the rights were taken away."""
+    """A container with a stored procedure, created before RBAC is enabled."""
     await container.scripts.create_stored_procedure(PROCEDURE)
     await container.read()
     emulator.settings.rbac = True
@@ -64,7 +61,9 @@ MANAGEMENT: dict[str, Callable[[CosmosClient], Awaitable[object]]] = {
     "replace a procedure": lambda client: _scripts(client).replace_stored_procedure("add", PROCEDURE),
     "delete a procedure": lambda client: _scripts(client).delete_stored_procedure("add"),
     "create a trigger": lambda client: _scripts(client).create_trigger(TRIGGER),
-    "create a function": lambda client: _scripts(client).create_user_defined_function({"id": "f", "body": BODY}),
+    "create a function": lambda client: _scripts(client).create_user_defined_function(
+        {"id": "f", "body": "function f() {}"}
+    ),
     "read throughput": lambda client: _container(client).get_throughput(),
     "replace throughput": lambda client: _container(client).replace_throughput(500),
 }
@@ -84,32 +83,36 @@ def _scripts(client: CosmosClient) -> Any:
 
 
 @pytest.mark.parametrize("operation", MANAGEMENT)
-async def test_management_is_refused(provisioned: ContainerProxy, client: CosmosClient, operation: str) -> None:
-    with refused(403, 5300, match="cannot be authorized by AAD token in data plane"):
+async def test_management_operations_are_forbidden(
+    provisioned: ContainerProxy, client: CosmosClient, operation: str
+) -> None:
+    with fails_with(403, 5300, match="cannot be authorized by AAD token in data plane"):
         await MANAGEMENT[operation](client)
 
 
-async def test_listing_scripts_is_refused(provisioned: ContainerProxy) -> None:
-    with refused(403, 5300, match=r"The given request \[GET /dbs/db/colls/items/sprocs\]"):
-        assert [one async for one in provisioned.scripts.list_stored_procedures()]
+async def test_listing_scripts_is_forbidden(provisioned: ContainerProxy) -> None:
+    with fails_with(403, 5300, match=r"The given request \[GET /dbs/db/colls/items/sprocs\]"):
+        assert [script async for script in provisioned.scripts.list_stored_procedures()]
 
 
-async def test_data_operations_and_script_execution_pass(provisioned: ContainerProxy) -> None:
-    await act_on_everything(provisioned)
+async def test_data_operations_and_script_execution_are_allowed(provisioned: ContainerProxy) -> None:
+    await run_every_item_operation(provisioned)
 
 
 async def test_metadata_can_be_read(provisioned: ContainerProxy, client: CosmosClient) -> None:
-    assert [one["id"] async for one in client.list_databases()] == ["db"]
-    assert [one["id"] async for one in _database(client).list_containers()] == ["items"]
+    assert [database["id"] async for database in client.list_databases()] == ["db"]
+    assert [container["id"] async for container in _database(client).list_containers()] == ["items"]
     assert (await provisioned.read())["id"] == "items"
-    assert [one async for one in provisioned.read_feed_ranges()]
+    assert [feed_range async for feed_range in provisioned.read_feed_ranges()]
 
 
-async def test_creating_what_exists_already_is_no_management(provisioned: ContainerProxy, client: CosmosClient) -> None:
+async def test_create_if_not_exists_is_allowed_for_existing_resources(
+    provisioned: ContainerProxy, client: CosmosClient
+) -> None:
     database = await client.create_database_if_not_exists("db")
 
     assert (await (await database.create_container_if_not_exists("items", PartitionKey("/pk"))).read())["id"] == "items"
-    with refused(403, 5300):
+    with fails_with(403, 5300):
         await client.create_database_if_not_exists("new")
 
 
@@ -120,18 +123,18 @@ async def with_manager(settings: EmulatorSettings) -> AsyncIterator[CosmosEmulat
         yield emulator
 
 
-async def test_the_management_key_deploys_what_the_account_key_may_then_only_use(with_manager: CosmosEmulator) -> None:
+async def test_the_management_key_manages_what_the_account_key_can_only_use(with_manager: CosmosEmulator) -> None:
     async with CosmosClient(with_manager.endpoint, MANAGEMENT_KEY) as manager:
         database = await manager.create_database("db")
         deployed = await database.create_container("items", PartitionKey("/pk"))
         await deployed.scripts.create_stored_procedure(PROCEDURE)
     async with CosmosClient(with_manager.endpoint, with_manager.key) as user:
-        await act_on_everything(_container(user))
-        with refused(403, 5300):
+        await run_every_item_operation(_container(user))
+        with fails_with(403, 5300):
             await user.create_database("other")
 
 
-async def test_a_key_that_is_neither_is_refused(with_manager: CosmosEmulator) -> None:
+async def test_any_other_key_is_rejected(with_manager: CosmosEmulator) -> None:
     async with ClientSession() as session:
         raw = RawClient(session, with_manager)
 
@@ -147,21 +150,21 @@ async def https(settings: EmulatorSettings) -> AsyncIterator[CosmosEmulator]:
         yield emulator
 
 
-async def test_an_identity_works_over_https_with_nothing_but_its_credential(https: CosmosEmulator) -> None:
+async def test_an_identity_works_over_https(https: CosmosEmulator) -> None:
     async with CosmosClient(https.endpoint, MANAGEMENT_KEY) as manager:
         database = await manager.create_database("db")
         await (await database.create_container("items", PartitionKey("/pk"))).scripts.create_stored_procedure(PROCEDURE)
     identity = Identity()
 
     async with CosmosClient(https.endpoint, credential=identity) as client:
-        await act_on_everything(_container(client))
-        with refused(403, 5300):
+        await run_every_item_operation(_container(client))
+        with fails_with(403, 5300):
             await _scripts(client).create_stored_procedure({**PROCEDURE, "id": "new"})
 
     assert identity.scopes[0] == "https://127.0.0.1/.default"
 
 
-async def test_an_identity_is_not_sent_over_http_by_the_sdk(emulator: CosmosEmulator) -> None:
+async def test_the_sdk_does_not_send_tokens_over_http(emulator: CosmosEmulator) -> None:
     client = CosmosClient(emulator.endpoint, credential=Identity())
 
     with pytest.raises(ServiceRequestError, match="non-https"):
@@ -169,17 +172,17 @@ async def test_an_identity_is_not_sent_over_http_by_the_sdk(emulator: CosmosEmul
     await client.close()
 
 
-async def test_the_certificate_can_be_trusted_by_clients_that_verify_it(https: CosmosEmulator) -> None:
+async def test_a_client_that_trusts_the_certificate_can_connect(https: CosmosEmulator) -> None:
     assert https.certificate is not None
     trusting = ssl.create_default_context(cafile=https.certificate)
     async with ClientSession() as session:
-        async with session.get(f"{https.endpoint}_emulator/faults", ssl=trusting) as answer:
-            assert answer.status == 200
+        async with session.get(f"{https.endpoint}_emulator/faults", ssl=trusting) as response:
+            assert response.status == 200
         with pytest.raises(ClientConnectorCertificateError):
             await session.get(f"{https.endpoint}_emulator/faults")
 
 
-async def test_the_private_key_is_kept_nowhere(https: CosmosEmulator) -> None:
+async def test_the_private_key_is_not_stored(https: CosmosEmulator) -> None:
     assert https.certificate is not None
     files = [file for file in https.certificate.parent.rglob("*") if file.is_file()]
 

@@ -1,4 +1,4 @@
-"""The processes in which scripts run: they can be killed, and they go with the emulator however that ends."""
+"""Lifetime of the processes that run scripts."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY
 from tests.processes import emulator_process
 
-from tests.polling import until
+from tests.polling import eventually as until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 
 OUTLASTING = r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');"
+CONVERTED = """
+    class Hostile extends Promise { constructor(run) { super(() => run(fail, fail)); } }
+    const fail = () => { throw { toString() { for (;;); } }; };
+    const promise = Promise.resolve(); promise.constructor = Hostile; promise.then(() => {});
+"""
 WRITE = "__.createDocument(__.getSelfLink(), { id: 'written', pk: 'p' }, () => { LOOP });"
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one has started and that have not ended."""
+    """Return the running child processes."""
     return [int(child) for tasks in Path(f"/proc/{pid}/task").glob("*/children") for child in tasks.read_text().split()]
 
 
 def has_ended(pid: int) -> bool:
-    """Whether nothing of it runs any more; who reaps the children of a killed process is the system's affair."""
+    """Return whether the process has exited, reaped or not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -41,13 +46,13 @@ def has_ended(pid: int) -> bool:
 
 
 def cpu_ticks(pid: int) -> int:
-    """The time that it has used, in hundredths of a second."""
+    """Return the CPU time used, in hundredths of a second."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
 
 async def busy_child(process: Process) -> int:
-    """The child that runs a script, as soon as one does so in earnest."""
+    """Wait for a child that runs a script."""
     before = {child: cpu_ticks(child) for child in children(process.pid)}
 
     def busy() -> list[int]:
@@ -58,14 +63,13 @@ async def busy_child(process: Process) -> int:
 
 
 class Scripts:
-    """A container of the emulator process, and scripts that run in it."""
+    """Stores and runs scripts in a container."""
 
     def __init__(self, container: ContainerProxy) -> None:
         self.container = container
         self._count = 0
 
     async def store(self, body: str) -> str:
-        """Its name."""
         self._count += 1
         name = f"script{self._count}"
         await self.container.scripts.create_stored_procedure({"id": name, "body": body})
@@ -76,7 +80,7 @@ class Scripts:
         return await self.container.scripts.execute_stored_procedure(name, partition_key="p")
 
     async def answer(self, n: int) -> Any:
-        """What a script of no account returns: `n`."""
+        """Run a trivial script that returns `n`."""
         return await self.run(f"function () {{ __.response.setBody({n}); }}")
 
 
@@ -90,7 +94,7 @@ def connected(endpoint: str) -> CosmosClient:
 
 
 async def raw_answer(endpoint: str, name: str) -> tuple[int, str]:
-    """Of one request to run the script; the SDK would repeat what is refused with 503."""
+    """Run a script without the SDK, which would retry after a 503."""
     headers = {"authorization": "type=aad&ver=1.0&sig=x", "x-ms-documentdb-partitionkey": '["p"]'}
     url = f"{endpoint}dbs/db/colls/items/sprocs/{name}"
     async with ClientSession() as session, session.post(url, headers=headers, data="[]") as answer:
@@ -105,7 +109,7 @@ async def test_an_emulator_without_scripts_has_no_children() -> None:
         assert children(process.pid) == []
 
 
-async def test_others_are_served_while_an_outlasting_script_is_stopped() -> None:
+async def test_other_requests_are_served_while_an_overdue_script_is_killed() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         await scripts.container.create_item({"id": "a", "pk": "other"})
@@ -122,7 +126,7 @@ async def test_others_are_served_while_an_outlasting_script_is_stopped() -> None
         with pytest.raises(CosmosHttpResponseError) as failure:
             await outlasting
         assert failure.value.status_code == 408
-        assert time.monotonic() - started < 5.0 + 1.0 + 0.5  # the half second is for starting
+        assert time.monotonic() - started < 5.0 + 1.0 + 0.5  # limit, grace, start
         assert longest_s < 1.0
         assert await scripts.answer(7) == 7
         assert has_ended(child)
@@ -130,7 +134,7 @@ async def test_others_are_served_while_an_outlasting_script_is_stopped() -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-async def test_a_process_killed_from_outside_fails_its_script_and_no_other(number: signal.Signals) -> None:
+async def test_an_externally_killed_process_fails_only_its_script(number: signal.Signals) -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         name = await scripts.store(f"function () {{ {WRITE.replace('LOOP', 'for (;;);')} }}")
@@ -143,7 +147,7 @@ async def test_a_process_killed_from_outside_fails_its_script_and_no_other(numbe
         assert await scripts.answer(7) == 7
 
 
-async def test_the_sdk_runs_a_script_again_whose_process_was_killed() -> None:
+async def test_the_sdk_retries_a_script_whose_process_was_killed() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         loop = "for (const end = Date.now() + 3000; Date.now() < end;); __.response.setBody('done');"
@@ -155,7 +159,7 @@ async def test_the_sdk_runs_a_script_again_whose_process_was_killed() -> None:
         assert [item["id"] async for item in scripts.container.read_all_items()] == ["written"]
 
 
-async def test_idle_processes_killed_from_outside_are_replaced() -> None:
+async def test_externally_killed_idle_processes_are_replaced() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         for n in range(3):
@@ -170,7 +174,9 @@ async def test_idle_processes_killed_from_outside_are_replaced() -> None:
         await until(lambda: not any(map(has_ended, children(process.pid))))
 
 
-@pytest.mark.parametrize("loop", ["", "for (;;);", OUTLASTING], ids=["idle", "endless", "outlasting"])
+@pytest.mark.parametrize(
+    "loop", ["", "for (;;);", OUTLASTING, CONVERTED], ids=["idle", "endless", "outlasting", "converted"]
+)
 async def test_no_process_outlives_a_killed_emulator(loop: str) -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
@@ -196,7 +202,7 @@ async def test_ctrl_c_ends_the_emulator_and_its_processes_quietly() -> None:
         await until(lambda: len(children(process.pid)) == 2)
         started = children(process.pid)
 
-        # A terminal sends the signal to the whole group of the emulator, to which they do not belong.
+        # A terminal signals the process group of the emulator, which does not include its children.
         assert os.getpgid(process.pid) not in map(os.getpgid, started)
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), 30) == 0
@@ -206,7 +212,7 @@ async def test_ctrl_c_ends_the_emulator_and_its_processes_quietly() -> None:
         assert b"Traceback" not in await process.stderr.read()
 
 
-async def test_a_script_under_way_survives_a_ctrl_c_that_reaches_its_process() -> None:
+async def test_a_running_script_survives_sigint_to_its_process() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         body = """function () {

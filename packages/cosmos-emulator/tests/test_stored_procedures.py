@@ -1,5 +1,4 @@
-"""Stored procedures and triggers through the gateway: transactions, snapshots, partitions. The language is tested in
-scripts/."""
+"""Stored procedures and triggers through the gateway; scripts/ tests the language."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from azure.cosmos.partition_key import NonePartitionKeyValue
 from cosmos_emulator import CosmosEmulator
+from tests.errors import fails_with as refused
 from tests.raw_client import RawClient
-from tests.refusals import refused
 
 LINK = "dbs/db/colls/items"
 
@@ -73,7 +72,7 @@ async def test_writes_of_a_script_are_committed_together(raw: RawClient, contain
         ({"id": "b", "pk": "other"}, None, 400),
     ],
 )
-async def test_an_error_in_a_callback_undoes_everything(
+async def test_an_error_in_a_callback_rolls_everything_back(
     container: ContainerProxy, second: dict[str, str], failure: int | None, sub_status: int
 ) -> None:
     with refused(400, sub_status):
@@ -83,7 +82,7 @@ async def test_an_error_in_a_callback_undoes_everything(
     assert [one async for one in container.query_items_change_feed(start_time="Beginning")] == []
 
 
-async def test_a_handled_error_undoes_its_own_operation_only(container: ContainerProxy) -> None:
+async def test_a_handled_error_undoes_only_its_operation(container: ContainerProxy) -> None:
     body = """
     function () {
         const collection = getContext().getCollection(), link = collection.getSelfLink();
@@ -122,7 +121,7 @@ function () {
 }"""
 
 
-async def test_queries_see_the_items_from_before_and_reads_the_scripts_own(container: ContainerProxy) -> None:
+async def test_reads_see_own_writes_and_queries_do_not(container: ContainerProxy) -> None:
     await container.create_item({"id": "before", "pk": "p"})
     await container.create_item({"id": "foreign", "pk": "q"})
 
@@ -131,15 +130,13 @@ async def test_queries_see_the_items_from_before_and_reads_the_scripts_own(conta
     assert seen == {"query": ["before"], "feed": ["before", "own"], "read": "own"}
 
 
-async def test_a_switch_lets_queries_see_the_scripts_own_writes(
-    container: ContainerProxy, emulator: CosmosEmulator
-) -> None:
+async def test_a_setting_lets_queries_see_own_writes(container: ContainerProxy, emulator: CosmosEmulator) -> None:
     emulator.settings.script_queries_see_own_writes = True
 
     assert (await run(container, COUNTS))["query"] == ["own"]
 
 
-async def test_queries_and_feeds_go_on_page_by_page(container: ContainerProxy) -> None:
+async def test_queries_and_feeds_return_pages(container: ContainerProxy) -> None:
     for number in range(5):
         await container.create_item({"id": str(number), "pk": "p", "n": number})
     body = """
@@ -160,7 +157,7 @@ async def test_queries_and_feeds_go_on_page_by_page(container: ContainerProxy) -
     assert await run(container, body) == [[1, 2], [3, 4]]
 
 
-async def test_a_stale_etag_is_412_and_a_missing_document_404(container: ContainerProxy) -> None:
+async def test_a_stale_etag_returns_412_and_a_missing_document_404(container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p"})
     current = await container.upsert_item({"id": "a", "pk": "p", "n": 1})
     body = """
@@ -187,7 +184,7 @@ async def test_a_script_runs_in_the_partition_of_any_key(
     assert (await container.read_item("b", key))["id"] == "b"
 
 
-async def test_an_endless_script_ends_with_408_while_others_are_served(
+async def test_an_endless_script_returns_408_while_other_requests_are_served(
     container: ContainerProxy, emulator: CosmosEmulator
 ) -> None:
     emulator.settings.script_time_limit_s = 1.0
@@ -213,9 +210,7 @@ async def test_an_endless_script_ends_with_408_while_others_are_served(
     assert await ids(container) == ["a", "other"]
 
 
-async def test_a_script_can_be_told_that_nothing_more_is_accepted(
-    container: ContainerProxy, emulator: CosmosEmulator
-) -> None:
+async def test_a_setting_limits_accepted_operations(container: ContainerProxy, emulator: CosmosEmulator) -> None:
     emulator.settings.script_operations = 3
     body = """
     function () {
@@ -238,11 +233,11 @@ async def test_a_script_can_be_told_that_nothing_more_is_accepted(
 
 
 @pytest.mark.parametrize("value", ["text", 5, 1.5, {"a": [None]}, [1], True, None, "ü€😀"])
-async def test_a_body_comes_back_as_it_was_set(container: ContainerProxy, value: Any) -> None:
+async def test_the_response_body_is_returned_unchanged(container: ContainerProxy, value: Any) -> None:
     assert await run(container, "function (v) { getContext().getResponse().setBody(v); }", value) == value
 
 
-async def test_the_log_comes_back_only_when_it_is_asked_for(container: ContainerProxy) -> None:
+async def test_the_log_is_returned_only_on_request(container: ContainerProxy) -> None:
     body = "function () { console.log('50% of é'); console.log('!'); }"
     header = "x-ms-documentdb-script-log-results"
 
@@ -252,7 +247,7 @@ async def test_the_log_comes_back_only_when_it_is_asked_for(container: Container
     assert header not in container.client_connection.last_response_headers
 
 
-async def test_the_charge_of_a_script_is_its_start_its_reads_and_its_writes(
+async def test_the_charge_of_a_script_is_the_sum_of_start_reads_and_writes(
     raw: RawClient, container: ContainerProxy
 ) -> None:
     async def charge(body: str) -> float:
@@ -280,7 +275,7 @@ async def test_the_charge_of_a_script_is_its_start_its_reads_and_its_writes(
         ("udfs", {"id": "u"}),
     ],
 )
-async def test_a_script_without_its_properties_is_refused(
+async def test_a_script_without_required_properties_is_rejected(
     raw: RawClient, container: ContainerProxy, kind: str, body: dict[str, str]
 ) -> None:
     answer = await raw.send("POST", f"/{LINK}/{kind}", kind=kind, link=LINK, body=body)
@@ -306,7 +301,7 @@ async def test_scripts_are_listed_replaced_and_deleted(container: ContainerProxy
         await call(container, "s")
 
 
-async def test_a_procedure_that_does_not_compile_is_kept_and_fails_when_it_runs(container: ContainerProxy) -> None:
+async def test_a_procedure_that_does_not_compile_fails_when_executed(container: ContainerProxy) -> None:
     await container.scripts.create_stored_procedure({"id": "broken", "body": "function ( {"})
 
     with pytest.raises(CosmosHttpResponseError) as caught:
@@ -342,21 +337,21 @@ async def triggers(database: DatabaseProxy) -> ContainerProxy:
     return container
 
 
-async def test_a_pre_trigger_changes_what_is_written(triggers: ContainerProxy) -> None:
+async def test_a_pre_trigger_changes_the_written_item(triggers: ContainerProxy) -> None:
     created = await triggers.create_item({"id": "a", "pk": "p"}, pre_trigger_include="stamp")
 
     assert created["stamped"] == 1
     assert (await triggers.read_item("a", "p"))["stamped"] == 1
 
 
-async def test_a_post_trigger_sees_what_is_stored_and_writes_beside_it(triggers: ContainerProxy) -> None:
+async def test_a_post_trigger_sees_the_stored_item_and_can_write_others(triggers: ContainerProxy) -> None:
     created = await triggers.upsert_item({"id": "a", "pk": "p"}, post_trigger_include="count")
 
     last = await triggers.read_item("last", "p")
     assert (last["of"], last["etag"]) == ("a", created["_etag"])
 
 
-async def test_a_post_trigger_may_change_the_reply_only(triggers: ContainerProxy) -> None:
+async def test_a_post_trigger_changes_only_the_response(triggers: ContainerProxy) -> None:
     created = await triggers.create_item({"id": "a", "pk": "p"}, post_trigger_include="reply")
 
     assert dict(created) == {"only": "the reply"}
@@ -366,7 +361,7 @@ async def test_a_post_trigger_may_change_the_reply_only(triggers: ContainerProxy
 @pytest.mark.parametrize(
     ("options", "sub_status"), [({"pre_trigger_include": "veto"}, 4444), ({"post_trigger_include": "undo"}, 7)]
 )
-async def test_a_trigger_that_throws_undoes_the_write(
+async def test_a_trigger_that_throws_rolls_back_the_write(
     triggers: ContainerProxy, options: dict[str, str], sub_status: int
 ) -> None:
     with refused(400, sub_status):
@@ -384,23 +379,21 @@ async def test_a_trigger_that_throws_undoes_the_write(
         {"pre_trigger_include": "stamp,veto"},
     ],
 )
-async def test_a_trigger_that_cannot_fire_here_fails_the_write(
-    triggers: ContainerProxy, options: dict[str, str]
-) -> None:
+async def test_an_inapplicable_trigger_fails_the_write(triggers: ContainerProxy, options: dict[str, str]) -> None:
     with refused(400):
         await triggers.create_item({"id": "a", "pk": "p"}, **options)
 
     assert await ids(triggers) == []
 
 
-async def test_a_trigger_made_for_creates_does_not_fire_on_a_replace(triggers: ContainerProxy) -> None:
+async def test_a_create_trigger_does_not_run_on_replace(triggers: ContainerProxy) -> None:
     await triggers.create_item({"id": "a", "pk": "p"})
 
     with refused(400):
         await triggers.replace_item("a", {"id": "a", "pk": "p"}, pre_trigger_include="stamp")
 
 
-async def test_a_delete_fires_triggers_too(triggers: ContainerProxy) -> None:
+async def test_a_delete_runs_triggers(triggers: ContainerProxy) -> None:
     await triggers.create_item({"id": "a", "pk": "p"})
 
     with refused(400, 4444):

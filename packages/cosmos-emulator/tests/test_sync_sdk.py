@@ -1,4 +1,4 @@
-"""The SDK's synchronous client: the same gateway, another transport and other pipelines."""
+"""The SDK's synchronous client, which has its own transport and query pipelines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from azure.cosmos import ContainerProxy, CosmosClient, PartitionKey
 from azure.cosmos.exceptions import CosmosBatchOperationError
 from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.settings import WELL_KNOWN_KEY
-from tests.refusals import refused
+from tests.errors import fails_with
 
 Scenario = Callable[[ContainerProxy], None]
 
@@ -22,32 +22,32 @@ def items(container: ContainerProxy) -> None:
     created = container.create_item({"id": "a", "pk": "p", "n": 1})
     replaced = container.replace_item(created, {"id": "a", "pk": "p", "n": 2})
     assert replaced["_rid"] == created["_rid"]
-    with refused(412):
+    with fails_with(412):
         container.replace_item(
             "a", {"id": "a", "pk": "p"}, etag=created["_etag"], match_condition=MatchConditions.IfNotModified
         )
-    with refused(409):
+    with fails_with(409):
         container.create_item({"id": "a", "pk": "p"})
     assert container.patch_item("a", "p", [{"op": "incr", "path": "/n", "value": 1}])["n"] == 3
     assert container.read_item("a", "p")["n"] == 3
     container.delete_item("a", "p")
-    with refused(404):
+    with fails_with(404):
         container.read_item("a", "p")
 
 
 def queries(container: ContainerProxy) -> None:
     for number in range(20):
         container.create_item({"id": str(number), "pk": f"key {number}", "n": number})
-    everywhere = {"enable_cross_partition_query": True}
+    cross_partition = {"enable_cross_partition_query": True}
 
-    top = container.query_items("SELECT TOP 3 VALUE c.n FROM c ORDER BY c.n DESC", **everywhere)
-    count = container.query_items("SELECT VALUE COUNT(1) FROM c WHERE c.n >= 5", **everywhere)
-    distinct = container.query_items("SELECT DISTINCT VALUE c.n % 3 FROM c", **everywhere)
+    top = container.query_items("SELECT TOP 3 VALUE c.n FROM c ORDER BY c.n DESC", **cross_partition)
+    count = container.query_items("SELECT VALUE COUNT(1) FROM c WHERE c.n >= 5", **cross_partition)
+    distinct = container.query_items("SELECT DISTINCT VALUE c.n % 3 FROM c", **cross_partition)
 
     assert list(top) == [19, 18, 17]
     assert list(count) == [15]
     assert sorted(distinct) == [0, 1, 2]
-    with refused(400):
+    with fails_with(400):
         list(container.query_items("SELECT * FROM c"))
 
 
@@ -69,7 +69,7 @@ def scripts_and_batches(container: ContainerProxy) -> None:
     container.scripts.create_stored_procedure({"id": "add", "body": body})
     assert container.scripts.execute_stored_procedure("add", "p", [41]) == 42
     results = container.execute_item_batch([("create", ({"id": "a", "pk": "p"},)), ("read", ("a",))], "p")
-    assert [one["statusCode"] for one in results] == [201, 200]
+    assert [result["statusCode"] for result in results] == [201, 200]
 
 
 def concurrent_increments(container: ContainerProxy) -> None:
@@ -96,16 +96,17 @@ def management(container: ContainerProxy) -> None:
 def containers(container: ContainerProxy) -> None:
     with CosmosClient(container.client_connection.url_connection, WELL_KNOWN_KEY) as client:
         database = client.create_database("other", offer_throughput=500)
-        with refused(409):
+        with fails_with(409):
             client.create_database("other")
-        made = database.create_container("c", PartitionKey("/pk"), default_ttl=60)
-        database.replace_container(made, PartitionKey("/pk"), default_ttl=30)
-        assert made.read()["defaultTtl"] == 30
-        assert [one["id"] for one in database.list_containers()] == ["c"]
-        assert [one["id"] for one in client.query_databases("SELECT * FROM r WHERE r.id = 'other'")] == ["other"]
+        created = database.create_container("c", PartitionKey("/pk"), default_ttl=60)
+        database.replace_container(created, PartitionKey("/pk"), default_ttl=30)
+        assert created.read()["defaultTtl"] == 30
+        assert [container["id"] for container in database.list_containers()] == ["c"]
+        found = client.query_databases("SELECT * FROM r WHERE r.id = 'other'")
+        assert [database["id"] for database in found] == ["other"]
         client.delete_database("other")
-        with refused(404, 1003):
-            made.read_item("a", "p")
+        with fails_with(404, 1003):
+            created.read_item("a", "p")
 
 
 def pages(container: ContainerProxy) -> None:
@@ -119,10 +120,10 @@ def pages(container: ContainerProxy) -> None:
     }
 
     first = container.query_items(**query).by_page()
-    begun = list(next(first))
+    first_page = list(next(first))
     rest = container.query_items(**query).by_page(first.continuation_token)
 
-    assert begun + [row for page in rest for row in page] == [8, 7, 6, 5, 4, 3, 2]
+    assert first_page + [row for page in rest for row in page] == [8, 7, 6, 5, 4, 3, 2]
     assert len(list(container.read_all_items(max_item_count=2))) == 9
     assert len(container.read_items([(str(number), "p") for number in range(5)])) == 5
 
@@ -132,8 +133,8 @@ def ranges(container: ContainerProxy) -> None:
         container.create_item({"id": str(number), "pk": f"key {number % 6}", "n": number})
     found = [
         row
-        for one in container.read_feed_ranges()
-        for row in container.query_items("SELECT VALUE c.n FROM c", feed_range=one)
+        for feed_range in container.read_feed_ranges()
+        for row in container.query_items("SELECT VALUE c.n FROM c", feed_range=feed_range)
     ]
     one_key = container.feed_range_from_partition_key("key 2")
 
@@ -159,7 +160,7 @@ def pipelines(container: ContainerProxy) -> None:
 
     for query, answer in expected.items():
         assert list(container.query_items(query, enable_cross_partition_query=True)) == answer
-    with refused(400):
+    with fails_with(400):
         list(container.query_items("SELECT COUNT(1) AS n FROM c", enable_cross_partition_query=True))
 
 
@@ -172,19 +173,19 @@ def triggers_and_functions(container: ContainerProxy) -> None:
     container.scripts.create_stored_procedure({"id": "fails", "body": fails})
 
     container.create_item({"id": "a", "pk": "p", "n": 4}, pre_trigger_include="stamp")
-    with refused(400, 4321):
+    with fails_with(400, 4321):
         container.scripts.execute_stored_procedure("fails", "p")
 
     query = "SELECT VALUE [udf.twice(c.n), c.stamped] FROM c"
     assert list(container.query_items(query, partition_key="p")) == [[8, 1]]
-    assert [one["id"] for one in container.scripts.list_triggers()] == ["stamp"]
-    assert [one["id"] for one in container.scripts.list_user_defined_functions()] == ["twice"]
+    assert [script["id"] for script in container.scripts.list_triggers()] == ["stamp"]
+    assert [script["id"] for script in container.scripts.list_user_defined_functions()] == ["twice"]
 
 
 def failed_batch(container: ContainerProxy) -> None:
     with pytest.raises(CosmosBatchOperationError) as caught:
         container.execute_item_batch([("create", ({"id": "a", "pk": "p"},)), ("read", ("none",))], "p")
-    assert [one["statusCode"] for one in caught.value.operation_responses] == [424, 404]
+    assert [result["statusCode"] for result in caught.value.operation_responses] == [424, 404]
     assert list(container.read_all_items()) == []
 
 

@@ -1,4 +1,4 @@
-"""Provisioned throughput that is enforced."""
+"""Throttling at the provisioned throughput."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import CosmosEmulator
 from tests.clock import Clock
-from tests.raw_client import RawAnswer, RawClient
-from tests.refusals import refused
+from tests.errors import fails_with
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
-from tests.polling import until
+from tests.polling import eventually
 
-# The SDK takes 0 for its default of 30 s.
-NO_TIME_S = -1
+# The SDK replaces 0 with its default of 30 s.
+NO_RETRY_S = -1
 
 
 @pytest.fixture
 def partitions(emulator: CosmosEmulator) -> int:
-    """One physical partition: it has the whole throughput of its container."""
+    """One physical partition, which gets its container's whole throughput."""
     emulator.settings.partitions = 1
     return 1
 
 
 @pytest.fixture
-async def impatient(emulator: CosmosEmulator) -> AsyncIterator[CosmosClient]:
-    """A client that does not try again, on throttled containers."""
+async def no_retry_client(emulator: CosmosEmulator) -> AsyncIterator[CosmosClient]:
+    """Enable throttling, and connect a client that does not retry."""
     emulator.settings.throttle = True
-    async with CosmosClient(emulator.endpoint, emulator.key, retry_throttle_backoff_max=NO_TIME_S) as client:
+    async with CosmosClient(emulator.endpoint, emulator.key, retry_throttle_backoff_max=NO_RETRY_S) as client:
         yield client
 
 
@@ -40,7 +40,7 @@ def database_of(client: CosmosClient) -> DatabaseProxy:
 
 
 async def charge_of(container: ContainerProxy, document: dict[str, str]) -> float | None:
-    """The request units that an item costs when it is let in."""
+    """Create an item, and return its charge, or None if throttled."""
     try:
         created = await container.create_item(document)
     except CosmosHttpResponseError as error:
@@ -51,91 +51,83 @@ async def charge_of(container: ContainerProxy, document: dict[str, str]) -> floa
 
 
 async def spend(container: ContainerProxy, key: str = "p") -> float:
-    """Creates items in a logical partition until one is refused; the request units that were let in."""
+    """Create items in a logical partition until one is throttled, and return the total charge."""
     spent_ru = 0.0
     for number in range(1000):
         charge_ru = await charge_of(container, {"id": f"{key}-{number}", "pk": key, "text": "x" * 50_000})
         if charge_ru is None:
             return spent_ru
         spent_ru += charge_ru
-    raise AssertionError("nothing was refused")
+    raise AssertionError("no request was throttled")
 
 
-async def raw_create(raw: RawClient, name: str) -> RawAnswer:
-    link = "dbs/db/colls/items"
-    headers = {"x-ms-documentdb-partitionkey": '["p"]'}
-    return await raw.send(
-        "POST", f"/{link}/docs", kind="docs", link=link, body={"id": name, "pk": "p"}, headers=headers
-    )
-
-
-async def test_a_partition_that_has_spent_its_second_refuses_and_writes_nothing(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient, raw: RawClient
+async def test_a_partition_over_its_budget_returns_429(
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient
 ) -> None:
-    spent_ru = await spend(database_of(impatient).get_container_client("items"))
+    spent_ru = await spend(database_of(no_retry_client).get_container_client("items"))
 
-    refusal = await raw_create(raw, "late")
+    refusal = await raw.create_item({"id": "late", "pk": "p"})
 
     assert 400 <= spent_ru < 500
     assert (refusal.status, refusal.headers["x-ms-substatus"]) == (429, "3200")
-    assert refusal.headers["x-ms-retry-after-ms"] == "1000"  # the clock stands at the beginning of a second
+    assert refusal.headers["x-ms-retry-after-ms"] == "1000"  # the clock stopped at the start of a second
     assert refusal.headers["x-ms-request-charge"] == "0.38"
 
 
-async def test_the_next_second_has_the_throughput_again_and_nothing_was_written_meanwhile(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient, raw: RawClient, clock: Clock
+async def test_a_throttled_write_is_not_stored_and_succeeds_in_the_next_second(
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient, clock: Clock
 ) -> None:
-    await spend(database_of(impatient).get_container_client("items"))
-    await raw_create(raw, "late")
+    await spend(database_of(no_retry_client).get_container_client("items"))
+    await raw.create_item({"id": "late", "pk": "p"})
 
     clock.advance(1)
 
-    with refused(404):
+    with fails_with(404):
         await container.read_item("late", "p")
-    assert (await raw_create(raw, "late")).status == 201
+    assert (await raw.create_item({"id": "late", "pk": "p"})).status == 201
 
 
-async def test_reads_and_queries_are_refused_as_writes_are_but_metadata_is_not(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient
+async def test_reads_and_queries_are_throttled_but_metadata_is_not(
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
-    throttled = database_of(impatient).get_container_client("items")
+    throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
 
-    with refused(429, 3200):
+    with fails_with(429, 3200):
         await throttled.read_item("p-0", "p")
-    with refused(429, 3200):
-        assert [one async for one in throttled.query_items("SELECT * FROM c", partition_key="p")]
+    with fails_with(429, 3200):
+        assert [item async for item in throttled.query_items("SELECT * FROM c", partition_key="p")]
     assert (await throttled.read())["id"] == "items"
     assert (await throttled.get_throughput()).offer_throughput == 400
 
 
-async def test_each_physical_partition_has_its_share(
-    emulator: CosmosEmulator, database: DatabaseProxy, impatient: CosmosClient
+async def test_throughput_is_divided_among_physical_partitions(
+    emulator: CosmosEmulator, database: DatabaseProxy, no_retry_client: CosmosClient
 ) -> None:
     emulator.settings.partitions = 2
     await database.create_container("two", PartitionKey("/pk"), offer_throughput=600)
-    container = database_of(impatient).get_container_client("two")
+    container = database_of(no_retry_client).get_container_client("two")
 
     spent_ru = await spend(container, "a")
     others = [await charge_of(container, {"id": "one", "pk": key}) for key in "bcdefgh"]
 
     assert 300 <= spent_ru < 400
-    assert {charge_ru is None for charge_ru in others} == {True, False}  # some live in the same partition
+    assert {charge_ru is None for charge_ru in others} == {True, False}  # some share the exhausted partition
 
 
-async def query(raw: RawClient, text: str) -> RawAnswer:
-    """One page of a query over all partitions, as no SDK would send it."""
+async def query(raw: RawClient, text: str) -> RawResponse:
+    """Request one page of a cross-partition query, without an SDK."""
     headers = {
         "content-type": "application/query+json",
         "x-ms-documentdb-isquery": "True",
         "x-ms-documentdb-query-enablecrosspartition": "True",
         "x-ms-max-item-count": "1000",
     }
-    link = "dbs/db/colls/items"
-    return await raw.send("POST", f"/{link}/docs", kind="docs", link=link, body={"query": text}, headers=headers)
+    body = {"query": text}
+    return await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, headers=headers)
 
 
-async def test_a_query_over_all_partitions_is_paid_by_each_that_it_visits(
+async def test_a_query_is_charged_to_each_partition_that_it_visits(
     emulator: CosmosEmulator, container: ContainerProxy, raw: RawClient, clock: Clock
 ) -> None:
     for key in "abcdefgh":
@@ -143,12 +135,12 @@ async def test_a_query_over_all_partitions_is_paid_by_each_that_it_visits(
     emulator.settings.throttle = True
 
     async def spend_with(text: str) -> float:
-        """What queries cost in a fresh second until one is refused."""
+        """Query in a new second until throttled, and return the total charge."""
         clock.advance(1)
         spent_ru = 0.0
-        while (answer := await query(raw, text)).status == 200:
-            spent_ru += float(answer.headers["x-ms-request-charge"])
-        assert answer.status == 429, answer.text
+        while (response := await query(raw, text)).status == 200:
+            spent_ru += float(response.headers["x-ms-request-charge"])
+        assert response.status == 429, response.text
         return spent_ru
 
     # Four partitions have 100 RU/s each.
@@ -156,17 +148,19 @@ async def test_a_query_over_all_partitions_is_paid_by_each_that_it_visits(
     assert 100 <= await spend_with("SELECT * FROM c WHERE c.pk = 'a'") < 110
 
 
-async def test_autoscale_has_its_maximum(partitions: int, database: DatabaseProxy, impatient: CosmosClient) -> None:
+async def test_autoscale_provides_its_maximum(
+    partitions: int, database: DatabaseProxy, no_retry_client: CosmosClient
+) -> None:
     throughput = ThroughputProperties(auto_scale_max_throughput=1000)
     await database.create_container("scaled", PartitionKey("/pk"), offer_throughput=throughput)
 
-    assert 1000 <= await spend(database_of(impatient).get_container_client("scaled")) < 1100
+    assert 1000 <= await spend(database_of(no_retry_client).get_container_client("scaled")) < 1100
 
 
-async def test_more_throughput_counts_at_once(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient
+async def test_a_throughput_increase_applies_at_once(
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
-    throttled = database_of(impatient).get_container_client("items")
+    throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
 
     await container.replace_throughput(800)
@@ -174,13 +168,13 @@ async def test_more_throughput_counts_at_once(
     assert 300 <= await spend(throttled, "q") < 500
 
 
-async def test_containers_without_their_own_throughput_share_that_of_their_database(
-    partitions: int, client: CosmosClient, impatient: CosmosClient
+async def test_containers_share_their_databases_throughput(
+    partitions: int, client: CosmosClient, no_retry_client: CosmosClient
 ) -> None:
     shared = await client.create_database("shared", offer_throughput=500)
     for name in ("one", "two"):
         await shared.create_container(name, PartitionKey("/pk"))
-    throttled = impatient.get_database_client("shared")
+    throttled = no_retry_client.get_database_client("shared")
 
     spent_ru = await spend(throttled.get_container_client("one"))
 
@@ -188,10 +182,10 @@ async def test_containers_without_their_own_throughput_share_that_of_their_datab
     assert await spend(throttled.get_container_client("two")) == 0
 
 
-async def test_throttling_begins_and_ends_while_the_emulator_runs(
-    partitions: int, emulator: CosmosEmulator, container: ContainerProxy, impatient: CosmosClient
+async def test_throttling_can_be_turned_off_at_run_time(
+    partitions: int, emulator: CosmosEmulator, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
-    throttled = database_of(impatient).get_container_client("items")
+    throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
 
     emulator.settings.throttle = False
@@ -199,14 +193,14 @@ async def test_throttling_begins_and_ends_while_the_emulator_runs(
     assert (await throttled.read_item("p-0", "p"))["id"] == "p-0"
 
 
-async def test_the_sdk_waits_for_the_next_second_and_writes_once(
-    partitions: int, container: ContainerProxy, impatient: CosmosClient, emulator: CosmosEmulator, clock: Clock
+async def test_the_sdk_retries_a_throttled_write_once_in_the_next_second(
+    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, emulator: CosmosEmulator, clock: Clock
 ) -> None:
-    await spend(database_of(impatient).get_container_client("items"))
+    await spend(database_of(no_retry_client).get_container_client("items"))
     clock.advance(0.9)
     seen = emulator.faults.add("500 operation=create probability=0")
     writing = asyncio.create_task(container.create_item({"id": "late", "pk": "p"}))
-    await until(lambda: seen.matched == 1)
+    await eventually(lambda: seen.matched == 1)
 
     clock.advance(0.1)
     await writing

@@ -1,4 +1,4 @@
-"""Unique keys: per logical partition, on every kind of write."""
+"""Unique keys, in each logical partition and for every kind of write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.clock import Clock
-from tests.refusals import refused
+from tests.errors import fails_with
 
 
 @pytest.fixture
@@ -15,35 +15,35 @@ async def unique(database: DatabaseProxy) -> ContainerProxy:
     return await database.create_container("unique", PartitionKey("/pk"), unique_key_policy=policy, default_ttl=-1)
 
 
-async def test_a_violation_is_refused_on_create_upsert_replace_and_patch(unique: ContainerProxy) -> None:
+async def test_create_upsert_replace_and_patch_reject_a_duplicate(unique: ContainerProxy) -> None:
     await unique.create_item({"id": "a", "pk": "p", "name": "Ann", "place": {"city": "Bonn"}, "number": 1})
     other = {"id": "b", "pk": "p", "name": "Ann", "place": {"city": "Bonn"}, "number": 2}
 
-    with refused(409):
+    with fails_with(409):
         await unique.create_item(other)
-    with refused(409):
+    with fails_with(409):
         await unique.upsert_item(other)
     await unique.create_item({**other, "name": "Bob"})
-    with refused(409):
+    with fails_with(409):
         await unique.replace_item("b", other)
-    with refused(409):
+    with fails_with(409):
         await unique.patch_item("b", "p", [{"op": "set", "path": "/number", "value": 1}])
     assert (await unique.read_item("b", "p"))["name"] == "Bob"
 
 
-async def test_missing_values_collide_as_null(unique: ContainerProxy) -> None:
+async def test_a_missing_value_equals_null(unique: ContainerProxy) -> None:
     await unique.create_item({"id": "a", "pk": "p", "number": 1})
 
-    with refused(409):
+    with fails_with(409):
         await unique.create_item({"id": "b", "pk": "p", "name": None, "number": 2})
 
 
-async def test_another_logical_partition_is_free(unique: ContainerProxy) -> None:
+async def test_logical_partitions_are_independent(unique: ContainerProxy) -> None:
     await unique.create_item({"id": "a", "pk": "p", "number": 1})
     await unique.create_item({"id": "a", "pk": "q", "number": 1})
 
 
-async def test_a_value_is_free_again_after_delete_change_and_expiry(unique: ContainerProxy, clock: Clock) -> None:
+async def test_deletes_updates_and_expiry_free_a_value(unique: ContainerProxy, clock: Clock) -> None:
     await unique.create_item({"id": "a", "pk": "p", "number": 1, "name": "a"})
     await unique.upsert_item({"id": "a", "pk": "p", "number": 2, "name": "a"})
     await unique.create_item({"id": "b", "pk": "p", "number": 1, "name": "b", "ttl": 5})
@@ -56,7 +56,7 @@ async def test_a_value_is_free_again_after_delete_change_and_expiry(unique: Cont
     assert [item["id"] async for item in unique.read_all_items()] == ["c", "d"]
 
 
-async def test_an_item_may_keep_its_own_values(unique: ContainerProxy) -> None:
+async def test_an_upsert_can_keep_its_own_values(unique: ContainerProxy) -> None:
     await unique.create_item({"id": "a", "pk": "p", "number": 1})
 
     await unique.upsert_item({"id": "a", "pk": "p", "number": 1, "other": True})

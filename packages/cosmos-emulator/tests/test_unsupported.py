@@ -1,4 +1,4 @@
-"""What the emulator does not have is refused by its name, never answered wrongly."""
+"""Unsupported features are rejected by name."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
-from tests.refusals import refused
+from tests.errors import fails_with
 
 KEY = PartitionKey("/pk")
 
 
-async def test_users_and_their_permissions_are_refused(database: DatabaseProxy) -> None:
-    with refused(501, match="Users and their permissions"):
+async def test_users_and_their_permissions_are_rejected(database: DatabaseProxy) -> None:
+    with fails_with(501, match="Users and their permissions"):
         await database.create_user({"id": "u"})
-    with refused(501, match="Users and their permissions"):
-        [one async for one in database.list_users()]
-    with refused(501, match="permissions"):
+    with fails_with(501, match="Users and their permissions"):
+        [user async for user in database.list_users()]
+    with fails_with(501, match="permissions"):
         await database.get_user_client("u").create_permission({"id": "p", "permissionMode": "Read", "resource": "r"})
 
 
-async def test_resource_tokens_are_refused(emulator: CosmosEmulator, container: ContainerProxy) -> None:
+async def test_resource_tokens_are_rejected(emulator: CosmosEmulator, container: ContainerProxy) -> None:
     tokens = {"dbs/db/colls/items": "type=resource&ver=1&sig=token;"}
     client = CosmosClient(emulator.endpoint, tokens)
 
-    with refused(401, match="Resource tokens are not supported"):
+    with fails_with(401, match="Resource tokens are not supported"):
         await client.__aenter__()
-    await client.close()  # the SDK leaves its connections open when entering fails
+    await client.close()  # entering failed, so the SDK left its connections open
 
 
 @pytest.mark.parametrize(
@@ -44,35 +44,35 @@ async def test_resource_tokens_are_refused(emulator: CosmosEmulator, container: 
         ({"indexing_policy": {"automatic": False, "indexingMode": "consistent"}}, "directive"),
     ],
 )
-async def test_a_policy_that_would_change_answers_is_refused(
+async def test_an_unsupported_policy_is_rejected_by_name(
     database: DatabaseProxy, policy: dict[str, Any], name: str
 ) -> None:
-    with refused(400, match=name):
+    with fails_with(400, match=name):
         await database.create_container("c", KEY, **policy)
 
 
-async def test_the_feed_of_all_versions_and_deletes_is_refused(container: ContainerProxy) -> None:
-    with refused(400, match="Full-Fidelity Feed"):
-        [one async for one in container.query_items_change_feed(mode="AllVersionsAndDeletes")]
+async def test_the_feed_of_all_versions_and_deletes_is_rejected(container: ContainerProxy) -> None:
+    with fails_with(400, match="Full-Fidelity Feed"):
+        [item async for item in container.query_items_change_feed(mode="AllVersionsAndDeletes")]
 
 
-async def test_an_item_cannot_be_left_out_of_the_index(container: ContainerProxy) -> None:
+async def test_excluding_an_item_from_the_index_is_rejected(container: ContainerProxy) -> None:
     script = """function () {
         __.createDocument(__.getSelfLink(), {id: 'b', pk: 'p'}, {indexAction: 'exclude'});
     }"""
     await container.scripts.create_stored_procedure({"id": "exclude", "body": script})
 
     await container.create_item({"id": "a", "pk": "p"}, indexing_directive=2)  # Include
-    with refused(400, match="indexing directive"):
+    with fails_with(400, match="indexing directive"):
         await container.create_item({"id": "b", "pk": "p"}, indexing_directive=1)  # Exclude
-    with refused(400, 400, match="indexAction"):
+    with fails_with(400, 400, match="indexAction"):
         await container.scripts.execute_stored_procedure("exclude", partition_key="p")
 
 
-async def test_triggers_on_a_patch_are_refused(container: ContainerProxy) -> None:
+async def test_triggers_on_a_patch_are_rejected(container: ContainerProxy) -> None:
     await container.create_item({"id": "a", "pk": "p"})
 
-    with refused(400, match="Triggers on the operation Patch"):
+    with fails_with(400, match="Triggers on the operation Patch"):
         await container.patch_item("a", "p", [{"op": "set", "path": "/n", "value": 1}], pre_trigger_include="t")
 
 
@@ -93,19 +93,19 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("call", FUNCTIONS)
-async def test_a_function_without_its_index_is_refused_by_name(container: ContainerProxy, call: str) -> None:
+async def test_an_unsupported_function_is_rejected_by_name(container: ContainerProxy, call: str) -> None:
     name = call.partition("(")[0]
 
-    with refused(400, match=f"'{name}' is a built-in function that the emulator does not support"):
-        [one async for one in container.query_items("SELECT VALUE " + call, partition_key="p")]
+    with fails_with(400, match=f"'{name}' is a built-in function that the emulator does not support"):
+        [item async for item in container.query_items("SELECT VALUE " + call, partition_key="p")]
 
 
 async def test_there_are_no_conflicts(container: ContainerProxy) -> None:
-    assert [one async for one in container.list_conflicts()] == []
-    assert [one async for one in container.query_conflicts("SELECT * FROM c")] == []
-    with refused(404, match="Resource Not Found"):
+    assert [conflict async for conflict in container.list_conflicts()] == []
+    assert [conflict async for conflict in container.query_conflicts("SELECT * FROM c")] == []
+    with fails_with(404, match="Resource Not Found"):
         await container.get_conflict("any", "p")
-    with refused(404, match="Resource Not Found"):
+    with fails_with(404, match="Resource Not Found"):
         await container.delete_conflict("any", "p")
 
 
@@ -117,11 +117,11 @@ async def test_there_are_no_conflicts(container: ContainerProxy) -> None:
         ("SELECT c.kind, COUNT(1) AS n FROM c GROUP BY c.kind", "GroupBy"),
     ],
 )
-async def test_what_the_python_sdk_cannot_merge_is_refused_rather_than_answered_in_parts(
+async def test_a_query_that_the_python_sdk_cannot_merge_is_rejected(
     container: ContainerProxy, query: str, feature: str
 ) -> None:
     await container.create_item({"id": "a", "pk": "p", "n": 1, "kind": "k"})
 
-    with refused(400, match=feature):
-        [one async for one in container.query_items(query)]
-    assert len([one async for one in container.query_items(query, partition_key="p")]) == 1
+    with fails_with(400, match=feature):
+        [item async for item in container.query_items(query)]
+    assert len([item async for item in container.query_items(query, partition_key="p")]) == 1

@@ -1,4 +1,4 @@
-"""The arithmetic from a load to RU/s, partitions, instances and dollars."""
+"""Computation of RU/s, partitions, instances and costs from the load."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bench.capacity.charges import Charges
+from bench.capacity.costs import bill, standard
 from bench.capacity.demand import (
     ACQUIRE_S,
-    BATCH_MOST,
+    BATCH_MAX,
     POLL_S,
     RENEW_S,
     ContainerDemand,
@@ -18,13 +19,12 @@ from bench.capacity.demand import (
     demand,
 )
 from bench.capacity.load import DAY_S, SIZES, Load
-from bench.capacity.money import bill, standard
-from bench.capacity.reactions import BatchCost
+from bench.capacity.reaction_charges import BatchCost
 from function_app import app
-from tests.bench.capacity.made_up import BASIS
+from tests.bench.capacity.example_basis import BASIS
 
 
-def test_the_load_is_about_a_command_a_user_and_day_and_a_hundred_queries_for_each() -> None:
+def test_the_load_is_one_command_per_user_and_day_and_100_queries_per_command() -> None:
     load = Load()
 
     commands = sum(load.commands_per_s(1_000).values())
@@ -34,49 +34,49 @@ def test_the_load_is_about_a_command_a_user_and_day_and_a_hundred_queries_for_ea
     assert sum(load.read_mix.values()) == pytest.approx(1)
 
 
-def test_a_post_is_in_the_feed_until_a_hundred_newer_ones_are() -> None:
+def test_a_post_is_in_the_feed_until_100_newer_ones_exist() -> None:
     load = Load(answered_within_s=1_000)
 
     assert load.share_in_feed(posts_per_s=1, feed_length=100) == pytest.approx(0.1)
     assert load.share_in_feed(posts_per_s=0.01, feed_length=100) == 1
 
 
-def test_charges_add_up_container_by_container() -> None:
+def test_charges_add_up_per_container() -> None:
     charges = Charges(users=1, posts=2) + Charges(posts=3, feed=4) * 2 - Charges(users=1)
 
     assert charges == Charges(users=0, posts=8, feed=8)
     assert charges.total == 16
 
 
-def test_a_batch_costs_what_the_line_through_two_measurements_says() -> None:
+def test_batch_charges_follow_the_line_through_two_measurements() -> None:
     cost = BatchCost.through((1, Charges(users=14, feed=4)), (11, Charges(users=114, feed=4)))
 
     assert cost == BatchCost(Charges(users=4, feed=4), Charges(users=10))
     assert cost.of(3) == Charges(users=34, feed=4)
 
 
-def test_a_quiet_feed_is_polled_at_its_interval_and_each_command_is_a_batch() -> None:
+def test_each_command_on_a_quiet_feed_is_one_batch() -> None:
     batches, idle = batches_per_s(commands=0.001, batch_s=0.02, changes=0.002)
 
     assert batches == pytest.approx(0.001, rel=0.01)
     assert idle == pytest.approx(1 / POLL_S, rel=0.01)
 
 
-def test_a_busy_feed_gathers_what_comes_while_a_batch_is_under_way() -> None:
+def test_a_busy_feed_collects_changes_while_a_batch_runs() -> None:
     batches, idle = batches_per_s(commands=1_000, batch_s=0.02, changes=2_000)
 
     assert batches == 50
     assert idle == 0
 
 
-def test_a_batch_takes_a_hundred_changes_at_most() -> None:
+def test_a_batch_has_at_most_100_changes() -> None:
     batches, _ = batches_per_s(commands=100_000, batch_s=0.02, changes=200_000)
 
-    assert batches == 200_000 / BATCH_MOST
+    assert batches == 200_000 / BATCH_MAX
 
 
 @pytest.mark.parametrize("commands", [0.5, 3.0, 20.0])
-def test_between_the_two_the_formula_agrees_with_a_simulation(commands: float) -> None:
+def test_the_formula_agrees_with_a_simulation(commands: float) -> None:
     batch_s, rng, seconds = 0.02, random.Random(7), 4_000.0
     now, batches, idle = 0.0, 0, 0
     arrival = rng.expovariate(commands)
@@ -93,7 +93,7 @@ def test_between_the_two_the_formula_agrees_with_a_simulation(commands: float) -
     assert batches_per_s(commands, batch_s, 2 * commands) == pytest.approx((batches / now, idle / now), rel=0.05)
 
 
-def test_a_container_has_partitions_for_its_data_and_for_its_throughput() -> None:
+def test_a_container_has_partitions_for_its_data_and_throughput() -> None:
     full = ContainerDemand(request_ru=700, reaction_ru=0, idle_ru=0, gb=501, used_share=0.7)
     busy = ContainerDemand(request_ru=20_000, reaction_ru=500, idle_ru=100, gb=10, used_share=0.7)
 
@@ -102,7 +102,7 @@ def test_a_container_has_partitions_for_its_data_and_for_its_throughput() -> Non
     assert (busy.partitions, busy.provisioned_ru) == (3, pytest.approx(20_600 / 0.7))
 
 
-def test_a_container_has_the_least_throughput_that_the_service_allows() -> None:
+def test_a_container_has_at_least_the_minimum_throughput() -> None:
     empty = ContainerDemand(request_ru=1, reaction_ru=0, idle_ru=0, gb=1, used_share=0.7)
     archive = ContainerDemand(request_ru=1, reaction_ru=0, idle_ru=0, gb=5_000, used_share=0.7)
 
@@ -119,7 +119,7 @@ def test_requests_and_storage_grow_with_the_users() -> None:
     assert large.http_requests == pytest.approx(10 * small.http_requests)
 
 
-def test_storage_is_what_the_items_of_the_years_take() -> None:
+def test_storage_is_the_size_of_all_items() -> None:
     # A post of 2 KB with 12.5 comments of 2 KB and 50 likes of 0.5 KB: 52 KB; a user: 1 KB and 27.5 copies of 1 KB.
     need = demand(1_000_000, BASIS)
 
@@ -127,14 +127,14 @@ def test_storage_is_what_the_items_of_the_years_take() -> None:
     assert need.containers["users"].gb == pytest.approx(1e6 * 28.5 * 1.2 * 1024 / 1e9)
 
 
-def test_a_rename_costs_more_the_more_partitions_there_are() -> None:
+def test_rename_charges_grow_with_the_partitions() -> None:
     small, large = demand(SIZES[1], BASIS), demand(SIZES[2], BASIS)
 
     more_partitions = large.containers["posts"].partitions / small.containers["posts"].partitions
     assert large.rename_scan_ru == pytest.approx(small.rename_scan_ru * 100 * more_partitions)
 
 
-def test_the_feed_has_one_partition_that_looks_front_pages_and_writes_share() -> None:
+def test_feed_reads_and_writes_share_one_partition() -> None:
     need = demand(SIZES[2], BASIS)
 
     assert need.look_ru == pytest.approx(need.posts_feed.batches * 4)
@@ -142,7 +142,7 @@ def test_the_feed_has_one_partition_that_looks_front_pages_and_writes_share() ->
     assert need.containers["feed"].ru == pytest.approx(need.feed_partition_ru)
 
 
-def test_replicas_share_the_feeds_reads_and_each_takes_its_writes() -> None:
+def test_replicas_share_the_feeds_reads_but_not_its_writes() -> None:
     alone = demand(SIZES[2], BASIS)
     shared = demand(SIZES[2], replace(BASIS, assumed=replace(BASIS.assumed, feed_replicas=4)))
 
@@ -152,7 +152,7 @@ def test_replicas_share_the_feeds_reads_and_each_takes_its_writes() -> None:
     assert shared.containers["feed"].ru == pytest.approx(reads + 4 * alone.feed_write_ru)
 
 
-def test_dollars_are_units_times_prices() -> None:
+def test_costs_are_units_times_prices() -> None:
     need = demand(SIZES[0], BASIS)
 
     cost = bill(need, BASIS)
@@ -163,7 +163,7 @@ def test_dollars_are_units_times_prices() -> None:
     assert cost.total == pytest.approx(min(cost.standard, cost.autoscale) + cost.storage + cost.functions)
 
 
-def test_the_intervals_are_those_that_the_triggers_are_registered_with() -> None:
+def test_intervals_match_the_registered_triggers() -> None:
     triggers = {function.get_function_name(): function.get_trigger() for function in app.get_functions()}
 
     for name in ("on_posts_changed", "on_users_changed"):
@@ -171,4 +171,4 @@ def test_the_intervals_are_those_that_the_triggers_are_registered_with() -> None
         assert options["feedPollDelay"] == POLL_S * 1000
         assert options["leaseRenewInterval"] == RENEW_S * 1000
         assert options["leaseAcquireInterval"] == ACQUIRE_S * 1000
-        assert options["maxItemsPerInvocation"] == BATCH_MOST
+        assert options["maxItemsPerInvocation"] == BATCH_MAX

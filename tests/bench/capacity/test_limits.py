@@ -1,4 +1,4 @@
-"""Which limit is reached first, and what skew asks for."""
+"""Limits by number of users, and skew."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from bench.capacity.demand import Basis, Demand, demand
-from bench.capacity.hot import TOGETHER, LikeCost, filled, hot_partition, rename, takes, viral
 from bench.capacity.limits import FUNCTION_TIMEOUT_S, LIMITS, Limit, reached, users_at
 from bench.capacity.load import SIZES
+from bench.capacity.skew import TOGETHER, LikeCost, filled, hot_partition, rename, takes, viral
 from shared.transactions.batches import GROUP_LIMIT
-from tests.bench.capacity.made_up import BASIS
+from tests.bench.capacity.example_basis import BASIS
 
 _REPOSITORY = Path(__file__).parents[3]
 
 
-def test_users_at_a_limit_are_where_its_share_becomes_one() -> None:
+def test_users_at_finds_where_the_used_share_is_one() -> None:
     def half_at_a_million(need: Demand, _: Basis) -> float:
         return need.users / 2_000_000
 
@@ -29,7 +29,7 @@ def test_users_at_a_limit_are_where_its_share_becomes_one() -> None:
     assert users_at(Limit("", "", always_free), BASIS) is None
 
 
-def test_limits_are_told_in_the_order_in_which_they_are_reached() -> None:
+def test_limits_are_sorted_by_the_users_that_reach_them() -> None:
     found = reached(BASIS, SIZES)
 
     users = [one.users or float("inf") for one in found]
@@ -38,7 +38,7 @@ def test_limits_are_told_in_the_order_in_which_they_are_reached() -> None:
     assert all(len(one.used) == len(SIZES) for one in found)
 
 
-def test_a_cdn_and_replicas_let_the_feed_serve_more_users() -> None:
+def test_a_cdn_and_replicas_raise_the_limit_of_the_feed() -> None:
     feed = LIMITS[0]
     cached = replace(BASIS, assumed=replace(BASIS.assumed, cdn_edges=200, looking_share=0.01))
     replicated = replace(cached, assumed=replace(cached.assumed, feed_replicas=16))
@@ -47,8 +47,8 @@ def test_a_cdn_and_replicas_let_the_feed_serve_more_users() -> None:
     assert as_it_is < (users_at(feed, cached) or 0) < (users_at(feed, replicated) or 0)
 
 
-def test_a_partition_takes_as_many_likes_as_its_throughput_pays_for() -> None:
-    # Alone 20 RU and 1 for the reading of its change; in thirties 5.5 and 1.
+def test_a_partitions_likes_follow_from_its_throughput() -> None:
+    # One like costs 20 RU alone or 5.5 RU in a batch of thirty, plus 1 RU to read its change.
     like = LikeCost.of(BASIS)
     assert (like.alone_ru, like.together_ru, like.item_ru, like.feed_ru) == (20, 5.5, 5, 1)
 
@@ -59,7 +59,7 @@ def test_a_partition_takes_as_many_likes_as_its_throughput_pays_for() -> None:
     assert (most.post_reads, most.comment_lists) == (10_000, 2_500)
 
 
-def test_a_viral_post_needs_more_partitions_even_without_its_counter() -> None:
+def test_a_viral_post_exceeds_one_partition_even_without_its_counter() -> None:
     found = viral(BASIS)
 
     assert found.alone_ru == 210_000
@@ -69,7 +69,7 @@ def test_a_viral_post_needs_more_partitions_even_without_its_counter() -> None:
     assert found.reads_ru == 1_000_000
 
 
-def test_a_hot_post_has_its_physical_partitions_share() -> None:
+def test_a_hot_post_gets_its_physical_partitions_throughput() -> None:
     need = demand(SIZES[1], BASIS)
     posts = need.containers["posts"]
 
@@ -81,7 +81,7 @@ def test_a_hot_post_has_its_physical_partitions_share() -> None:
     assert hot.recent_share.ru > 5 * hot.share.ru
 
 
-def test_a_rename_costs_its_items_and_a_look_at_every_partition() -> None:
+def test_a_rename_costs_its_items_and_a_cross_partition_query() -> None:
     need = demand(SIZES[1], BASIS)
 
     found = rename(need, BASIS, round_trip_s=0.01)
@@ -91,13 +91,13 @@ def test_a_rename_costs_its_items_and_a_look_at_every_partition() -> None:
     assert found.waiting_s == pytest.approx(312.5)
 
 
-def test_twenty_gigabytes_are_full_after_their_items() -> None:
+def test_items_fill_20_gigabytes() -> None:
     by_likes = filled(BASIS)[0]
 
     assert by_likes.items * 0.5 * 1024 * 1.2 == pytest.approx(20e9)
 
 
-def test_the_constants_of_the_app_are_what_they_are_taken_for() -> None:
+def test_constants_match_the_app() -> None:
     host = json.loads((_REPOSITORY / "host.json").read_text(encoding="utf-8"))
     hours, minutes, seconds = map(int, host["functionTimeout"].split(":"))
 

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos.scenarios`: large items under kills, one scenario after the other."""
+"""`python -m tests.chaos.scenarios`: run the scenarios with large items while hosts are killed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.chaos.scenarios import liked_post, renamed_user
 
 
 def main() -> None:
-    """Each says what it saw; the first that fails ends it, and its logs stay."""
-    logging.getLogger("azure").setLevel(logging.ERROR)  # it warns of each time that the database is away
-    for play in (renamed_user.play, liked_post.play):
+    """Run and report each scenario; stop at the first failure and keep its logs."""
+    logging.getLogger("azure").setLevel(logging.ERROR)  # the SDK warns each time the database is down
+    for run_scenario in (renamed_user.run_scenario, liked_post.run_scenario):
         directory = Path(tempfile.mkdtemp(prefix="chaos-scenario-"))
-        sys.stdout.write(asyncio.run(play(directory)) + "\n")
+        sys.stdout.write(asyncio.run(run_scenario(directory)) + "\n")
         sys.stdout.flush()
         shutil.rmtree(directory)
 

@@ -1,4 +1,4 @@
-"""A post with 50,000 likes is liked and unliked, then deleted, while hosts are killed."""
+"""Like, unlike and delete a post with 50,000 likes while hosts are killed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shared.models.base import Item
 from tests.chaos.scenarios.loading import Stopwatch, copies, named_user, of_users
-from tests.chaos.scenarios.stage import Stage, stage
+from tests.chaos.scenarios.running_blog import RunningBlog, running_blog
 from tests.items import a_like, a_post
 
 LIKES = 50_000
@@ -18,42 +18,42 @@ _THERE = "SELECT VALUE COUNT(1) FROM c WHERE c.type = 'like'"
 _GONE_WITHIN_S, _POLL_S = 300.0, 0.5
 
 
-async def play(directory: Path, likes: int = LIKES, kills: int = _KILLS) -> str:
-    """What was seen, in a line. Raises AssertionError."""
+async def run_scenario(directory: Path, likes: int = LIKES, kills: int = _KILLS) -> str:
+    """Run the scenario and describe the result. Raises AssertionError."""
     users = [named_user(number) for number in range(likes + _NEW)]
     post = a_post(users[0]) | {"likeCount": likes}
     items = [post, *(a_like(post, user, second=number) for number, user in enumerate(users[:likes]))]
-    async with stage(directory, [*of_users(users), *copies([post])], items) as on:
+    async with running_blog(directory, [*of_users(users), *copies([post])], items) as system:
         liked = Stopwatch()
-        async with on.under_kills(kills, seed=1):
-            await _like_and_unlike(on, post["id"], users[likes:], users[:_UNLIKED])
+        async with system.under_kills(kills, seed=1):
+            await _like_and_unlike(system, post["id"], users[likes:], users[:_UNLIKED])
             answered = str(liked)
-        count = await _counted(on, post, likes + _NEW - _UNLIKED)
+        count = await _counted(system, post, likes + _NEW - _UNLIKED)
         deleted = Stopwatch()
-        async with on.under_kills(kills, seed=2):
-            answer = await on.sender("author").send("DELETE", f"/posts/{post['id']}")
+        async with system.under_kills(kills, seed=2):
+            answer = await system.api_client("author").send("DELETE", f"/posts/{post['id']}")
             assert answer.status == 204
-            await _until_gone(on, post)
+            await _until_gone(system, post)
             gone = str(deleted)
-        await on.settled()
-        assert await on.reader.get(f"/posts/{post['id']}") == {}
+        await system.settled()
+        assert await system.reader.get(f"/posts/{post['id']}") == {}
         return (
-            f"{likes:,} likes, {_NEW} more and {_UNLIKED} taken back in {answered}, {count:,} counted; post deleted, "
-            f"all likes gone after {gone}; {2 * kills} hosts killed meanwhile"
+            f"{likes:,} likes, {_NEW} added and {_UNLIKED} removed in {answered}, {count:,} counted; post deleted, "
+            f"all likes gone after {gone}; {2 * kills} hosts killed"
         )
 
 
-async def _like_and_unlike(on: Stage, post_id: str, new: list[Item], old: list[Item]) -> None:
+async def _like_and_unlike(system: RunningBlog, post_id: str, new: list[Item], old: list[Item]) -> None:
     path = f"/posts/{post_id}/likes"
     commands = [("POST", user["id"]) for user in new] + [("DELETE", user["id"]) for user in old]
 
     async def send(number: int) -> None:
-        sender = on.sender(f"client-{number}")
+        api_client = system.api_client(f"client-{number}")
         for method, user_id in commands[number::_CLIENTS]:
             if method == "POST":
-                answer = await sender.create(path, {"userId": user_id})
+                answer = await api_client.create(path, {"userId": user_id})
             else:
-                answer = await sender.send("DELETE", f"{path}/{user_id}")
+                answer = await api_client.send("DELETE", f"{path}/{user_id}")
             assert answer.status in (200, 201, 204), answer
 
     async with asyncio.TaskGroup() as group:
@@ -61,20 +61,20 @@ async def _like_and_unlike(on: Stage, post_id: str, new: list[Item], old: list[I
             group.create_task(send(number))
 
 
-async def _counted(on: Stage, post: Item, expected: int) -> int:
-    """The number of likes as the post says, and as there are."""
-    shown = (await on.reader.get(f"/posts/{post['id']}"))["likeCount"]
-    there = await _number(on, post, _LASTING)
+async def _counted(system: RunningBlog, post: Item, expected: int) -> int:
+    """Return the number of likes, which must match the post's count."""
+    shown = (await system.reader.get(f"/posts/{post['id']}"))["likeCount"]
+    there = await _number(system, post, _LASTING)
     assert (shown, there) == (expected, expected), (shown, there)
     return there
 
 
-async def _until_gone(on: Stage, post: Item) -> None:
+async def _until_gone(system: RunningBlog, post: Item) -> None:
     deadline = time.monotonic() + _GONE_WITHIN_S
-    while left := await _number(on, post, _THERE):
+    while left := await _number(system, post, _THERE):
         assert time.monotonic() < deadline, f"{left} likes are left"
         await asyncio.sleep(_POLL_S)
 
 
-async def _number(on: Stage, post: Item, text: str) -> int:
-    return sum(await on.blog.posts.query(text, {}, partition_key=post["id"], page_size=1))
+async def _number(system: RunningBlog, post: Item, text: str) -> int:
+    return sum(await system.blog.posts.query(text, {}, partition_key=post["id"], page_size=1))

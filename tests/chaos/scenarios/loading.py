@@ -1,5 +1,4 @@
-"""A blog that is large from the start: items as the app would have written them, imported into a database that is not
-running."""
+"""Import a large blog, with items as the app would have written them, into a stopped database."""
 
 from __future__ import annotations
 
@@ -24,24 +23,24 @@ _REPOSITORY = Path(__file__).parents[3]
 
 
 def named_user(number: int) -> Item:
-    """The same user for the same number."""
+    """Return the same user for the same number."""
     return user_item(f"user-{number}", f"name-{number}", moment(0))
 
 
 def of_users(users: Iterable[Item]) -> Iterable[Item]:
-    """What `users` holds of users: they and the reservations of their names."""
+    """Yield the users and their username reservations."""
     for user in users:
         yield user
         yield reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
 
 
 def copies(posts: Iterable[Item]) -> Iterable[Item]:
-    """What `users` holds of posts."""
+    """Yield the copies of posts for the `users` container."""
     return (short_form(post) for post in posts)
 
 
 async def start_with(database: Database, directory: Path, users: Iterable[Item], posts: Iterable[Item]) -> None:
-    """Provision a new database, fill two containers, and leave it running. The change feeds have yet to be read."""
+    """Provision a new database, fill two containers and leave it running, with unread change feeds."""
     await database.start()
     await provision(database.settings)
     await database.stop()
@@ -76,7 +75,7 @@ async def _import(database: Database, file: Path, container: str, items: Iterabl
 
 
 class Stopwatch:
-    """Seconds since it was made."""
+    """Shows the seconds since its creation."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

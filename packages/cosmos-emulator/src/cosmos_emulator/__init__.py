@@ -1,9 +1,9 @@
-"""An embedded Azure Cosmos DB for NoSQL: a gateway over HTTP for the unmodified SDKs, durable in SQLite.
+"""An Azure Cosmos DB for NoSQL emulator: an HTTP gateway for the unmodified SDKs, stored in SQLite.
 
     async with CosmosEmulator(EmulatorSettings()) as emulator:
         client = CosmosClient(emulator.endpoint, emulator.key)
 
-It knows nothing of any app. `python -m cosmos_emulator` serves it; README.md says what is emulated.
+`cosmos-emulator` serves one from the command line. README.md lists what is emulated.
 """
 
 from typing import TYPE_CHECKING
@@ -13,11 +13,12 @@ from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 if TYPE_CHECKING:
     from cosmos_emulator.emulator import CosmosEmulator
 
-__all__ = ["WELL_KNOWN_KEY", "CosmosEmulator", "EmulatorSettings"]
+__all__ = ["WELL_KNOWN_KEY", "CosmosEmulator", "EmulatorSettings", "__version__"]
+__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """The emulator is imported by its first use: who wants only its settings or its key need not wait for it."""
+    # Importing aiohttp takes a tenth of a second, which users of the key or the settings need not pay.
     if name == "CosmosEmulator":
         from cosmos_emulator.emulator import CosmosEmulator
 

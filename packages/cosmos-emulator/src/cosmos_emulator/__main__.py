@@ -1,4 +1,4 @@
-"""`python -m cosmos_emulator`: serves one emulator until Ctrl-C or SIGTERM; `… import` fills a container and ends."""
+"""Serve an Azure Cosmos DB emulator until Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import signal
 import sys
 from pathlib import Path
 
-from cosmos_emulator import importing_command
+from cosmos_emulator import __version__, importing_command
 from cosmos_emulator.emulator import CosmosEmulator
 from cosmos_emulator.faults import FaultRule, Faults, parse_rule
-from cosmos_emulator.latency import Latency
+from cosmos_emulator.http.latency import Latency
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 
 DEFAULT_PORT = 8081
@@ -22,7 +22,7 @@ DEFAULT_DATA_DIR = Path(".data/cosmos")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serves until a signal; 1 when it cannot listen."""
+    """Run the command line; returns 1 if the emulator cannot start."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["import"]:
@@ -30,14 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
     settings = parse_arguments(given)
     try:
         asyncio.run(serve(settings))
-    except OSError as error:
+    except (OSError, ImportError) as error:
         sys.stderr.write(f"The emulator cannot start: {error}\n")
         return 1
     return 0
 
 
 async def serve(settings: EmulatorSettings) -> None:
-    """Prints one line when it is ready and returns after Ctrl-C or SIGTERM."""
+    """Print one line when ready, then serve until Ctrl-C or SIGTERM."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -48,28 +48,48 @@ async def serve(settings: EmulatorSettings) -> None:
         tls = f", certificate: {emulator.certificate}" if emulator.certificate else ""
         sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where}{tls})\n")
         sys.stdout.flush()
-        gc.freeze()  # what the start has made stays: collections need not walk it while requests wait
+        gc.freeze()  # objects from startup stay alive: garbage collection need not visit them during requests
         await stop.wait()
 
 
 def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
-    """The settings of a command line; a wrong one ends the program with its usage."""
-    parser = argparse.ArgumentParser(prog="python -m cosmos_emulator", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR, help="where the data are kept")
-    where.add_argument("--memory", action="store_true", help="keep nothing after the end")
-    parser.add_argument("--partitions", type=int, default=4, help="physical partitions of a new container")
-    parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64")
-    parser.add_argument(
-        "--profile", choices=["service-2026", "article-2019"], default="service-2026", help="modelled charges"
+    """Return the settings of a command line; an invalid one exits with its usage."""
+    parser = argparse.ArgumentParser(
+        prog="cosmos-emulator",
+        description=__doc__,
+        epilog="`cosmos-emulator import --help` describes the import of a JSON Lines file.",
     )
-    parser.add_argument("--script-queries-see-own-writes", action="store_true")
-    parser.add_argument("--script-operations", type=int, help="collection calls before a script is not accepted")
-    parser.add_argument("--require-order-index", action="store_true", help="refuse ORDER BY without an index")
-    parser.add_argument("--no-signature-check", action="store_true", help="take any key")
-    _add_switches(parser)
+    parser.add_argument("--version", action="version", version=f"cosmos-emulator {__version__}")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 picks a free port (default: %(default)s)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--data-dir", type=Path, default=DEFAULT_DATA_DIR, metavar="DIR", help="data directory (default: %(default)s)"
+    )
+    where.add_argument("--memory", action="store_true", help="keep data in memory until the emulator stops")
+    parser.add_argument(
+        "--partitions",
+        type=int,
+        default=4,
+        metavar="N",
+        help="physical partitions of each new container (default: %(default)s)",
+    )
+    parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64 (default: the well-known key)")
+    parser.add_argument(
+        "--profile",
+        choices=["service-2026", "article-2019"],
+        default="service-2026",
+        help="coefficients of the modeled request charge (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--script-queries-see-own-writes", action="store_true", help="let a script's queries see its own writes"
+    )
+    parser.add_argument(
+        "--script-operations", type=int, metavar="N", help="calls a script can make before one is not accepted"
+    )
+    parser.add_argument("--require-order-index", action="store_true", help="refuse an ORDER BY without an index")
+    parser.add_argument("--no-signature-check", action="store_true", help="accept any key")
+    _add_simulation_options(parser)
     given = parser.parse_args(arguments)
     if given.partitions < 1:
         parser.error("--partitions must be at least 1")
@@ -93,23 +113,20 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     )
 
 
-def _add_switches(parser: argparse.ArgumentParser) -> None:
-    """What makes the emulator as slow, scarce, strict or unreliable as the service may be."""
+def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fault",
         type=_rule,
         action="append",
         default=[],
         metavar="RULE",
-        help="such as '429 operation=create times=3'; may be given several times, README.md has the words",
+        help="fail matching requests, for example '429 operation=create times=3'; repeatable, see README.md",
     )
-    parser.add_argument("--latency", type=_latency, help="hold back every answer: 10ms or 10ms±5ms")
-    parser.add_argument("--throttle", action="store_true", help="429 when a container's RU/s are spent")
-    parser.add_argument("--rbac", action="store_true", help="refuse management, as for an identity of Entra ID")
-    parser.add_argument(
-        "--management-key", metavar="KEY", help="another key, base64, that may manage in spite of --rbac"
-    )
-    parser.add_argument("--tls", action="store_true", help="serve https with a certificate of its own making")
+    parser.add_argument("--latency", type=_latency, help="delay every response: 10ms or 10ms±5ms")
+    parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s are used up")
+    parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
+    parser.add_argument("--management-key", metavar="KEY", help="second key, base64, that is exempt from --rbac")
+    parser.add_argument("--tls", action="store_true", help="serve https with a self-signed certificate")
 
 
 def _rule(text: str) -> FaultRule:

@@ -1,4 +1,4 @@
-"""The definition of a container: what its body may say, and the body parsed."""
+"""The definition of a container: validation, defaults and the parsed form."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.hashing import Undefined
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.names import checked_name
-from cosmos_emulator.partition_keys import PartitionKeyDefinition, parse_path, value_at
+from cosmos_emulator.partitioning.hashing import UndefinedKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10
@@ -37,7 +37,7 @@ _DEFAULTS: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ContainerDefinition:
-    """A container's body, parsed. `unique_keys` are the paths of each unique key as property names."""
+    """A parsed container; `unique_keys` has the paths of each unique key as property names."""
 
     partition_key: PartitionKeyDefinition
     indexing: IndexingPolicy
@@ -46,7 +46,7 @@ class ContainerDefinition:
 
     @classmethod
     def parse(cls, body: JsonObject) -> ContainerDefinition:
-        """Parses a body that `completed` has filled; 400 for what the service would refuse."""
+        """Parse a body from `completed`. Raises 400 if it is invalid."""
         return cls(
             PartitionKeyDefinition.parse(body.get("partitionKey")),
             _indexing(body),
@@ -55,7 +55,7 @@ class ContainerDefinition:
         )
 
     def unique_values(self, document: JsonObject) -> list[str]:
-        """The document's value for each unique key, as canonical JSON; a missing value counts as null."""
+        """Return the value of each unique key as canonical JSON, with null for a missing value."""
         return [
             json_text.dump([_null_if_missing(value_at(document, path)) for path in paths]).decode()
             for paths in self.unique_keys
@@ -63,15 +63,14 @@ class ContainerDefinition:
 
 
 def completed(body: JsonObject) -> JsonObject:
-    """The body as the service echoes it: with the defaults for what the client left out.
+    """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature.
 
-    400 when it asks for what is not supported. A partition key without a version gets 2, although the service takes
-    1 then: every client reads the definition back before it hashes.
+    A partition key without a version gets 2, where the service sets 1.
     """
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():
         if body.get(name):
-            raise CosmosError(400, f"The property '{name}' is not supported by this emulator: it has no {feature}.")
+            raise CosmosError(400, f"The property '{name}' is not supported by this emulator ({feature}); remove it.")
     filled: JsonObject = {name: value for name, value in body.items() if value is not None}
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
@@ -84,7 +83,7 @@ def completed(body: JsonObject) -> JsonObject:
 
 
 def checked_ttl(value: Json, name: str) -> int:
-    """Seconds to live, or -1 for "never by itself"; 400 for 0, null and everything else (azure-cosmos test_ttl.py)."""
+    """Return a valid time to live; -1 never expires. Raises 400 for 0, null and others (azure-cosmos test_ttl.py)."""
     valid = isinstance(value, int) and not isinstance(value, bool) and (value == -1 or 1 <= value <= MAX_TTL_S)
     if not valid or not isinstance(value, int):
         raise CosmosError(
@@ -117,5 +116,5 @@ def _unique_key_paths(key: Json) -> tuple[tuple[str, ...], ...]:
     return tuple(parse_path(path) for path in paths)
 
 
-def _null_if_missing(value: Json | Undefined) -> Json:
-    return None if isinstance(value, Undefined) else value
+def _null_if_missing(value: Json | UndefinedKey) -> Json:
+    return None if isinstance(value, UndefinedKey) else value

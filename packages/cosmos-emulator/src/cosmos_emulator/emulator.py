@@ -1,4 +1,4 @@
-"""The emulator: its data, its server, and what it does in the background."""
+"""The emulator: its data, its server and its background tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aiohttp import web
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.server import CosmosServer, new_request
+from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.directories import temporary_directory
@@ -25,14 +25,13 @@ from cosmos_emulator.store.partition import Partition
 
 _LOG: Final = logging.getLogger(__name__)
 _WORKERS: Final = 8
-_SHUTDOWN_S: Final = 6.0  # a script under way may take 5
+_SHUTDOWN_S: Final = 6.0  # a running script may take 5
 
 
 class CosmosEmulator:
-    """An embedded Cosmos DB, between `async with` and its end.
+    """An emulator that runs for the length of an `async with` block.
 
-    `endpoint` and `key` are what a client takes; `settings` may be changed meanwhile where they allow it. With TLS
-    `certificate` is the file that clients have to trust.
+    `endpoint` is its base URL. With TLS, `certificate` is the file that clients must trust.
     """
 
     def __init__(self, settings: EmulatorSettings | None = None) -> None:
@@ -48,7 +47,7 @@ class CosmosEmulator:
 
     @property
     def faults(self) -> Faults:
-        """What strikes requests, to be added to at any time."""
+        """The fault rules, which can be changed at any time."""
         return self.settings.faults
 
     async def __aenter__(self) -> Self:
@@ -91,14 +90,16 @@ class CosmosEmulator:
         return f"{'https' if tls else 'http'}://{self.settings.host}:{port}/"
 
     def _tls(self, directory: Path) -> ssl.SSLContext:
-        # Here, because most emulators need neither the module nor the time that its imports take.
-        from cosmos_emulator.tls import server_context
+        try:  # here, because cryptography is optional and slow to import
+            from cosmos_emulator.http.tls import server_context
+        except ModuleNotFoundError as error:
+            raise ImportError("TLS needs the package cryptography; run: pip install 'cosmos-emulator[tls]'") from error
 
         self.certificate = directory / "certificate.pem"
         return server_context(self.settings.host, self.certificate)
 
     async def _purge(self, account: Account) -> None:
-        """Frees the space of expired items now and then; nobody can see them meanwhile."""
+        # Reads skip expired items anyway: this only frees their space.
         while True:
             await asyncio.sleep(self.settings.purge_interval_s)
             for container in account.containers:
@@ -112,7 +113,7 @@ async def _purge(partition: Partition) -> None:
     try:
         await partition.purge_expired()
     except sqlite3.Error:
-        _LOG.exception("expired items of partition %s could not be purged; they stay invisible", partition.id)
+        _LOG.exception("could not purge the expired items of partition %s; reads still skip them", partition.id)
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

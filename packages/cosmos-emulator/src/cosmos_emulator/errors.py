@@ -1,8 +1,4 @@
-"""The one error of the gateway: what an operation raises and the wire writes.
-
-Operations, the query engine and the script engine raise `CosmosError`; `local/cosmos/server.py` is the only place
-that turns it into a status line, `x-ms-substatus` and a `{"code", "message"}` body.
-"""
+"""The error that operations, queries and scripts raise; http/server.py turns it into a response."""
 
 from __future__ import annotations
 
@@ -30,16 +26,14 @@ CODES = {
 }
 
 OWNER_MISSING = 1003
-"""Sub-status of a 404 when it is the database or container around the resource that is missing."""
+"""Sub-status of a 404 if the database or container of the resource is missing."""
 
 
 class CosmosError(Exception):
-    """A failure as a client of the service sees it.
+    """A failed operation, as a client of the service sees it.
 
-    `status` is the HTTP status, `sub_status` goes out as `x-ms-substatus` when it is not 0, `details` are further
-    properties of the body (`additionalErrorInfo` of a query that needs the client's pipeline), `charge_ru` is what
-    the refused operation costs all the same (request-units: 409 1.48, 412 1.24, 404 1, 400 0); None lets the wire
-    look it up by status. `retry_after_ms` tells the client when to try again, as 429 and 449 do.
+    `details` are more properties of the body, such as `additionalErrorInfo`. Without `charge_ru`, the charge is that of
+    the status.
     """
 
     def __init__(
@@ -62,5 +56,5 @@ class CosmosError(Exception):
 
     @property
     def code(self) -> str:
-        """The .NET name of the status, as the service's bodies carry it."""
+        """The .NET name of the status, as in the service's bodies."""
         return CODES.get(self.status, str(self.status))

@@ -18,12 +18,12 @@ from cosmos_emulator.store.account import Account
 T = TypeVar("T")
 _LOG: Final = logging.getLogger(__name__)
 
-_ANSWERED_S: Final = 0.001  # after which the answer of a script is under way
+_START_DELAY_S: Final = 0.001  # lets the response of a script go first
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """`workers` are threads for what may take seconds: scripts, which they wait for, and long queries."""
+    """The parts; `workers` are threads for scripts and long queries."""
 
     settings: EmulatorSettings
     account: Account
@@ -32,15 +32,15 @@ class Gateway:
 
     @property
     def script_limits(self) -> ScriptLimits:
-        """What a script may use, as the settings say now."""
+        """The limits of scripts under the current settings."""
         return ScriptLimits(
             time_limit_s=self.settings.script_time_limit_s, accepted_operations=self.settings.script_operations
         )
 
     async def in_worker(self, work: Callable[[], T]) -> T:
-        """What `work` returns, called in a worker thread.
+        """Run `work` in a worker thread and return its result.
 
-        A cancelled caller waits for the thread all the same: it may be using the caller's transaction.
+        If the caller is canceled, it still waits for the thread, which may be using the caller's transaction.
         """
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self.workers, work)
@@ -51,14 +51,13 @@ class Gateway:
             raise
         finally:
             if ENGINES.lacks_spare:
-                loop.call_later(_ANSWERED_S, self._start_engines)
+                loop.call_later(_START_DELAY_S, self._start_engines)
 
     def _start_engines(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the workers have been shut down meanwhile
-            self.workers.submit(ENGINES.start_spares).add_done_callback(_tell_failure)
+        with contextlib.suppress(RuntimeError):  # the workers have been shut down
+            self.workers.submit(ENGINES.start_spares).add_done_callback(_log_failure)
 
 
-def _tell_failure(started: Future[None]) -> None:
-    """Of a spare engine: nobody waits for it, and the next script will be told if there is none for it either."""
+def _log_failure(started: Future[None]) -> None:
     if not started.cancelled() and (error := started.exception()) is not None:
-        _LOG.warning("no spare process for scripts could be started: %r", error)
+        _LOG.warning("could not start a spare script process: %r", error)

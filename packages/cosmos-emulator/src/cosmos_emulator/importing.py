@@ -1,7 +1,6 @@
-"""Importing many items at once, with everything that a create gives them: rids, etags, LSNs, TTL, unique keys, indexes.
+"""Bulk import, with everything that a create does.
 
-One transaction per physical partition takes thousands of items; each has an LSN of its own all the same, so that the
-change feed may cut its pages between any two.
+A transaction writes thousands of items. Each has its own LSN, so that a page of the change feed can end after any.
 """
 
 from __future__ import annotations
@@ -16,22 +15,21 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import Clock, ItemTransaction, StoredItem
 from cosmos_emulator.store.partition import Partition
 
-_AT_ONCE: Final = 20_000  # items read before they are written, partition by partition
-_CHARGES: Final = ChargeModel("service-2026")  # of no consequence: an import is not charged
+_AT_ONCE: Final = 20_000  # items read before they are written
+_CHARGES: Final = ChargeModel("service-2026")  # has no effect: an import is not charged
 
 _Row = tuple[StoredItem, JsonObject, list[str]]
 
 
 async def import_items(container: Container, lines: Iterable[bytes], clock: Clock) -> int:
-    """Creates an item for each line of JSON; empty lines are skipped. Returns how many there are now.
+    """Create an item for each line of JSON, skipping empty lines, and return their number.
 
-    400 for a line that is no valid item and 409 for an id or unique value that is taken: the lines before it may have
-    been imported, its own thousands are not.
+    Raises 400 if a line is not a valid item, 409 if an id or unique key value is taken. Earlier transactions are kept.
     """
     count = 0
     remaining = (line for line in lines if line.strip())
@@ -72,5 +70,5 @@ def _insert(
         item, stored = target.stamped(document, number)
         rows.append((item, stored, unique_values(stored)))
         items.lsn += 1
-    items.lsn -= 1  # the last one given
+    items.lsn -= 1  # the last one used
     items.insert_many(rows)

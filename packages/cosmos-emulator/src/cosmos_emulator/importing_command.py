@@ -1,4 +1,4 @@
-"""`python -m cosmos_emulator import`: fills a container of a data directory that no emulator has open."""
+"""Import a JSON Lines file into a container. No emulator may be using the data directory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cosmos_emulator.store.account import Account, Container
 
 
 def main(arguments: list[str]) -> int:
-    """Imports and says how many; 1 when the file or the data directory cannot be used as told."""
+    """Import a file and print the count; returns 1 if the import fails."""
     given = _parse(arguments)
     try:
         count, seconds = asyncio.run(_import(given))
     except (CosmosError, OSError) as error:
-        sys.stderr.write(f"Nothing more was imported: {error}\n")
+        sys.stderr.write(f"The import stopped: {error}\n")
         return 1
     sys.stdout.write(f"{count} items in {seconds:.1f} s ({count / max(seconds, 0.001):.0f} a second)\n")
     return 0
@@ -40,7 +40,6 @@ async def _import(given: argparse.Namespace) -> tuple[int, float]:
 
 
 def _container(account: Account, given: argparse.Namespace) -> Container:
-    """The container that is named, made when it is not there and a definition or a partition key was given."""
     database = account.resources.find("dbs", "", given.database) or account.add_database({"id": given.database})
     found = account.resources.find("colls", database.rid, given.container)
     if found is not None:
@@ -50,20 +49,22 @@ def _container(account: Account, given: argparse.Namespace) -> Container:
     elif given.partition_key is not None:
         body = {"partitionKey": {"paths": [given.partition_key]}}
     else:
-        raise CosmosError(404, f"There is no container {given.container!r}; give --partition-key or --definition.")
+        raise CosmosError(
+            404, f"The container {given.container!r} does not exist; pass --partition-key or --definition to create it."
+        )
     return account.add_container(database, completed({**body, "id": given.container}), given.partitions)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m cosmos_emulator import", description=__doc__)
-    parser.add_argument("--data-dir", type=Path, required=True, help="of an emulator that does not run now")
-    parser.add_argument("--database", required=True)
-    parser.add_argument("--container", required=True)
+    parser = argparse.ArgumentParser(prog="cosmos-emulator import", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, required=True, help="data directory of a stopped emulator")
+    parser.add_argument("--database", required=True, help="created if missing")
+    parser.add_argument("--container", required=True, help="created if missing, with one of the next two options")
     made = parser.add_mutually_exclusive_group()
-    made.add_argument("--partition-key", metavar="PATH", help="of a container that is not there yet, such as /userId")
+    made.add_argument("--partition-key", metavar="PATH", help="partition key of a new container, such as /userId")
     made.add_argument(
-        "--definition", type=Path, metavar="FILE", help="its whole body as JSON, indexing policy included"
+        "--definition", type=Path, metavar="FILE", help="definition of a new container as JSON, with its policies"
     )
-    parser.add_argument("--partitions", type=int, default=4, help="its physical partitions")
-    parser.add_argument("file", type=Path, help="one JSON object on each line")
+    parser.add_argument("--partitions", type=int, default=4, help="physical partitions of a new container")
+    parser.add_argument("file", type=Path, help="JSON Lines file: one item per line")
     return parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""JSON as the service reads and writes it: doubles, integral numbers without a fraction, bounded nesting."""
+"""JSON as the service reads and writes it: numbers are doubles, and nesting is limited."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _EXACT_INTEGERS: Final = 2.0**53
 
 
 def parse(data: bytes | str) -> Json:
-    """The value of a JSON text, numbers normalised.
+    """Parse a JSON text and normalize its numbers.
 
-    400 for what is not JSON (lone surrogates and numbers beyond a double included) and for more than 128 levels,
-    the service's limit (concepts-limits: maximum levels of nesting).
+    Raises 400 if it is not JSON, has lone surrogates or numbers beyond a double, or more than 128 levels
+    (concepts-limits: maximum levels of nesting).
     """
     try:
         value: Json = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise CosmosError(400, f"The request payload is invalid: not a JSON text ({error}).") from error
-    return normalised(value)
+    return normalized(value)
 
 
 def parse_object(data: bytes | str) -> JsonObject:
-    """As `parse`, and 400 when the value is no object."""
+    """Parse a JSON object. Raises 400 for any other value."""
     value = parse(data)
     if not isinstance(value, dict):
         raise CosmosError(400, "The request payload is invalid: a JSON object is expected.")
@@ -37,23 +37,23 @@ def parse_object(data: bytes | str) -> JsonObject:
 
 
 def parse_stored(data: bytes) -> JsonObject:
-    """The object of a text that this module wrote."""
+    """Parse an object written by `dump`."""
     value: JsonObject = orjson.loads(data)
     return value
 
 
 def dump(value: object) -> bytes:
-    """Compact JSON. Integers beyond 64 bits, which only scripts can produce, become doubles."""
+    """Return compact JSON. Integers beyond 64 bits, which only scripts produce, become doubles."""
     try:
         return orjson.dumps(value)
     except TypeError:
         return orjson.dumps(value, default=_as_double)
 
 
-def normalised(value: Json, depth: int = 0) -> Json:
-    """`value` with every integral double as an integer: the service prints 1.0 as 1.
+def normalized(value: Json, depth: int = 0) -> Json:
+    """Turn integral doubles into integers, because the service prints 1.0 as 1.
 
-    Containers are changed in place; only a number at the top is returned anew.
+    Objects and arrays are changed in place.
     """
     if isinstance(value, dict):
         _check_depth(depth)
@@ -61,7 +61,7 @@ def normalised(value: Json, depth: int = 0) -> Json:
             if type(member) is float:
                 value[name] = _number(member)
             elif type(member) is dict or type(member) is list:
-                normalised(member, depth + 1)
+                normalized(member, depth + 1)
         return value
     if isinstance(value, list):
         _check_depth(depth)
@@ -69,14 +69,14 @@ def normalised(value: Json, depth: int = 0) -> Json:
             if type(member) is float:
                 value[index] = _number(member)
             elif type(member) is dict or type(member) is list:
-                normalised(member, depth + 1)
+                normalized(member, depth + 1)
         return value
     return _number(value) if isinstance(value, float) else value
 
 
 def _check_depth(depth: int) -> None:
     if depth >= MAX_NESTING:
-        raise CosmosError(400, f"The document is nested deeper than the {MAX_NESTING} levels that are allowed.")
+        raise CosmosError(400, f"The document is nested deeper than the {MAX_NESTING} levels allowed.")
 
 
 def _number(value: float) -> int | float:

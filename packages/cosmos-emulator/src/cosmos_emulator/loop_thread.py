@@ -1,4 +1,4 @@
-"""An event loop beside the program's own."""
+"""An event loop in a thread of its own."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-_PATIENCE_S: Final = 60.0
+_TIMEOUT_S: Final = 60.0
 
 T = TypeVar("T")
 
 
 class LoopThread:
-    """An event loop in a thread of its own, for the length of a `with` block: what runs there can be used from
-    synchronous code and from any other loop."""
+    """An event loop in its own thread, usable from synchronous code and from other event loops."""
 
     def __enter__(self) -> LoopThread:
         self._loop = asyncio.new_event_loop()
@@ -28,5 +27,5 @@ class LoopThread:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, waited for in the caller's thread. Raises TimeoutError after a minute."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_PATIENCE_S)
+        """Run a coroutine on the loop and return its result. Raises TimeoutError after a minute."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_TIMEOUT_S)

@@ -1,8 +1,7 @@
-"""Resource ids (`_rid`): bytes that name a resource and its ancestors, as base64 with `-` for `/`.
+"""Resource ids (`_rid`): the bytes of a resource and its ancestors, in base64 with `-` for `/`.
 
-A database has 4 bytes, a container its database's and 4 more with the top bit set, everything inside a container 8
-more: a little-endian number whose highest four bits are the resource's kind (azure-cosmos _base.py for how links
-are told apart; the layout of the bytes is the one vercel/cosmosdb-server documents in resource-id.ts).
+A database has 4 bytes. A container adds 4 with the top bit set. A resource in a container adds 8: a little-endian
+number with the kind in its highest four bits (vercel/cosmosdb-server resource-id.ts; azure-cosmos _base.py).
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ DOCUMENT, CONFLICT, RANGE, UDF, TRIGGER, STORED_PROCEDURE = 0, 4, 5, 6, 7, 8
 
 
 def encode(raw: bytes) -> str:
-    """The text of a rid."""
+    """Return the text of a rid."""
     return base64.b64encode(raw).decode().replace("/", "-")
 
 
 def decode(rid: str) -> bytes | None:
-    """The bytes of a rid, or None when the text is none."""
+    """Return the bytes of a rid, or None if the text is not a rid."""
     try:
         return base64.b64decode(rid.replace("-", "/"), validate=True)
     except (binascii.Error, ValueError):
@@ -35,17 +34,17 @@ def decode(rid: str) -> bytes | None:
 
 
 def is_database_rid(segment: str) -> bool:
-    """Whether the second segment of a link makes it a rid link: eight characters that are four bytes."""
+    """Return whether the second segment of a link is a rid: eight characters that encode four bytes."""
     return len(segment) == 8 and len(decode(segment) or b"") == DATABASE_BYTES
 
 
 def database_rid(number: int) -> str:
-    """`number` is below 2**32."""
+    """Return the rid of a database; `number` is below 2**32."""
     return encode(number.to_bytes(DATABASE_BYTES, "big"))
 
 
 def container_rid(database: str, number: int) -> str:
-    """`number` counts containers and is below 2**31."""
+    """Return the rid of a container; `number` is below 2**31."""
     raw = decode(database)
     if raw is None:
         raise ValueError(f"{database!r} is not the rid of a database")
@@ -53,7 +52,7 @@ def container_rid(database: str, number: int) -> str:
 
 
 def child_rid(container: str, kind: int, number: int) -> str:
-    """The rid of a document, script or range; `number` is below 2**60."""
+    """Return the rid of a resource in a container; `number` is below 2**60."""
     raw = decode(container)
     if raw is None:
         raise ValueError(f"{container!r} is not the rid of a container")
@@ -61,12 +60,12 @@ def child_rid(container: str, kind: int, number: int) -> str:
 
 
 def is_within(rid: str, container: str) -> bool:
-    """Whether a rid is that of a child of this container."""
+    """Return whether a rid belongs to a resource in this container."""
     return (decode(rid) or b"")[:CONTAINER_BYTES] == decode(container)
 
 
 def child_number(rid: str, kind: int) -> int | None:
-    """The number that `child_rid` was given, or None when the text is no rid of that kind."""
+    """Return the number passed to `child_rid`, or None if the text is not a rid of that kind."""
     raw = decode(rid)
     if raw is None or len(raw) != CHILD_BYTES:
         return None

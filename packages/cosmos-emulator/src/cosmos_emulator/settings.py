@@ -1,4 +1,4 @@
-"""What an emulator is told when it starts, and the switches that a test may turn while it runs."""
+"""Settings of an emulator, some of which can be changed while it runs."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from pathlib import Path
 from typing import Final, Literal
 
 from cosmos_emulator.faults import Faults
-from cosmos_emulator.latency import Latency
+from cosmos_emulator.http.latency import Latency
 
-# Public and the same in every emulator of the service; it protects nothing.
+# Public, and the same in every Cosmos DB emulator; it protects nothing.
 WELL_KNOWN_KEY: Final = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 ChargeProfile = Literal["service-2026", "article-2019"]
 
 
 @dataclass
 class EmulatorSettings:
-    """Settings of one emulator. Those after `management_key` may be changed while it runs.
+    """Settings of one emulator. Those after `management_key` can be changed while it runs.
 
-    `port` 0 takes a free one. Without `data_dir` the data live in a temporary directory and go with the emulator.
-    `partitions` is the number of physical partitions of a container created from now on. `charge_profile` picks the
-    coefficients of the modelled request charge. `script_operations` is how many calls a script may make before the
-    collection answers "not accepted" (None: until its time is nearly up); `script_time_limit_s` is 5 s in the
-    service. `require_order_index` refuses an ORDER BY that no index serves, as the service does. `clock` gives
-    seconds since the epoch and drives `_ts`, TTL, the seconds of throttling and the `Date` of answers.
-
-    `tls` serves https with a certificate of its own making, which tokens of Entra ID need. `rbac` gives every caller
-    the rights of an identity only; requests signed with `management_key` may manage all the same. `faults` strike
-    requests on demand, `latency` holds back every answer, `throttle` enforces provisioned throughput.
+    Attributes:
+        port: 0 picks a free port.
+        data_dir: None stores the data in a temporary directory.
+        partitions: Physical partitions of new containers.
+        charge_profile: Coefficients of the modeled request charge.
+        management_key: A second key, exempt from `rbac`.
+        script_operations: Calls a script can make before one is not accepted; None limits only its time.
+        require_order_index: Refuse an ORDER BY without an index, as the service does.
+        script_time_limit_s: The service allows 5 s.
+        purge_interval_s: How often the space of expired items is freed.
+        throttle: Enforce the provisioned throughput.
+        rbac: Give callers only the rights of a Microsoft Entra ID data role.
+        clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
     """
 
     host: str = "127.0.0.1"

@@ -1,13 +1,13 @@
-"""Throughput documents ("offers"): what headers and bodies may say, and how much that is. throttle.py enforces it."""
+"""Provisioned throughput ("offers"): validation and RU/s. http/throttle.py enforces it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
 from cosmos_emulator.json_text import Json, JsonObject
 
 _SMALLEST_RU_S: Final = 400
@@ -16,10 +16,10 @@ DEFAULT_CONTENT: Final[JsonObject] = {"offerThroughput": _SMALLEST_RU_S}
 
 
 def offer_content(headers: Mapping[str, str]) -> JsonObject | None:
-    """The offer's content that the headers of a create ask for; None when they do not."""
+    """Return the content of the offer that the headers ask for, None without one. Raises 400 if it is invalid."""
     manual, autoscale = headers.get(h.OFFER_THROUGHPUT), headers.get(h.AUTOPILOT_SETTINGS)
     if manual and autoscale:
-        raise CosmosError(400, "Give either a manual throughput or autoscale settings, not both.")
+        raise CosmosError(400, "Set either a manual throughput or autoscale settings, not both.")
     if manual:
         return checked_content({"offerThroughput": json_text.parse(manual)})
     if autoscale:
@@ -28,9 +28,9 @@ def offer_content(headers: Mapping[str, str]) -> JsonObject | None:
 
 
 def checked_content(content: Json) -> JsonObject:
-    """The content of an offer; 400 below the service's minimum or off its steps of 100 (autoscale: 1000)."""
+    """Return a valid content. Raises 400 below the minimum or between steps of 100 (autoscale: 1000) RU/s."""
     if not isinstance(content, dict):
-        raise CosmosError(400, "An offer must have a content.")
+        raise CosmosError(400, "An offer must have a content with its throughput.")
     autoscale = content.get("offerAutopilotSettings")
     if isinstance(autoscale, dict):
         _check(autoscale.get("maxThroughput"), _SMALLEST_AUTOSCALE_RU_S, step=1000)
@@ -40,9 +40,9 @@ def checked_content(content: Json) -> JsonObject:
 
 
 def provisioned_ru_s(offer: JsonObject) -> int:
-    """RU/s of a throughput document: the maximum where they scale by themselves."""
+    """Return the RU/s of an offer; with autoscale, the maximum."""
     content = offer["content"]
-    assert isinstance(content, dict)  # noqa: S101 - checked when it was stored, like the number below
+    assert isinstance(content, dict)  # noqa: S101 - validated when stored, like the number below
     autoscale = content.get("offerAutopilotSettings")
     ru_s = autoscale.get("maxThroughput") if isinstance(autoscale, dict) else content.get("offerThroughput")
     assert isinstance(ru_s, int)  # noqa: S101 - see above

@@ -1,10 +1,9 @@
-"""The article's ten requests, modelled in both profiles, and the published charges of 2019.
+"""The article's requests in both profiles, compared with the charges published in 2019.
 
-Source of the published numbers: learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. The data
-is what the fit assumed: 36-character ids, 12-character names, 50-character titles, 28-character dates, 1,480
-characters of content, 100 in a summary. The post shown has 20 comments and 50 likes, the average post 12.5
-and 50, the user has 29 posts, the feed 100; the container of posts stands for 68 physical partitions, each of
-which loads 18 items for a merged ORDER BY.
+Source: learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. The article does not describe its data, so
+the profile was fitted with these assumptions: a post has 20 comments (12.5 on average) and 50 likes, a user has 29
+posts, the feed has 100, and the posts container has 68 physical partitions, each of which loads 18 items for a merged
+ORDER BY. The constants below give the text lengths.
 """
 
 from collections.abc import Callable
@@ -97,7 +96,7 @@ REQUESTS: dict[str, Request] = {
     "Q6 V3": lambda model: loaded(model, 1, FEED_POSTS, SHORT_POST),
 }
 
-# request: modelled 2019, published 2019, modelled 2026
+# request: modeled 2019, published 2019, modeled 2026
 TABLE = {
     "C1 V1": (5.71, 5.71, 5.71),
     "Q1 V1": (1.00, 1.00, 1.00),
@@ -126,15 +125,15 @@ TABLE = {
     [(USER_V1, 0.27), (LIKE, 0.43), (COMMENT, 1.89), (POST, 1.98), (SHORT_POST, 0.63)],
     ids=["user", "like", "comment", "post", "short post"],
 )
-def test_the_items_have_the_sizes_that_the_fit_assumed(item: Document, size_kb: float) -> None:
+def test_item_sizes_match_the_fit(item: Document, size_kb: float) -> None:
     assert item_size_bytes(item) / 1024 == pytest.approx(size_kb, abs=0.005)
 
 
 @pytest.mark.parametrize("request_name", TABLE)
-def test_the_2019_profile_repeats_the_fitted_table(request_name: str) -> None:
-    modelled_ru, _, _ = TABLE[request_name]
+def test_the_2019_profile_reproduces_the_fit(request_name: str) -> None:
+    modeled_ru, _, _ = TABLE[request_name]
 
-    assert REQUESTS[request_name](ChargeModel("article-2019")) == pytest.approx(modelled_ru, rel=0.003, abs=0.006)
+    assert REQUESTS[request_name](ChargeModel("article-2019")) == pytest.approx(modeled_ru, rel=0.003, abs=0.006)
 
 
 @pytest.mark.parametrize("request_name", TABLE)
@@ -145,7 +144,7 @@ def test_the_2019_profile_is_within_six_percent_of_the_published_charge(request_
 
 
 @pytest.mark.parametrize("request_name", TABLE)
-def test_the_2026_profile_repeats_its_prediction_of_the_same_request(request_name: str) -> None:
+def test_the_2026_profile_reproduces_its_predictions(request_name: str) -> None:
     _, _, predicted_ru = TABLE[request_name]
 
     assert REQUESTS[request_name](ChargeModel("service-2026")) == pytest.approx(predicted_ru, rel=0.003, abs=0.006)
@@ -173,7 +172,7 @@ POSTS = included("postId", "type", "userId", "creationDate")
         pytest.param(SHORT_POST, "/type", FEED, 8.95, 6.29, id="short copy to feed"),
     ],
 )
-def test_a_policy_that_indexes_only_what_is_queried_makes_writes_cheaper(
+def test_a_policy_limited_to_queried_paths_makes_writes_cheaper(
     item: Document, key: str, tuned: Document, default_ru: float, tuned_ru: float
 ) -> None:
     model = ChargeModel()
@@ -182,7 +181,7 @@ def test_a_policy_that_indexes_only_what_is_queried_makes_writes_cheaper(
     assert model.create(item, IndexingPolicy.parse(tuned, [key])) == pytest.approx(tuned_ru, abs=0.006)
 
 
-def test_counting_a_comment_by_patch_costs_a_rewrite_of_the_post() -> None:
+def test_a_patch_of_the_comment_count_costs_a_rewrite_of_the_post() -> None:
     tuned = IndexingPolicy.parse(POSTS, ["/postId"])
 
     assert ChargeModel().patch(POST, COUNTED_POST, 1, tuned) == pytest.approx(13.21, abs=0.01)

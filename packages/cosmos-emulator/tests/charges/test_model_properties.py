@@ -1,4 +1,4 @@
-"""What holds of a modelled charge whatever the item."""
+"""Properties that modeled charges have for any item."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Document = dict[str, Any]
 
 model = ChargeModel()
 
-# How long an example takes says more about the machine than about the model.
+# The duration of an example depends on the machine, not on the model.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 policies = st.sampled_from(
     [
@@ -43,7 +43,7 @@ sizes = st.integers(0, 3 * 1024 * 1024)
 
 @untimed
 @given(documents, policies)
-def test_a_delete_costs_what_the_create_did(item: Document, policy: IndexingPolicy) -> None:
+def test_a_delete_costs_as_much_as_the_create(item: Document, policy: IndexingPolicy) -> None:
     assert model.delete(item, policy) == model.create(item, policy)
 
 
@@ -63,7 +63,7 @@ def test_a_replace_costs_the_same_in_both_directions(old: Document, new: Documen
 
 @untimed
 @given(documents, policies)
-def test_a_replace_by_the_same_item_changes_no_index_term(item: Document, policy: IndexingPolicy) -> None:
+def test_a_replace_with_the_same_item_changes_no_index_term(item: Document, policy: IndexingPolicy) -> None:
     assert policy.changed(policy.terms(item), policy.terms(item)) == 0
 
 
@@ -104,7 +104,7 @@ def test_indexing_is_never_cheaper_than_not_indexing(item: Document, policy: Ind
 
 
 @pytest.mark.parametrize("size_kb", SIZES_KB)
-def test_the_line_between_published_sizes_passes_through_them(size_kb: float) -> None:
+def test_interpolation_passes_through_the_published_sizes(size_kb: float) -> None:
     below, above = size_kb - 1e-9, size_kb + 1e-9
 
     assert read_ru(below) == pytest.approx(read_ru(size_kb)) == pytest.approx(read_ru(above))

@@ -1,7 +1,7 @@
-"""The `service-2026` profile against answers of a hosted account (github.com/xo/dbimp, testdata/cosmos).
+"""The `service-2026` profile, compared with recorded responses of a hosted account.
 
-Numbers in the test ids are those of the recordings where there is one. Headers are rounded to two decimals,
-the operations of a batch are not.
+Source: github.com/xo/dbimp, testdata/cosmos. Test IDs are recording numbers. Charges in headers are rounded to two
+decimals; charges of batch operations are not.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ Document = dict[str, Any]
 
 
 def document(leaves: int, ts: int = 1, **changes: Any) -> Document:
-    """An item with so many scalar properties, `id` among them, and its system properties."""
+    """An item with this many scalar properties, including `id`, plus system properties."""
     properties = {f"p{number}": number for number in range(leaves - 2)}
     system = {"_rid": "r", "_self": "s", "_etag": '"e"', "_attachments": "attachments/", "_ts": ts}
     return {"id": "a", "pk": "k", **properties, **changes, **system}
@@ -41,26 +41,26 @@ def nested_document(ts: int = 1) -> Document:
         pytest.param(14, 10.48, id="061"),
     ],
 )
-def test_a_create_pays_two_units_for_each_leaf(leaves: int, recorded: float) -> None:
+def test_a_create_costs_two_units_per_leaf(leaves: int, recorded: float) -> None:
     assert model.create(document(leaves), policy) == pytest.approx(recorded, abs=CENT)
 
 
 @pytest.mark.parametrize(("leaves", "recorded"), [(3, 6.2857142857142856), (5, 7.0476190476190474)])
-def test_a_charge_is_exact_to_the_last_digit_of_a_batch(leaves: int, recorded: float) -> None:
+def test_a_batch_charge_matches_to_the_last_digit(leaves: int, recorded: float) -> None:
     assert model.create(document(leaves), policy) == recorded
 
 
-def test_a_create_with_a_leaf_two_objects_deep_is_within_one_unit_of_the_044_recording() -> None:
+def test_a_create_with_a_deeply_nested_leaf_is_within_one_unit_of_recording_044() -> None:
     item = document(8, outer={"inner": {"leaf": 1}})
 
     assert model.create(item, policy) == pytest.approx(9.14, abs=4 / 21 + CENT)
 
 
-def test_a_create_pays_a_unit_for_each_nested_container() -> None:
+def test_a_create_costs_one_unit_per_nested_container() -> None:
     assert model.create(nested_document(), policy) == pytest.approx(14.29, abs=CENT)
 
 
-def test_an_upsert_that_creates_is_charged_as_a_create() -> None:
+def test_an_upsert_that_creates_costs_as_much_as_a_create() -> None:
     assert model.create(document(4), policy) == pytest.approx(6.67, abs=CENT)
 
 
@@ -68,39 +68,39 @@ def test_an_upsert_that_creates_is_charged_as_a_create() -> None:
     ("changes", "recorded"),
     [pytest.param({"p0": "x"}, 10.6667, id="196"), pytest.param({"p0": "x", "p1": "y"}, 11.05, id="138")],
 )
-def test_a_replace_pays_both_versions_and_the_changed_leaves(changes: Document, recorded: float) -> None:
+def test_a_replace_costs_both_versions_and_the_changed_leaves(changes: Document, recorded: float) -> None:
     charge_ru = model.replace(document(4), document(4, ts=2, **changes), policy)
 
     assert charge_ru == pytest.approx(recorded, abs=CENT)
 
 
-def test_a_replace_that_drops_twenty_leaves_pays_for_their_removal() -> None:
+def test_a_replace_that_removes_twenty_leaves_costs_their_removal() -> None:
     charge_ru = model.replace(nested_document(), {"id": "a", "pk": "k", "_ts": 2}, policy)
 
     assert charge_ru == pytest.approx(18.67, abs=CENT)
 
 
-def test_a_patch_of_three_operations_on_two_leaves() -> None:
+def test_a_patch_of_three_operations_on_two_leaves_matches_the_recording() -> None:
     charge_ru = model.patch(document(4), document(4, ts=2, p0="x", p1="y"), 3, policy)
 
     assert charge_ru == pytest.approx(11.42, abs=CENT)
 
 
-def test_a_patch_after_a_write_in_the_same_batch_does_not_pay_for_the_timestamp() -> None:
+def test_a_patch_after_a_write_in_the_same_batch_excludes_the_timestamp() -> None:
     charge_ru = model.patch(document(4), document(4, p0="x"), 1, policy)
 
     assert charge_ru == pytest.approx(10.6008, abs=0.0005)
 
 
-def test_a_delete_costs_what_the_create_did() -> None:
+def test_a_delete_costs_as_much_as_the_create() -> None:
     assert model.delete(document(4), policy) == pytest.approx(6.67, abs=CENT)
 
 
-def test_a_batch_of_a_hundred_creates_is_exactly_their_sum() -> None:
+def test_a_batch_of_a_hundred_creates_costs_their_sum() -> None:
     assert sum(model.create(document(5), policy) for _ in range(100)) == pytest.approx(704.76, abs=CENT)
 
 
-def test_a_unique_key_is_a_surcharge_on_the_create() -> None:
+def test_a_unique_key_adds_to_the_cost_of_a_create() -> None:
     assert model.create(document(3), policy, unique_keys=1) == pytest.approx(7.77, abs=CENT)
 
 
@@ -108,24 +108,24 @@ def test_a_unique_key_is_a_surcharge_on_the_create() -> None:
     ("status", "recorded"),
     [(409, 1.48), (412, 1.24), (404, 1.0), (429, 0.38), (400, 0.0), (304, 1.0), (401, 0.0)],
 )
-def test_a_refused_request_has_its_own_price(status: int, recorded: float) -> None:
+def test_a_rejected_request_has_a_fixed_charge(status: int, recorded: float) -> None:
     assert model.refusal(status) == recorded
 
 
-def test_a_change_feed_page_with_one_small_item_is_one_request_unit() -> None:
+def test_a_change_feed_page_with_one_small_item_costs_one_request_unit() -> None:
     assert model.change_feed([SMALL_BYTES]) == 1.0
 
 
 @pytest.mark.parametrize(("sizes", "charge_ru"), [([], 1.0), ([SMALL_BYTES] * 5, 5.0), ([2048], 1.04)])
-def test_a_feed_costs_what_its_items_cost_one_by_one(sizes: list[int], charge_ru: float) -> None:
+def test_a_feed_costs_the_sum_of_its_items(sizes: list[int], charge_ru: float) -> None:
     assert model.feed(sizes) == pytest.approx(charge_ru)
 
 
-def test_a_script_that_returns_a_constant_pays_its_start() -> None:
+def test_a_script_has_a_base_charge() -> None:
     assert model.script(0, 0) == 4.27
 
 
-def test_a_script_adds_its_reads_and_writes() -> None:
+def test_a_script_adds_the_cost_of_its_reads_and_writes() -> None:
     assert model.script(2.82, 6.29) == pytest.approx(4.27 + 2.82 + 6.29)
 
 
@@ -137,30 +137,30 @@ def test_a_script_adds_its_reads_and_writes() -> None:
         pytest.param(1, True, 2.82, id="046 one item by an indexed equality"),
     ],
 )
-def test_a_query_pays_its_start_and_the_items_it_loads(items: int, filtered: bool, recorded: float) -> None:
+def test_a_query_costs_a_base_charge_and_the_items_it_loads(items: int, filtered: bool, recorded: float) -> None:
     charge_ru = model.query(1, items, items * SMALL_BYTES, filtered=filtered)
 
     assert charge_ru == pytest.approx(recorded, abs=0.01)
 
 
-def test_a_large_page_is_charged_by_its_volume() -> None:
+def test_a_large_page_is_charged_by_its_size() -> None:
     assert model.query(1, 2500, 1841 * 1024, filtered=False) == pytest.approx(38.14, abs=0.01)
 
 
 @pytest.mark.parametrize("items", [0, 500, 2500])
-def test_an_aggregate_answered_by_the_index_is_flat_in_each_partition(items: int) -> None:
+def test_an_indexed_aggregate_has_a_flat_charge_per_partition(items: int) -> None:
     assert model.query(1, items, items * SMALL_BYTES, filtered=True, aggregate=True) == 2.99
     assert model.query(4, items, items * SMALL_BYTES, filtered=True, aggregate=True) == pytest.approx(4 * 2.99)
 
 
-def test_each_physical_partition_that_a_query_visits_pays_the_start() -> None:
+def test_a_query_has_a_base_charge_per_physical_partition() -> None:
     assert model.query(4, 0, 0, filtered=True) == pytest.approx(4 * 2.82)
 
 
 @pytest.mark.parametrize(
     ("size_kb", "charge_ru"), [(0.1, 1.0), (1, 1.0), (2, 1.04), (24, 1.93), (64, 4.76), (2048, 291.8)]
 )
-def test_a_point_read_follows_the_published_sizes(size_kb: float, charge_ru: float) -> None:
+def test_a_point_read_matches_the_published_sizes(size_kb: float, charge_ru: float) -> None:
     assert model.point_read(round(size_kb * 1024)) == pytest.approx(charge_ru)
 
 
@@ -170,7 +170,7 @@ def test_reads_cost_twice_as_much_at_the_two_strongest_levels(consistency: str) 
     assert model.feed([SMALL_BYTES] * 3, consistency=consistency) == 6.0
 
 
-def test_a_write_without_any_index_is_the_published_size_price() -> None:
+def test_a_write_without_indexes_costs_the_published_charge_of_its_size() -> None:
     unindexed = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"])
 
     assert model.create(document(14), unindexed) == pytest.approx(4.95, abs=CENT)
@@ -178,7 +178,7 @@ def test_a_write_without_any_index_is_the_published_size_price() -> None:
     assert model.replace(document(4), document(9, ts=2), unindexed) == pytest.approx(2 * 4.95, abs=2 * CENT)
 
 
-def test_a_given_size_stands_in_for_the_computed_one() -> None:
+def test_a_given_size_overrides_the_computed_size() -> None:
     item = document(4, text="x" * 3000)
 
     assert model.create(item, policy, size_bytes=item_size_bytes(item)) == model.create(item, policy)
@@ -193,5 +193,5 @@ def test_the_size_of_an_item_is_its_json_in_utf8(value: Any, size: int) -> None:
     assert item_size_bytes({"key": value}) == size
 
 
-def test_the_label_says_that_the_numbers_are_modelled() -> None:
-    assert model.label == "service-2026 (modelled)"
+def test_the_label_marks_charges_as_modeled() -> None:
+    assert model.label == "service-2026 (modeled)"

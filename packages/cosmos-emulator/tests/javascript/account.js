@@ -1,4 +1,4 @@
-// A container of its own for each test, in the emulator that the environment names.
+// Creates containers for tests, in the emulator that the environment variables name.
 import { randomUUID } from "node:crypto";
 
 import { CosmosClient } from "@azure/cosmos";
@@ -8,7 +8,7 @@ export const client = new CosmosClient({
   key: process.env.COSMOS_KEY,
 });
 
-/** A new database with one container, partitioned by `/pk` unless `definition` says otherwise. */
+/** Create a database with one container, partitioned by `/pk` by default. */
 export async function newContainer(definition = {}) {
   const { database } = await client.databases.create({ id: `db ${randomUUID()}` });
   const { container } = await database.containers.create({
@@ -19,7 +19,7 @@ export async function newContainer(definition = {}) {
   return container;
 }
 
-/** 24 items over 12 keys: `n` is 0 to 23, `kind` is n modulo 3, `text` is missing from every second one. */
+/** Create 24 items with 12 keys: `n` is 0 to 23, `kind` is n modulo 3, and `text` exists if `n` is odd. */
 export async function newSpread() {
   const container = await newContainer();
   const items = Array.from({ length: 24 }, (_, n) => ({
@@ -33,7 +33,7 @@ export async function newSpread() {
   return container;
 }
 
-/** For assert.rejects: the error of the SDK with this status and, where given, this sub-status. */
-export function refused(code, substatus) {
+/** For assert.rejects: match an SDK error by status and optional sub-status. */
+export function failsWith(code, substatus) {
   return (error) => error.code === code && (substatus === undefined || error.substatus === substatus);
 }

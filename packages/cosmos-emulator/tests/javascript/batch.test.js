@@ -22,7 +22,7 @@ test("a transactional batch runs its operations in order", async () => {
   assert.equal(result[4].resourceBody.n, 3);
 });
 
-test("one failure undoes the batch", async () => {
+test("one failure rolls back the batch", async () => {
   const container = await newContainer();
 
   const { code, result } = await container.items.batch(
@@ -39,7 +39,7 @@ test("one failure undoes the batch", async () => {
   assert.deepEqual((await container.items.readAll().fetchAll()).resources, []);
 });
 
-test("bulk operations of many keys stand for themselves", async () => {
+test("bulk operations succeed or fail independently", async () => {
   const container = await newContainer();
   await container.items.create({ id: "there", pk: "key 0" });
   const creates = Array.from({ length: 150 }, (_, n) => ({
@@ -61,7 +61,7 @@ test("bulk operations of many keys stand for themselves", async () => {
   assert.equal((await container.items.readAll().fetchAll()).resources.length, 150);
 });
 
-test("the older bulk call answers in the order of its operations", async () => {
+test("the legacy bulk call returns results in order", async () => {
   const container = await newContainer();
 
   const results = await container.items.bulk(
@@ -76,7 +76,7 @@ test("the older bulk call answers in the order of its operations", async () => {
   assert.deepEqual(results.map((one) => one.statusCode), [201, 201, 404]);
 });
 
-test("a batch may do without the bodies of what it wrote", async () => {
+test("a batch can omit response bodies", async () => {
   const container = await newContainer();
   const create = { operationType: "Create", resourceBody: { id: "a", pk: "p" } };
 

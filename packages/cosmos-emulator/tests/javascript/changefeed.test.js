@@ -7,8 +7,8 @@ import { newContainer } from "./account.js";
 
 const ITEMS = Array.from({ length: 12 }, (_, n) => ({ id: `${n}`, pk: `key ${n % 6}` }));
 
-/** Reads to the end of what is there; the ids and the token that goes on from there. */
-async function drained(container, options) {
+/** Read to the end of the feed; return the ids and the continuation token. */
+async function readFeed(container, options) {
   const iterator = container.items.getChangeFeedIterator(options);
   const ids = [];
   let token;
@@ -28,32 +28,32 @@ async function newFilled() {
   return container;
 }
 
-test("from the beginning every item comes once, and the token goes on", async () => {
+test("reading from the beginning returns every item, and its token resumes", async () => {
   const container = await newFilled();
 
-  const all = await drained(container, { changeFeedStartFrom: ChangeFeedStartFrom.Beginning() });
+  const all = await readFeed(container, { changeFeedStartFrom: ChangeFeedStartFrom.Beginning() });
   await container.items.upsert({ id: "3", pk: "key 3", changed: true });
-  const rest = await drained(container, { changeFeedStartFrom: ChangeFeedStartFrom.Continuation(all.token) });
+  const rest = await readFeed(container, { changeFeedStartFrom: ChangeFeedStartFrom.Continuation(all.token) });
 
   assert.deepEqual(ascending(all.ids), ITEMS.map((one) => one.id));
   assert.deepEqual(rest.ids, ["3"]);
 });
 
-test("pages of one item visit everything", async () => {
+test("pages of one item cover the whole feed", async () => {
   const container = await newFilled();
 
-  const { ids } = await drained(container, { maxItemCount: 1, changeFeedStartFrom: ChangeFeedStartFrom.Beginning() });
+  const { ids } = await readFeed(container, { maxItemCount: 1, changeFeedStartFrom: ChangeFeedStartFrom.Beginning() });
 
   assert.deepEqual(ascending(ids), ITEMS.map((one) => one.id));
 });
 
-test("from now only later writes come", async () => {
+test("reading from now returns only later writes", async () => {
   const container = await newFilled();
   const iterator = container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Now() });
 
   const before = await iterator.readNext();
   await container.items.create({ id: "later", pk: "key 1" });
-  const after = await drained(container, {
+  const after = await readFeed(container, {
     changeFeedStartFrom: ChangeFeedStartFrom.Continuation(before.continuationToken),
   });
 
@@ -61,25 +61,25 @@ test("from now only later writes come", async () => {
   assert.deepEqual(after.ids, ["later"]);
 });
 
-test("a start time in the past gives everything and one in the future nothing", async () => {
+test("a past start time returns everything, a future one nothing", async () => {
   const container = await newFilled();
   const hour = 3_600_000;
 
-  const past = await drained(container, { changeFeedStartFrom: ChangeFeedStartFrom.Time(new Date(Date.now() - hour)) });
-  const future = await drained(container, { changeFeedStartFrom: ChangeFeedStartFrom.Time(new Date(Date.now() + hour)) });
+  const past = await readFeed(container, { changeFeedStartFrom: ChangeFeedStartFrom.Time(new Date(Date.now() - hour)) });
+  const future = await readFeed(container, { changeFeedStartFrom: ChangeFeedStartFrom.Time(new Date(Date.now() + hour)) });
 
   assert.equal(past.ids.length, 12);
   assert.deepEqual(future.ids, []);
 });
 
-test("one partition key and one feed range are read alone", async () => {
+test("the feed of one partition key or feed range can be read", async () => {
   const container = await newFilled();
   const ranges = await container.getFeedRanges();
 
-  const byKey = await drained(container, { changeFeedStartFrom: ChangeFeedStartFrom.Beginning("key 2") });
+  const byKey = await readFeed(container, { changeFeedStartFrom: ChangeFeedStartFrom.Beginning("key 2") });
   const byRange = [];
   for (const range of ranges) {
-    byRange.push(...(await drained(container, { changeFeedStartFrom: ChangeFeedStartFrom.Beginning(range) })).ids);
+    byRange.push(...(await readFeed(container, { changeFeedStartFrom: ChangeFeedStartFrom.Beginning(range) })).ids);
   }
 
   assert.equal(ranges.length, 4);
@@ -87,7 +87,7 @@ test("one partition key and one feed range are read alone", async () => {
   assert.deepEqual(ascending(byRange), ITEMS.map((one) => one.id));
 });
 
-test("the older iterator reads one partition key", async () => {
+test("the legacy iterator reads one partition key", async () => {
   const container = await newFilled();
   const iterator = container.items.changeFeed("key 2", { startFromBeginning: true });
 
@@ -96,7 +96,7 @@ test("the older iterator reads one partition key", async () => {
   assert.deepEqual(page.result.map((one) => one.id), ["2", "8"]);
 });
 
-test("all versions and deletes are refused by name", async () => {
+test("all versions and deletes mode is rejected by name", async () => {
   const container = await newFilled();
   const iterator = container.items.getChangeFeedIterator({ changeFeedMode: ChangeFeedMode.AllVersionsAndDeletes });
 

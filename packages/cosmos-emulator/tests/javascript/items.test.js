@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { client, newContainer, refused } from "./account.js";
+import { client, failsWith, newContainer } from "./account.js";
 
-test("databases and containers are created once, listed and deleted", async () => {
+test("databases and containers can be created, listed, and deleted", async () => {
   const container = await newContainer();
   const database = container.database;
 
@@ -17,10 +17,10 @@ test("databases and containers are created once, listed and deleted", async () =
   assert.equal(again.statusCode, 200);
   assert.deepEqual(containers.map((one) => one.id), ["items"]);
   assert.deepEqual(found.map((one) => one.id), [database.id]);
-  await assert.rejects(container.item("a", "p").replace({ id: "a", pk: "p" }), refused(404, 1003));
+  await assert.rejects(container.item("a", "p").replace({ id: "a", pk: "p" }), failsWith(404, 1003));
 });
 
-test("a definition is read back with its defaults and replaced", async () => {
+test("a definition is completed with defaults and can be replaced", async () => {
   const container = await newContainer({ defaultTtl: 60 });
 
   const { resource: definition } = await container.read();
@@ -30,7 +30,7 @@ test("a definition is read back with its defaults and replaced", async () => {
   assert.equal((await container.read()).resource.defaultTtl, 30);
 });
 
-test("throughput is read and replaced through the offer", async () => {
+test("throughput can be read and replaced", async () => {
   const { database } = await client.databases.create({ id: `offers ${Date.now()}` });
   const { container } = await database.containers.create({
     id: "items",
@@ -45,7 +45,7 @@ test("throughput is read and replaced through the offer", async () => {
   assert.equal((await container.readOffer()).resource.content.offerThroughput, 900);
 });
 
-test("an item is created, read, upserted, replaced and deleted", async () => {
+test("an item can be created, read, upserted, replaced, and deleted", async () => {
   const container = await newContainer();
 
   const created = await container.items.create({ id: "a", pk: "p", n: 1 });
@@ -60,7 +60,7 @@ test("an item is created, read, upserted, replaced and deleted", async () => {
   assert.equal((await container.item("a", "p").read()).statusCode, 404);
 });
 
-test("an id is generated where none is given", async () => {
+test("the SDK generates a missing id", async () => {
   const container = await newContainer();
 
   const { resource } = await container.items.create({ pk: "p" });
@@ -68,7 +68,7 @@ test("an id is generated where none is given", async () => {
   assert.equal((await container.item(resource.id, "p").read()).statusCode, 200);
 });
 
-test("null, undefined, number and text are different keys", async () => {
+test("null, undefined, a number, and a string are distinct keys", async () => {
   const container = await newContainer();
   for (const pk of [null, undefined, 1, "1"]) await container.items.create({ id: "a", pk, name: `${typeof pk} ${pk}` });
 
@@ -78,7 +78,7 @@ test("null, undefined, number and text are different keys", async () => {
   assert.deepEqual(names, ["object null", "undefined undefined", "number 1", "string 1"]);
 });
 
-test("a hierarchical key names one item and, by its prefix, several", async () => {
+test("a hierarchical key supports point reads and prefix queries", async () => {
   const container = await newContainer({
     partitionKey: { paths: ["/tenant", "/user"], kind: "MultiHash", version: 2 },
   });
@@ -91,7 +91,7 @@ test("a hierarchical key names one item and, by its prefix, several", async () =
   assert.deepEqual(resources.sort(), ["u", "v"]);
 });
 
-test("an id may hold whatever is not forbidden", async () => {
+test("an id can contain any allowed character", async () => {
   const container = await newContainer();
 
   for (const id of ["a b", "ü€😀", "100%", "%2F", "a+b", "a&b=c", "'q\"", "~!@$^*();,[]{}|<>`"]) {
@@ -101,7 +101,7 @@ test("an id may hold whatever is not forbidden", async () => {
   }
 });
 
-test("a key may be any text, number or boolean", async () => {
+test("a partition key can be any string, number, or boolean", async () => {
   const container = await newContainer();
 
   for (const pk of ["", "ü€😀", "\u0001'\"\\", -0, 1.5, 1e300, true]) {
@@ -110,7 +110,7 @@ test("a key may be any text, number or boolean", async () => {
   }
 });
 
-test("all items of a key are deleted at once", async () => {
+test("a logical partition can be deleted", async () => {
   const container = await newContainer();
   for (const pk of ["p", "p", "q"]) await container.items.create({ pk });
 
@@ -119,7 +119,7 @@ test("all items of a key are deleted at once", async () => {
   assert.deepEqual((await container.items.readAll().fetchAll()).resources.map((one) => one.pk), ["q"]);
 });
 
-test("the account, the ranges and the empty feed of conflicts are read", async () => {
+test("the account, the ranges, and the empty conflict feed can be read", async () => {
   const container = await newContainer();
 
   const { resource: account } = await client.getDatabaseAccount();
@@ -131,20 +131,20 @@ test("the account, the ranges and the empty feed of conflicts are read", async (
   assert.deepEqual(conflicts, []);
 });
 
-test("conditions on the etag decide about writes and reads", async () => {
+test("writes and reads respect etag conditions", async () => {
   const container = await newContainer();
   const { resource: old } = await container.items.create({ id: "a", pk: "p" });
   const { resource: present } = await container.items.upsert({ id: "a", pk: "p", n: 2 });
   const stale = { accessCondition: { type: "IfMatch", condition: old._etag } };
   const unchanged = { accessCondition: { type: "IfNoneMatch", condition: present._etag } };
 
-  await assert.rejects(container.item("a", "p").replace({ id: "a", pk: "p" }, stale), refused(412));
-  await assert.rejects(container.items.upsert({ id: "a", pk: "p" }, stale), refused(412));
-  await assert.rejects(container.item("a", "p").delete(stale), refused(412));
+  await assert.rejects(container.item("a", "p").replace({ id: "a", pk: "p" }, stale), failsWith(412));
+  await assert.rejects(container.items.upsert({ id: "a", pk: "p" }, stale), failsWith(412));
+  await assert.rejects(container.item("a", "p").delete(stale), failsWith(412));
   assert.equal((await container.item("a", "p").read(unchanged)).statusCode, 304);
 });
 
-test("a patch is a bare array, or operations under a condition", async () => {
+test("a patch can be a bare array or have a condition", async () => {
   const container = await newContainer();
   await container.items.create({ id: "a", pk: "p", n: 1, list: [1, 2] });
   const item = container.item("a", "p");
@@ -161,12 +161,12 @@ test("a patch is a bare array, or operations under a condition", async () => {
   assert.deepEqual([resource.n, resource.list, resource.moved], [3, undefined, [1, 9, 2]]);
   await assert.rejects(
     item.patch({ condition: "from c where c.n = 0", operations: [{ op: "set", path: "/n", value: 1 }] }),
-    refused(412),
+    failsWith(412),
   );
-  await assert.rejects(item.patch([{ op: "set", path: "/pk", value: "q" }]), refused(400));
+  await assert.rejects(item.patch([{ op: "set", path: "/pk", value: "q" }]), failsWith(400));
 });
 
-test("the read feed visits every partition page by page", async () => {
+test("the read feed pages through all partitions", async () => {
   const container = await newContainer();
   for (let n = 0; n < 20; n += 1) await container.items.create({ id: `${n}`, pk: `key ${n}` });
 
@@ -183,29 +183,29 @@ test("the read feed visits every partition page by page", async () => {
   assert.deepEqual(ids.sort((a, b) => a - b), Array.from({ length: 20 }, (_, n) => n));
 });
 
-test("errors carry the status, sub-status and message of the service", async () => {
+test("errors have the service's status, sub-status, and message", async () => {
   const container = await newContainer({ uniqueKeyPolicy: { uniqueKeys: [{ paths: ["/name"] }] } });
   await container.items.create({ id: "a", pk: "p", name: "x" });
 
-  await assert.rejects(container.items.create({ id: "a", pk: "p" }), refused(409));
-  await assert.rejects(container.items.create({ id: "b", pk: "p", name: "x" }), refused(409));
-  await assert.rejects(container.items.create({ id: "c", pk: "p", ttl: 0 }), refused(400));
-  await assert.rejects(container.items.create({ id: "d", pk: "p", text: "x".repeat(2 ** 21) }), refused(413));
-  await assert.rejects(container.item("none", "p").delete(), refused(404));
+  await assert.rejects(container.items.create({ id: "a", pk: "p" }), failsWith(409));
+  await assert.rejects(container.items.create({ id: "b", pk: "p", name: "x" }), failsWith(409));
+  await assert.rejects(container.items.create({ id: "c", pk: "p", ttl: 0 }), failsWith(400));
+  await assert.rejects(container.items.create({ id: "d", pk: "p", text: "x".repeat(2 ** 21) }), failsWith(413));
+  await assert.rejects(container.item("none", "p").delete(), failsWith(404));
   await assert.rejects(
     container.items.query("SELECT * FROM c WHERE").fetchAll(),
     (error) => error.code === 400 && error.message.includes("SC1001"),
   );
 });
 
-test("a client with another key is refused", async () => {
+test("a wrong key is rejected", async () => {
   const { CosmosClient } = await import("@azure/cosmos");
-  const stranger = new CosmosClient({ endpoint: process.env.COSMOS_ENDPOINT, key: "d3Jvbmc=" });
+  const unauthorized = new CosmosClient({ endpoint: process.env.COSMOS_ENDPOINT, key: "d3Jvbmc=" });
 
-  await assert.rejects(stranger.databases.readAll().fetchAll(), refused(401));
+  await assert.rejects(unauthorized.databases.readAll().fetchAll(), failsWith(401));
 });
 
-test("users and permissions are refused by name", async () => {
+test("users and permissions are rejected by name", async () => {
   const { database } = await newContainer();
 
   await assert.rejects(

@@ -13,7 +13,7 @@ async function rows(query, options = {}) {
   return (await spread.items.query(query, options).fetchAll()).resources;
 }
 
-/** The rows page by page, in their order. */
+/** Read page by page, and return all rows in order. */
 async function paged(query, options) {
   const iterator = spread.items.query(query, options);
   const found = [];
@@ -27,7 +27,7 @@ async function paged(query, options) {
 
 const numbers = (length, of = (n) => n) => Array.from({ length }, (_, n) => of(n));
 
-// Each is answered by the client's pipeline over four ranges; the answer is that of one partition.
+// The SDK's pipeline merges the results of four ranges.
 const merged = [
   ["SELECT VALUE c.n FROM c ORDER BY c.n", numbers(24)],
   ["SELECT VALUE c.n FROM c ORDER BY c.n DESC", numbers(24, (n) => 23 - n)],
@@ -47,18 +47,18 @@ const merged = [
 ];
 
 for (const [query, expected] of merged) {
-  test(`over four partitions: ${query}`, async () => {
+  test(`across four partitions: ${query}`, async () => {
     assert.deepEqual(await rows(query), expected);
   });
 }
 
-test("distinct rows without an order are distinct over all partitions", async () => {
-  // Not the bare kind: the client's own DISTINCT drops rows that are 0, null, false or "".
+test("unordered distinct rows are distinct across partitions", async () => {
+  // The SDK's DISTINCT drops rows that are 0, null, false, or "", so add 1.
   assert.deepEqual((await rows("SELECT DISTINCT VALUE c.kind + 1 FROM c")).sort(), [1, 2, 3]);
   assert.deepEqual((await rows("SELECT DISTINCT c.kind, c.none FROM c")).length, 3);
 });
 
-test("groups are merged over all partitions", async () => {
+test("groups are merged across partitions", async () => {
   const found = await rows("SELECT c.kind, COUNT(1) AS n, SUM(c.n) AS sum, AVG(c.n) AS mean FROM c GROUP BY c.kind");
 
   assert.deepEqual(
@@ -67,33 +67,33 @@ test("groups are merged over all partitions", async () => {
   );
 });
 
-test("groups of an undefined key are one group", async () => {
+test("items without the group key form one group", async () => {
   const found = await rows("SELECT c.none, COUNT(1) AS n FROM c GROUP BY c.none");
 
   assert.deepEqual(found, [{ n: 24 }]);
 });
 
 for (const maxItemCount of [1, 5]) {
-  test(`an ordered query is read in pages of ${maxItemCount}`, async () => {
+  test(`an ordered query returns pages of ${maxItemCount}`, async () => {
     assert.deepEqual(await paged("SELECT VALUE c.n FROM c ORDER BY c.n DESC", { maxItemCount }), numbers(24, (n) => 23 - n));
   });
 
-  test(`a plain filter is read in pages of ${maxItemCount}`, async () => {
+  test(`a filter returns pages of ${maxItemCount}`, async () => {
     const found = await paged("SELECT VALUE c.n FROM c WHERE c.n >= 10", { maxItemCount });
 
     assert.deepEqual(found.sort((a, b) => a - b), numbers(14, (n) => n + 10));
   });
 }
 
-test("offset and limit skip over all partitions without an order", async () => {
+test("offset and limit apply across partitions without an order", async () => {
   assert.equal((await rows("SELECT VALUE c.n FROM c OFFSET 20 LIMIT 10")).length, 4);
   assert.deepEqual(await rows("SELECT VALUE c.n FROM c OFFSET 30 LIMIT 10"), []);
   assert.deepEqual(await rows("SELECT VALUE c.n FROM c OFFSET 0 LIMIT 0"), []);
 });
 
 for (const query of ["SELECT VALUE c.n FROM c ORDER BY c.n DESC", "SELECT VALUE c.n FROM c WHERE c.n >= 0"]) {
-  // One key only: behind several keys the client's own filter leaves rows out.
-  test(`a token over four partitions leads on: ${query}`, async () => {
+  // One sort key only: with several, the SDK's own filter drops rows.
+  test(`a continuation token resumes across partitions: ${query}`, async () => {
     const found = [];
     let continuationToken;
     do {
@@ -108,26 +108,26 @@ for (const query of ["SELECT VALUE c.n FROM c ORDER BY c.n DESC", "SELECT VALUE 
 }
 
 for (const options of [{ forceQueryPlan: true }, { maxDegreeOfParallelism: -1, bufferItems: true }]) {
-  test(`the pipeline gives the same under ${JSON.stringify(options)}`, async () => {
+  test(`the pipeline supports ${JSON.stringify(options)}`, async () => {
     assert.deepEqual(await rows("SELECT VALUE c.n FROM c ORDER BY c.kind, c.n OFFSET 7 LIMIT 3", options), [21, 1, 4]);
     assert.equal((await rows("SELECT * FROM c", options)).length, 24);
   });
 }
 
-test("lists, sets and counts under a condition are merged", async () => {
+test("lists, sets, and conditional counts are merged", async () => {
   assert.deepEqual((await rows("SELECT VALUE MAKELIST(c.kind) FROM c WHERE c.n < 3"))[0].sort(), [0, 1, 2]);
   assert.deepEqual((await rows("SELECT VALUE MAKESET(c.kind) FROM c"))[0].sort(), [0, 1, 2]);
   assert.deepEqual(await rows("SELECT VALUE COUNTIF(c.n > 5) FROM c"), [18]);
 });
 
-test("one partition answers everything itself", async () => {
+test("a query of one partition needs no merging", async () => {
   const options = { partitionKey: "key 3" };
 
   assert.deepEqual(await rows("SELECT VALUE c.n FROM c ORDER BY c.n DESC", options), [15, 3]);
   assert.deepEqual(await rows("SELECT COUNT(1) AS n FROM c", options), [{ n: 2 }]);
 });
 
-test("a query of one partition goes on from a continuation token", async () => {
+test("a query of one partition resumes from its continuation token", async () => {
   const query = "SELECT VALUE c.n FROM c ORDER BY c.n";
   const options = { partitionKey: "key 3", maxItemCount: 1 };
 
@@ -137,7 +137,7 @@ test("a query of one partition goes on from a continuation token", async () => {
   assert.deepEqual([first.resources, second.resources], [[3], [15]]);
 });
 
-test("parameters are values of every kind", async () => {
+test("a parameter can be any JSON value", async () => {
   const container = await newContainer();
   const values = ["quote ' \" \\", 1.5, true, null, [1, "b"], { x: [null] }];
   for (const [n, value] of values.entries()) await container.items.create({ id: `${n}`, pk: "p", v: value });
@@ -148,7 +148,7 @@ test("parameters are values of every kind", async () => {
   }
 });
 
-test("metrics are sent when they are asked for", async () => {
+test("metrics are returned on request", async () => {
   const options = { partitionKey: "key 3", populateQueryMetrics: true, populateIndexMetrics: true };
 
   const page = await spread.items.query("SELECT * FROM c WHERE c.n = 3", options).fetchNext();
@@ -157,7 +157,7 @@ test("metrics are sent when they are asked for", async () => {
   assert.ok(page.indexMetrics.includes("/n/?"));
 });
 
-test("a plan can be asked for without running the query", async () => {
+test("a query plan can be requested without running the query", async () => {
   const { result } = await spread.items.container.getQueryPlan("SELECT TOP 3 * FROM c ORDER BY c.n");
 
   assert.equal(result.queryInfo.top, 3);

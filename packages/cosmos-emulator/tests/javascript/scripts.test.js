@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { newContainer, refused } from "./account.js";
+import { failsWith, newContainer } from "./account.js";
 
-// Written as functions: the SDK sends their text, as every project with this SDK does.
+// The SDK sends the source text of a function.
 function createAll(items, fail) {
   const collection = getContext().getCollection();
   let created = 0;
@@ -22,7 +22,7 @@ test("a stored procedure writes in one transaction", async () => {
   const { storedProcedure } = await container.scripts.storedProcedures.create({ id: "all", body: createAll });
   const items = ["a", "b"].map((id) => ({ id, pk: "p" }));
 
-  await assert.rejects(storedProcedure.execute("p", [items, true]), refused(400, 1234));
+  await assert.rejects(storedProcedure.execute("p", [items, true]), failsWith(400, 1234));
   const afterFailure = await container.items.readAll().fetchAll();
   const { resource } = await storedProcedure.execute("p", [items, false]);
 
@@ -31,14 +31,14 @@ test("a stored procedure writes in one transaction", async () => {
   assert.equal((await container.items.readAll().fetchAll()).resources.length, 2);
 });
 
-test("a stored procedure sees its own partition only", async () => {
+test("a stored procedure cannot write to another partition", async () => {
   const container = await newContainer();
   const { storedProcedure } = await container.scripts.storedProcedures.create({ id: "all", body: createAll });
 
-  await assert.rejects(storedProcedure.execute("p", [[{ id: "a", pk: "q" }], false]), refused(400, 400));
+  await assert.rejects(storedProcedure.execute("p", [[{ id: "a", pk: "q" }], false]), failsWith(400, 400));
 });
 
-test("the log comes back when it is asked for", async () => {
+test("the log is returned on request", async () => {
   const container = await newContainer();
   const { storedProcedure } = await container.scripts.storedProcedures.create({
     id: "log",
@@ -50,7 +50,7 @@ test("the log comes back when it is asked for", async () => {
   assert.equal(decodeURIComponent(headers["x-ms-documentdb-script-log-results"]), "50% of é");
 });
 
-test("scripts are listed, read, replaced, upserted and deleted", async () => {
+test("scripts can be listed, replaced, and deleted", async () => {
   const container = await newContainer();
   const { storedProcedures, triggers, userDefinedFunctions } = container.scripts;
   await storedProcedures.create({ id: "s", body: "function () { getContext().getResponse().setBody(1); }" });
@@ -74,7 +74,7 @@ test("scripts are listed, read, replaced, upserted and deleted", async () => {
   }
 });
 
-test("triggers run around the write that names them", async () => {
+test("triggers run before and after the write that names them", async () => {
   const container = await newContainer();
   await container.scripts.triggers.create({
     id: "stamp",
@@ -92,11 +92,11 @@ test("triggers run around the write that names them", async () => {
   const { resource } = await container.items.create({ id: "a", pk: "p" }, { preTriggerInclude: "stamp" });
 
   assert.equal(resource.stamped, true);
-  await assert.rejects(container.items.create({ id: "b", pk: "p" }, { postTriggerInclude: "veto" }), refused(400, 77));
+  await assert.rejects(container.items.create({ id: "b", pk: "p" }, { postTriggerInclude: "veto" }), failsWith(400, 77));
   assert.equal((await container.item("b", "p").read()).statusCode, 404);
 });
 
-test("a user-defined function runs in a query over all partitions", async () => {
+test("a user-defined function runs in a cross-partition query", async () => {
   const container = await newContainer();
   for (let n = 0; n < 6; n += 1) await container.items.create({ id: `${n}`, pk: `key ${n}`, n });
   await container.scripts.userDefinedFunctions.create({ id: "twice", body: "function (n) { return 2 * n; }" });

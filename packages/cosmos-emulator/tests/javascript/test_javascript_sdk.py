@@ -1,6 +1,6 @@
-"""The third unmodified client: @azure/cosmos from npm, its tests run by node against the emulator.
+"""The JavaScript SDK, @azure/cosmos, tested against the emulator by Node.js.
 
-Skipped, with the reason said, where there is no node or where npm cannot install the SDK.
+The tests are skipped if Node.js is not installed or npm cannot install the SDK.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ INSTALL = ["npm", "ci", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """The node that runs the suite, the SDK being installed beside it."""
+    """The path of Node.js, with the SDK installed for it."""
     found = shutil.which("node")
     if found is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are needed for the suite of the JavaScript SDK, and are not here")
+        pytest.skip("Install Node.js and npm to run the tests of the JavaScript SDK.")
     version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
     if int(version.removeprefix("v").partition(".")[0]) < OLDEST_NODE:
-        pytest.skip(f"node {OLDEST_NODE} or newer is needed for the suite of the JavaScript SDK; here is {version}")
+        pytest.skip(f"Install Node.js {OLDEST_NODE} or newer to run the tests of the JavaScript SDK (found {version}).")
     _install()
     return found
 
 
 def _install() -> None:
-    """`node_modules` as the lock file has it; once, however many processes run the tests."""
-    with (HERE / "package.json").open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        installed, wanted = HERE / "node_modules" / ".package-lock.json", HERE / "package-lock.json"
-        if installed.exists() and installed.stat().st_mtime >= wanted.stat().st_mtime:
+    """Install the locked packages, once for all test processes."""
+    with (HERE / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        installed, locked = HERE / "node_modules" / ".package-lock.json", HERE / "package-lock.json"
+        if installed.exists() and installed.stat().st_mtime >= locked.stat().st_mtime:
             return
-        done = subprocess.run(INSTALL, cwd=HERE, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        pytest.skip(f"npm could not install the JavaScript SDK: {' '.join(done.stderr.split())[:300]}")
+        result = subprocess.run(INSTALL, cwd=HERE, capture_output=True, text=True, check=False)  # noqa: S603
+    if result.returncode:
+        pytest.skip(f"npm failed to install the JavaScript SDK: {' '.join(result.stderr.split())[:300]}")
 
 
 @pytest.mark.parametrize("suite", [path.name for path in sorted(HERE.glob("*.test.js"))])

@@ -1,8 +1,7 @@
-"""What queries should answer, computed the naive way from the documented semantics, without the engine.
+"""A naive reference implementation of the documented query semantics, independent of the engine.
 
-A generated condition is its SQL text together with a Python function that says its value for an item. The
-functions compare types by name, order by a pairwise comparison and group by searching lists: slow, and
-unlike the engine.
+A generated condition is its SQL text and a Python function that returns its value for an item. The functions compare
+types by name, order pairwise and group by searching lists.
 """
 
 from __future__ import annotations

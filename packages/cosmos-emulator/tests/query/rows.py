@@ -1,4 +1,4 @@
-"""Runs queries in tests: the text in, the rows or the refusal out."""
+"""Runs queries in tests."""
 
 # ruff: noqa: S608 - these texts are put together by the tests themselves
 from __future__ import annotations
@@ -19,13 +19,13 @@ def rows(
 
 
 def value(expression: str, item: dict[str, Any] | None = None, /, **parameters: Any) -> list[Any]:
-    """`[the value]` of an expression over one item `c`, `[]` if it is undefined."""
+    """Return `[value]` of an expression over one item `c`, `[]` if undefined."""
     named = {f"@{name}": content for name, content in parameters.items()}
     return rows(f"SELECT VALUE {expression} FROM c", [item or {}], named)
 
 
 def refusal(text: str, items: Iterable[dict[str, Any]] = ({},), parameters: dict[str, Any] | None = None) -> Any:
-    """The error of the service's document in a refused query: severity, location, code, message."""
+    """Return the error in the service's document: severity, location, code, message."""
     with pytest.raises(CosmosError) as raised:
         rows(text, items, parameters)
     assert raised.value.status == 400

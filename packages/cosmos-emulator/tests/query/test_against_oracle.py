@@ -1,4 +1,4 @@
-"""Random queries over random items, against the oracle."""
+"""Random queries over random items, compared with the oracle."""
 
 # ruff: noqa: S608 - these texts are put together by the tests themselves
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _aggregates(items: list[Item], name: str) -> Item:
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, KEYS, st.integers(min_value=1, max_value=5), st.none() | COUNTS)
-def test_ordered_pages_add_up_to_the_whole(
+def test_ordered_pages_return_all_rows(
     items: list[Item], condition: Condition, keys: list[tuple[str, bool]], page_size: int, top: int | None
 ) -> None:
     head = "" if top is None else f"TOP {top}"

@@ -48,7 +48,7 @@ def test_an_undefined_aggregate_leaves_an_empty_row_without_value() -> None:
     assert rows("SELECT COUNT(1), MAX(c.v) AS m FROM c") == [{"$1": 0}]
 
 
-def test_aggregates_may_stand_in_literals_and_expressions() -> None:
+def test_aggregates_can_be_nested_in_expressions() -> None:
     items = [{"v": 1}, {"v": 3}]
     text = 'SELECT VALUE [{"item": SUM(c.v), "item2": {"max": MAX(c.v), "count": COUNT(c.v)}}] FROM c'
     assert rows(text, items) == [[{"item": 4, "item2": {"max": 3, "count": 2}}]]
@@ -113,5 +113,5 @@ def test_group_keys_are_equal_when_their_values_are() -> None:
         ("SELECT c.a FROM c GROUP BY c.a ORDER BY c.a", "SC2990"),
     ],
 )
-def test_misplaced_aggregates_are_refused(text: str, code: str) -> None:
+def test_misplaced_aggregates_are_rejected(text: str, code: str) -> None:
     assert refusal(text)["code"] == code

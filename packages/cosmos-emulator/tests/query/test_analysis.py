@@ -44,7 +44,7 @@ def predicates(condition: str, source: str = "c") -> list[tuple[Any, ...]]:
         ("c = 1", []),
     ],
 )
-def test_the_conditions_that_an_index_can_serve(condition: str, expected: list[tuple[Any, ...]]) -> None:
+def test_conditions_that_an_index_serves_are_found(condition: str, expected: list[tuple[Any, ...]]) -> None:
     assert predicates(condition) == expected
 
 
@@ -63,7 +63,7 @@ def test_only_paths_from_the_item_count() -> None:
         ("t.x", None),
     ],
 )
-def test_the_paths_of_order_by(clause: str, expected: Any) -> None:
+def test_order_by_paths_are_found(clause: str, expected: Any) -> None:
     assert order_by_paths(parse(f"SELECT VALUE 1 FROM c JOIN t IN c.t ORDER BY {clause}")) == expected
 
 
@@ -73,7 +73,7 @@ def test_a_query_without_order_has_no_order_paths() -> None:
 
 @settings(deadline=None)
 @given(oracle.conditions, oracle.item_lists)
-def test_narrowing_by_the_analysis_loses_no_match(condition: Condition, items: list[dict[str, Any]]) -> None:
+def test_filtering_by_the_analysis_loses_no_match(condition: Condition, items: list[dict[str, Any]]) -> None:
     query = parse(f"SELECT * FROM c WHERE {condition.text}")
     compiled = compile_query(query, {})
     pinned = pinned_values(query, {}, ("a",))

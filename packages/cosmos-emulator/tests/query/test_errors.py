@@ -37,7 +37,7 @@ from tests.query.rows import refusal, rows
         ("", "", 0),
     ],
 )
-def test_a_syntax_error_says_what_and_where(text: str, near: str, start: int) -> None:
+def test_syntax_errors_include_the_cause_and_location(text: str, near: str, start: int) -> None:
     error = refusal(text)
     assert error["code"] == "SC1001"
     assert error["severity"] == "Error"
@@ -69,7 +69,7 @@ def test_a_syntax_error_says_what_and_where(text: str, near: str, start: int) ->
         ("SELECT udf.f(1) FROM c", "SC2990", "udf.f"),
     ],
 )
-def test_a_query_that_cannot_be_run_says_why(text: str, code: str, message: str) -> None:
+def test_invalid_queries_report_the_reason(text: str, code: str, message: str) -> None:
     error = refusal(text)
     assert error["code"] == code
     assert message in error["message"]
@@ -80,7 +80,7 @@ def test_a_count_parameter_must_be_a_whole_number(content: Any) -> None:
     assert refusal("SELECT TOP @n * FROM c", parameters={"@n": content})["code"] == "SC2060"
 
 
-def test_ten_udf_calls_pass_and_eleven_do_not() -> None:
+def test_a_query_can_call_at_most_ten_udfs() -> None:
     def call(_name: str, arguments: list[Any]) -> Any:
         return arguments[0]
 
@@ -110,7 +110,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("shape", NESTED)
-def test_deep_nesting_is_refused(shape: str) -> None:
+def test_deep_nesting_is_rejected(shape: str) -> None:
     assert refusal(NESTED[shape])["code"] == "SC3002"
 
 
@@ -125,7 +125,7 @@ DEEPEST = {
 
 
 @pytest.mark.parametrize("shape", DEEPEST)
-def test_nesting_below_the_bound_runs(shape: str) -> None:
+def test_nesting_below_the_limit_runs(shape: str) -> None:
     assert rows(DEEPEST[shape], [{"a": 1}]) == [1]
 
 
@@ -136,7 +136,7 @@ def test_long_flat_conditions_run() -> None:
     assert rows(f"SELECT VALUE 1 FROM c WHERE c.a IN ({choices})", [{"a": 4999}, {"a": 5000}]) == [1]
 
 
-def test_text_over_512_kilobytes_is_refused() -> None:
+def test_text_over_512_kilobytes_is_rejected() -> None:
     assert refusal("SELECT '" + "a" * 512 * 1024 + "'")["code"] == "SC3001"
     assert refusal("SELECT '" + "é" * 256 * 1024 + "'")["code"] == "SC3001"
 
@@ -165,18 +165,18 @@ def _run_or_refuse(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(TOKENS, max_size=25))
-def test_any_sequence_of_tokens_runs_or_is_refused(tokens: list[str]) -> None:
+def test_any_sequence_of_tokens_runs_or_is_rejected(tokens: list[str]) -> None:
     _run_or_refuse(" ".join(tokens))
 
 
 @settings(deadline=None)
 @given(st.lists(TOKENS, max_size=12), st.lists(TOKENS, max_size=8))
-def test_any_clauses_run_or_are_refused(selection: list[str], condition: list[str]) -> None:
+def test_any_clauses_run_or_are_rejected(selection: list[str], condition: list[str]) -> None:
     _run_or_refuse(f"SELECT {' '.join(selection)} FROM c WHERE {' '.join(condition)}")
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
-def test_any_text_runs_or_is_refused(text: str) -> None:
+def test_any_text_runs_or_is_rejected(text: str) -> None:
     _run_or_refuse(text)
     _run_or_refuse(f"SELECT * FROM c WHERE {text}")

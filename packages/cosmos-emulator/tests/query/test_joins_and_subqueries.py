@@ -63,16 +63,16 @@ def test_inputs_are_joined_within_one_item(text: str, expected: list[object]) ->
         ),
     ],
 )
-def test_subqueries_see_the_inputs_around_them(text: str, expected: list[object]) -> None:
+def test_subqueries_see_enclosing_inputs(text: str, expected: list[object]) -> None:
     assert rows(text, FAMILIES) == expected
 
 
-def test_a_scalar_subquery_with_two_rows_is_refused() -> None:
+def test_a_scalar_subquery_with_two_rows_is_rejected() -> None:
     error = refusal("SELECT VALUE (SELECT VALUE t FROM t IN c.tags) FROM c", FAMILIES)
     assert "cardinality" in error["message"]
 
 
-def test_loops_over_arrays_come_by_the_checkpoint() -> None:
+def test_loops_over_arrays_call_the_checkpoint() -> None:
     class TooLateError(Exception):
         pass
 
@@ -101,5 +101,5 @@ def test_loops_over_arrays_come_by_the_checkpoint() -> None:
         ("SELECT 1 FROM c " + " ".join(f"JOIN t{n} IN c.t" for n in range(11)), "SC3004"),
     ],
 )
-def test_inputs_that_do_not_resolve_are_refused(text: str, code: str) -> None:
+def test_unresolved_inputs_are_rejected(text: str, code: str) -> None:
     assert refusal(text)["code"] == code

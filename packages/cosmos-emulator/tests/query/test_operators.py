@@ -1,4 +1,4 @@
-"""Comparison, arithmetic, bit and text operators, and what binds tighter than what."""
+"""Comparison, arithmetic, bit and text operators, and precedence."""
 
 # ruff: noqa: S608 - these texts are put together by the tests themselves
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_comparison_is_strict_about_types(expression: str, expected: list[bool])
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
 @pytest.mark.parametrize("operand", [1, 1.5, True, False, None, "a", "", [1], {"k": 1}])
 @pytest.mark.parametrize("constant", [1, 1.0, 0, True, False, None, "a", "b", [1], {"k": 1}])
-def test_a_filter_agrees_with_the_same_comparison_as_a_value(operator: str, operand: object, constant: object) -> None:
+def test_a_filter_agrees_with_its_comparison_as_a_value(operator: str, operand: object, constant: object) -> None:
     item = {"a": operand, "b": constant}
     plain = value(f"c.a {operator} c.b", item)
     assert value(f"c.a {operator} @p", item, p=constant) == plain
@@ -102,7 +102,7 @@ def test_operators_compute_with_doubles(expression: str, expected: object) -> No
 @pytest.mark.parametrize(
     "expression", ["1 + 'a'", "1 + true", "'a' || 1", "-'a'", "~null", "1 & 'x'", "1 / 0", "0 / 0", "5 % 0"]
 )
-def test_operands_of_a_wrong_type_and_results_that_json_lacks_are_undefined(expression: str) -> None:
+def test_invalid_operands_and_non_json_results_are_undefined(expression: str) -> None:
     assert value(expression) == []
 
 

@@ -51,7 +51,7 @@ def test_ties_are_in_the_order_of_creation_in_both_directions() -> None:
         assert rows(f"SELECT VALUE c.n FROM c ORDER BY c.k {direction}", items[::-1]) == [0, 1, 2]
 
 
-def test_order_by_needs_a_path() -> None:
+def test_order_by_requires_a_path() -> None:
     for expression in ("LOWER(c.a)", "1", "c.a + 1", "c.a || 'x'"):
         assert refusal(f"SELECT * FROM c ORDER BY {expression}")["code"] == "SC2206"
 
@@ -86,11 +86,11 @@ def _paged(text: str, page_size: int) -> list[Any]:
         "SELECT c.id, t FROM c JOIN t IN c.t ORDER BY c.k",
     ],
 )
-def test_pages_of_any_size_add_up_to_the_whole(text: str, page_size: int) -> None:
+def test_pages_of_any_size_return_all_rows(text: str, page_size: int) -> None:
     assert _paged(text, page_size) == rows(text, ITEMS)
 
 
-def test_a_page_is_not_shifted_by_items_that_come_and_go() -> None:
+def test_inserts_and_deletes_do_not_shift_pages() -> None:
     text = "SELECT VALUE c.id FROM c ORDER BY c.k"
     items = [{"id": str(n), "_rid": f"rid{n}", "k": n} for n in range(6)]
     page = list(compile_query(parse(text), {}).run_ordered(items))[:3]
@@ -109,6 +109,6 @@ def test_a_page_is_not_shifted_by_items_that_come_and_go() -> None:
         {"keys": [{}], "rid": None, "row": 0, "taken": 1},
     ],
 )
-def test_a_malformed_position_is_refused(position: OrderPosition) -> None:
+def test_a_malformed_position_is_rejected(position: OrderPosition) -> None:
     with pytest.raises(CosmosError, match="malformed"):
         list(compile_query(parse("SELECT * FROM c ORDER BY c.k"), {}).run_ordered(ITEMS, position))

@@ -1,4 +1,4 @@
-"""Query plans: the cases of the .NET SDK's QueryPlanBaselineTests, and their partial answers merged."""
+"""Query plans: the cases of the .NET SDK's QueryPlanBaselineTests, and merges of partial results."""
 
 # ruff: noqa: S608 - these texts are put together by the tests themselves
 from __future__ import annotations
@@ -108,12 +108,12 @@ REWRITTEN = {
 
 
 @pytest.mark.parametrize(("text", "rewritten"), REWRITTEN.items())
-def test_the_query_for_each_range(text: str, rewritten: str) -> None:
+def test_queries_are_rewritten_for_each_range(text: str, rewritten: str) -> None:
     assert info(text)["rewrittenQuery"] == rewritten.replace(f"({FILTER}) ORDER", f"({FILTER}) ORDER")
 
 
 @pytest.mark.parametrize("text", REWRITTEN)
-def test_a_rewritten_query_is_one_that_runs(text: str) -> None:
+def test_rewritten_queries_run(text: str) -> None:
     rewritten = plan(text)["queryInfo"]["rewrittenQuery"].replace(FILTER, "true")
     assert rows(rewritten, [{"_rid": "a", "k": 1, "key": 5}]) is not None
 
@@ -128,7 +128,7 @@ def test_a_rewritten_query_is_one_that_runs(text: str) -> None:
         ("SELECT VALUE c.a FROM c", {"hasSelectValue": True}),
     ],
 )
-def test_a_query_that_needs_no_rewriting(text: str, expected: dict[str, Any]) -> None:
+def test_simple_queries_are_not_rewritten(text: str, expected: dict[str, Any]) -> None:
     assert info(text, parameters={"@n": 42}) == expected
 
 
@@ -163,7 +163,7 @@ def test_a_query_that_needs_no_rewriting(text: str, expected: dict[str, Any]) ->
         ),
     ],
 )
-def test_what_the_client_merges(text: str, expected: dict[str, Any]) -> None:
+def test_plans_describe_what_the_client_merges(text: str, expected: dict[str, Any]) -> None:
     found = info(text)
     del found["rewrittenQuery"]
     assert found == expected
@@ -196,22 +196,22 @@ def test_what_the_client_merges(text: str, expected: dict[str, Any]) -> None:
         ("c.key.sub = 1", EVERYTHING),
     ],
 )
-def test_the_ranges_that_a_filter_leaves(condition: str, expected: list[tuple[str, str]]) -> None:
+def test_filters_narrow_the_ranges(condition: str, expected: list[tuple[str, str]]) -> None:
     assert ranges(f"SELECT * FROM c WHERE {condition}", parameters={"@k": "v"}) == expected
 
 
-def test_the_ranges_of_a_hierarchical_key() -> None:
+def test_prefixes_of_a_hierarchical_key_narrow_the_ranges() -> None:
     text = "SELECT * FROM c WHERE c.a = 1 AND c.b IN (2, 3)"
     assert ranges(text, paths=("a", "b")) == [("[1, 2]", "[1, 2]"), ("[1, 3]", "[1, 3]")]
     assert ranges(text, paths=("a", "z")) == [("[1]", "[1]FF")]
     assert ranges(text, paths=("z", "b")) == EVERYTHING
 
 
-def test_a_query_without_from_concerns_one_range_only() -> None:
+def test_a_query_without_from_has_one_range() -> None:
     assert ranges("SELECT 5") == NOTHING
 
 
-def test_a_feature_that_the_client_does_not_list_is_refused() -> None:
+def test_a_feature_the_client_does_not_support_is_rejected() -> None:
     with pytest.raises(CosmosError, match="GroupBy"):
         plan("SELECT c.a FROM c GROUP BY c.a", features={"Aggregate", "OrderBy"})
     assert plan("SELECT * FROM c ORDER BY c.a", features={"OrderBy"})
@@ -220,7 +220,7 @@ def test_a_feature_that_the_client_does_not_list_is_refused() -> None:
 @pytest.mark.parametrize(
     "text", ["SELECT VALUE FLOOR(AVG(c.a)) FROM c", "SELECT VALUE [SUM(c.a)] FROM c", "SELECT MIN(c.a) / 2 FROM c"]
 )
-def test_compositions_of_aggregates_are_refused(text: str) -> None:
+def test_compositions_of_aggregates_are_rejected(text: str) -> None:
     with pytest.raises(CosmosError, match="Compositions of aggregates and other expressions are not allowed"):
         plan(text)
 
@@ -237,7 +237,7 @@ def test_partial_averages_merge_to_the_whole_average() -> None:
     assert sum(p["sum"] for p in partials) / sum(p["count"] for p in partials) == 3
 
 
-def test_the_rows_of_an_ordered_range_carry_their_keys() -> None:
+def test_rows_of_an_ordered_range_include_their_keys() -> None:
     rewritten = plan("SELECT c.n FROM c ORDER BY c.k")["queryInfo"]["rewrittenQuery"].replace(FILTER, "true")
     assert rows(rewritten, [{"_rid": "r1", "n": 1, "k": 2}, {"_rid": "r2", "n": 2}]) == [
         {"_rid": "r2", "orderByItems": [{}], "payload": {"n": 2}},

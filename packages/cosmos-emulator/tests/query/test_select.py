@@ -59,11 +59,11 @@ def test_literals(literal: str, expected: object) -> None:
         assert value(literal) == [expected]
 
 
-def test_comments_and_case_of_keywords_do_not_matter() -> None:
+def test_comments_and_keyword_case_are_ignored() -> None:
     assert rows("select c.id -- the id\nFrom c WHERE true -- end", [ITEM]) == [{"id": "1"}]
 
 
-def test_the_properties_of_a_row() -> None:
+def test_rows_have_the_selected_properties() -> None:
     text = "SELECT c.id, c.o.x AS p, c['a b'], c.arr[0], 1 + 1, c FROM c"
     assert rows(text, [{"id": "1", "a b": 2, "arr": [3], "o": {"x": 4}}]) == [
         {
@@ -78,11 +78,11 @@ def test_the_properties_of_a_row() -> None:
 
 
 @pytest.mark.parametrize("source", ["c", "Root c", "Root AS c", "posts c", "ROOT AS c"])
-def test_the_container_goes_by_any_name(source: str) -> None:
+def test_the_container_can_have_any_name(source: str) -> None:
     assert rows(f"SELECT VALUE c.id FROM {source}", [ITEM]) == ["1"]
 
 
-def test_from_may_start_inside_the_item() -> None:
+def test_from_can_start_inside_the_item() -> None:
     items = [{"n": {"m": 1}}, {"n": {"m": 2}}, {}]
     assert rows("SELECT VALUE m FROM c.n.m", items) == [1, 2]
     assert rows("SELECT * FROM c.n", items) == [{"m": 1}, {"m": 2}]
@@ -130,7 +130,7 @@ def test_distinct_keeps_one_empty_row_for_undefined() -> None:
     assert rows("SELECT DISTINCT c.v FROM c", [{}, {"v": 1}, {}]) == [{}, {"v": 1}]
 
 
-def test_distinct_counts_before_top() -> None:
+def test_distinct_applies_before_top() -> None:
     assert rows("SELECT DISTINCT TOP 2 VALUE c.v FROM c", [{"v": v} for v in (1, 1, 2, 3)]) == [1, 2]
 
 
@@ -157,7 +157,7 @@ def test_a_condition_matches_items() -> None:
     assert not condition.matches({"n": 2})
 
 
-def test_which_queries_stream() -> None:
+def test_streaming_queries_are_recognized() -> None:
     def streams(text: str) -> bool:
         return compile_query(parse(text), {}).is_streaming
 

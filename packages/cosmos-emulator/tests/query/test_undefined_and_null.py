@@ -5,21 +5,21 @@ import pytest
 from tests.query.rows import rows, value
 
 
-def test_a_missing_property_is_left_out_of_the_projection() -> None:
+def test_projections_omit_missing_properties() -> None:
     assert rows("SELECT c.a, c.b FROM c", [{"a": 1}, {"b": None}]) == [{"a": 1}, {"b": None}]
 
 
-def test_select_value_of_undefined_gives_no_row_and_of_null_gives_null() -> None:
+def test_select_value_omits_undefined_and_keeps_null() -> None:
     assert rows("SELECT VALUE c.a FROM c", [{"a": None}, {}, {"a": 0}]) == [None, 0]
 
 
-def test_undefined_members_leave_literals() -> None:
+def test_literals_omit_undefined_members() -> None:
     assert value('{"a": c.x, "b": [c.x, 1, null]}') == [{"b": [1, None]}]
 
 
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
 @pytest.mark.parametrize("other", ["undefined", "null", "1", "'x'", "true", "[]", "{}"])
-def test_undefined_compares_with_nothing(operator: str, other: str) -> None:
+def test_comparisons_with_undefined_are_undefined(operator: str, other: str) -> None:
     assert value(f"c.missing {operator} {other}") == []
     assert value(f"{other} {operator} c.missing") == []
 
@@ -48,12 +48,12 @@ def test_logic_is_three_valued(operands: tuple[str, str], answers: tuple[bool | 
 
 
 @pytest.mark.parametrize(("operand", "answer"), [("true", [False]), ("false", [True]), ("1", []), ("c.x", [])])
-def test_not_turns_booleans_only(operand: str, answer: list[bool]) -> None:
+def test_not_applies_to_booleans_only(operand: str, answer: list[bool]) -> None:
     assert value(f"NOT {operand}") == answer
 
 
 @pytest.mark.parametrize("condition", ["c.a", "c.a = 1", "NOT (c.a = 'x')", "c.a != 'x'", "c.a AND true"])
-def test_where_keeps_only_what_is_exactly_true(condition: str) -> None:
+def test_where_keeps_only_exactly_true_conditions(condition: str) -> None:
     items = [{"id": "one", "a": 1}, {"id": "none"}, {"id": "true", "a": True}, {"id": "null", "a": None}]
     expected = {"c.a = 1": ["one"], "c.a": ["true"], "c.a AND true": ["true"]}.get(condition, [])
     assert rows(f"SELECT VALUE c.id FROM c WHERE {condition}", items) == expected
@@ -83,7 +83,7 @@ def test_undefined_in_expressions(expression: str, expected: list[object]) -> No
     assert value(expression) == expected
 
 
-def test_in_is_an_or_of_equalities() -> None:
+def test_in_is_the_or_of_its_equalities() -> None:
     assert value("1 IN (1, c.x)") == [True]
     assert value("1 IN (2, 3)") == [False]
     assert value("1 IN (2, c.x)") == []

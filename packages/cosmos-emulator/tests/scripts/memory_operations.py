@@ -1,4 +1,4 @@
-"""One logical partition in memory, with the transaction semantics that scripts rely on, and calls that use it."""
+"""An in-memory logical partition with transactions, and functions that run scripts on it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ FOREIGN_KEY = (
 
 
 class MemoryOperations:
-    """Documents of partition key `pk` = "p", by id. `queries` gives the rows of each query text that may be asked.
+    """Documents of partition key `pk` = "p" by ID. `queries` maps query texts to their rows.
 
-    Queries read the state from before the transaction, as the service may.
+    Queries see the state before the transaction, as they do in the service.
     """
 
     def __init__(self, *documents: JsonObject, queries: dict[str, Rows] | None = None) -> None:
@@ -130,7 +130,7 @@ def execute(
     limits: ScriptLimits | None = None,
     log: bool = False,
 ) -> ScriptResult:
-    """Execute a procedure in a transaction of its own, which a failure rolls back."""
+    """Execute a procedure in a transaction, which a failure rolls back."""
     operations.begin()
     try:
         return execute_stored_procedure(
@@ -142,7 +142,7 @@ def execute(
 
 
 def result_of(body: str, *arguments: Json, limits: ScriptLimits | None = None) -> Json:
-    """The response body of a procedure that runs in an empty partition."""
+    """Return the response body of a procedure in an empty partition."""
     return execute(MemoryOperations(), body, *arguments, limits=limits).body
 
 
@@ -154,7 +154,7 @@ def create_with_triggers(
     post: str | None = None,
     limits: ScriptLimits | None = None,
 ) -> Json:
-    """Create a document with a trigger before and after, in one transaction; the reply to the client."""
+    """Create a document with triggers in one transaction and return the client's reply."""
     bounds = limits or ScriptLimits()
     operations.begin()
     try:

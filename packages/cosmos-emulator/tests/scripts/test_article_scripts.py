@@ -1,4 +1,4 @@
-"""Scripts that do what those of the article do: a counter with its comment, a paged rename, a truncating trigger."""
+"""Scripts like the article's: a counter with its comment, a paged rename, a truncating trigger."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_counter_and_comment_change_together() -> None:
     assert "c1" in operations.documents
 
 
-def test_an_unknown_post_answers_400_with_404_and_writes_nothing() -> None:
+def test_an_unknown_post_returns_400_with_404_and_writes_nothing() -> None:
     operations = _blog()
 
     with pytest.raises(CosmosError) as failure:
@@ -111,7 +111,7 @@ def test_an_unknown_post_answers_400_with_404_and_writes_nothing() -> None:
 
 
 @pytest.mark.parametrize("comment", [{"id": "post", "pk": "p"}, {"id": "c1", "pk": "other"}])
-def test_a_comment_that_cannot_be_created_leaves_the_counter(comment: JsonObject) -> None:
+def test_a_failed_comment_leaves_the_counter_unchanged(comment: JsonObject) -> None:
     operations = _blog()
 
     with pytest.raises(CosmosError):
@@ -122,7 +122,7 @@ def test_a_comment_that_cannot_be_created_leaves_the_counter(comment: JsonObject
 
 
 @pytest.mark.parametrize("accepted", [0, 1, 2])
-def test_a_refused_operation_that_is_checked_rolls_back(accepted: int) -> None:
+def test_a_checked_refusal_rolls_back(accepted: int) -> None:
     operations = _blog()
 
     with pytest.raises(CosmosError) as failure:
@@ -138,7 +138,7 @@ def test_a_refused_operation_that_is_checked_rolls_back(accepted: int) -> None:
     assert operations.documents["post"]["commentCount"] == 2
 
 
-def test_a_refused_operation_that_is_not_checked_commits_half() -> None:
+def test_an_unchecked_refusal_commits_half() -> None:
     operations = _blog()
     naive = ADD_COMMENT.replace("if (!accepted) throw", "if (false) throw")
 
@@ -160,7 +160,7 @@ def test_a_rename_follows_the_pages_and_touches_only_the_user() -> None:
     assert {document["username"] for document in operations.documents.values() if document["userId"] == "u"} == {"new"}
 
 
-def test_a_rename_that_runs_out_of_operations_is_continued_by_the_caller() -> None:
+def test_the_caller_continues_a_rename_that_runs_out_of_operations() -> None:
     mine: list[JsonObject] = [{"id": f"m{n}", "userId": "u", "username": "old"} for n in range(25)]
     operations = MemoryOperations(*mine, queries={"by user": _of_user})
 
@@ -171,7 +171,7 @@ def test_a_rename_that_runs_out_of_operations_is_continued_by_the_caller() -> No
     assert second.body == {"renamed": 15, "continuation": None}
 
 
-def test_a_post_trigger_truncates_what_it_is_part_of() -> None:
+def test_a_post_trigger_can_truncate_its_partition() -> None:
     posts: list[JsonObject] = [{"id": f"p{n}", "date": f"2024-01-0{n}"} for n in range(1, 4)]
     operations = MemoryOperations(*posts, queries={"how many": lambda rows, _: [len(rows)], "oldest": _oldest})
 

@@ -1,4 +1,4 @@
-"""The document operations of the collection: arguments, callbacks, order, acceptance."""
+"""Document operations of the collection: arguments, callbacks, order, acceptance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _documents(count: int) -> list[JsonObject]:
     return [{"id": str(n), "n": n} for n in range(count)]
 
 
-def test_a_read_gives_the_document_and_options() -> None:
+def test_a_read_returns_the_document_and_options() -> None:
     statements = "out.setBody([c.readDocument(doc('1'), {}, (e, d, o) => out.setBody([typeof e, d.n, o]))]);"
 
     assert _run(statements, {"id": "1", "n": 7}) == [
@@ -36,7 +36,7 @@ def test_a_read_gives_the_document_and_options() -> None:
     ]
 
 
-def test_a_read_that_is_not_modified_gives_no_document() -> None:
+def test_a_conditional_read_of_an_unmodified_document_returns_none() -> None:
     statements = """c.readDocument(doc('1'), (e, d) => c.readDocument(d._self, { ifNoneMatch: d._etag },
         (...all) => out.setBody([all.length, typeof all[0], typeof all[1], all[2].notModified])));"""
 
@@ -44,7 +44,7 @@ def test_a_read_that_is_not_modified_gives_no_document() -> None:
 
 
 @pytest.mark.parametrize("form", ["doc('1')", "doc('1') + '/'", "link + 'docs/1'", "link + 'docs/1/'"])
-def test_documents_are_reached_by_either_link_with_or_without_a_slash(form: str) -> None:
+def test_documents_accept_both_links_with_or_without_a_slash(form: str) -> None:
     assert _run(f"c.readDocument({form}, (e, d) => out.setBody(d.id));", {"id": "1"}) == "1"
 
 
@@ -67,7 +67,7 @@ def test_documents_are_reached_by_either_link_with_or_without_a_slash(form: str)
         ("c.queryDocuments(link, { query: 'SELECT * FROM c', parameters: [1] }, cb)", 400),
     ],
 )
-def test_a_failed_operation_gives_its_status_to_the_callback(call: str, status: int) -> None:
+def test_a_failed_operation_passes_its_status_to_the_callback(call: str, status: int) -> None:
     statements = f"""const cb = (...all) => out.setBody([all.length, all[0].number, all[0] instanceof Error,
         all[0].body === all[0].message, JSON.parse(all[0].body).Errors.length]); {call};"""
 
@@ -115,7 +115,7 @@ def test_a_failed_operation_gives_its_status_to_the_callback(call: str, status: 
         "c.spatial.distance({}, {})",
     ],
 )
-def test_wrong_arguments_throw_400_at_once(call: str) -> None:
+def test_invalid_arguments_throw_400_immediately(call: str) -> None:
     operations = MemoryOperations({"id": "1"})
     body = f"function () {{ {PRELUDE} try {{ {call}; }} catch (e) {{ out.setBody(e.number); }} }}"
 
@@ -123,20 +123,20 @@ def test_wrong_arguments_throw_400_at_once(call: str) -> None:
     assert operations.performed == []
 
 
-def test_a_foreign_link_is_named_in_the_error() -> None:
+def test_the_error_for_a_foreign_link_names_it() -> None:
     with pytest.raises(CosmosError, match=r"dbs/a/colls/b/docs/1.*resources outside current collection") as failure:
         _run("c.readDocument('dbs/a/colls/b/docs/1');")
 
     assert failure.value.sub_status == 400
 
 
-def test_a_document_of_another_partition_is_refused_through_the_callback() -> None:
+def test_documents_of_other_partitions_fail_in_the_callback() -> None:
     statements = "c.createDocument(link, { id: '1', pk: 'q' }, (e) => out.setBody(e.message));"
 
     assert "cannot reference partition keys other than the one" in str(_run(statements))
 
 
-def test_a_missing_id_is_generated_and_the_callers_object_is_left_alone() -> None:
+def test_a_generated_id_does_not_modify_the_scripts_object() -> None:
     statements = """const mine = { pk: 'p' };
         c.createDocument(link, mine, (e, d) => out.setBody([d.id, mine.id === undefined]));"""
 
@@ -147,13 +147,13 @@ def test_a_missing_id_is_generated_and_the_callers_object_is_left_alone() -> Non
 
 
 @pytest.mark.parametrize("method", ["createDocument", "upsertDocument"])
-def test_a_document_may_be_given_as_text(method: str) -> None:
+def test_documents_can_be_json_strings(method: str) -> None:
     statements = f"""c.{method}(link, '{{"pk":"p","n":1}}', (e, d) => out.setBody([d.n, typeof d.id]));"""
 
     assert _run(statements) == [1, "string"]
 
 
-def test_writes_give_the_stored_document() -> None:
+def test_writes_return_the_stored_document() -> None:
     statements = """const seen = [];
         c.createDocument(link, { id: '2', pk: 'p' }, (e, d, o) => { seen.push([d.id, typeof d._etag, o.statusCode]);
             c.replaceDocument(d._self, { ...d, n: 2 }, { etag: d._etag }, (e, d, o) => { seen.push([d.n, o.statusCode]);
@@ -189,7 +189,7 @@ def test_the_page_size_is_100_unless_given(page_size: str, length: int) -> None:
     assert _run(statements, *_documents(1100)) == length
 
 
-def test_queries_carry_parameters_options_and_continuations() -> None:
+def test_queries_pass_parameters_options_and_continuations() -> None:
     older: Rows = lambda rows, values: [row for row in rows if _number(row["n"]) > _number(values["@n"])]  # noqa: E731
     operations = MemoryOperations(*_documents(6), queries={"older": older})
     body = f"""function () {{ {PRELUDE}
@@ -209,7 +209,7 @@ def test_point_reads_and_feeds_see_own_writes() -> None:
     assert _run(statements, {"id": "1"}) == ["2", 2]
 
 
-def test_a_refused_operation_is_not_run_and_the_accepted_ones_are() -> None:
+def test_only_accepted_operations_run() -> None:
     operations = MemoryOperations()
     body = f"""function () {{ {PRELUDE}
         const accepted = [];
@@ -225,14 +225,14 @@ def test_a_refused_operation_is_not_run_and_the_accepted_ones_are() -> None:
     assert sorted(operations.documents) == ["0", "1"]
 
 
-def test_a_chain_of_operations_sees_false_before_the_limit_and_returns_a_count() -> None:
+def test_operations_are_refused_before_the_time_limit() -> None:
     operations = MemoryOperations({"id": "1"})
     body = f"""function () {{ {PRELUDE} let n = 0;
         const next = () => c.readDocument(doc('1'), () => {{ n += 1; if (!next()) out.setBody(n); }});
         next();
     }}"""
 
-    # Refusal begins at nine tenths of the limit: the rest must outlast a pause of a busy machine.
+    # Operations are refused after 90% of the limit; the rest must outlast a pause of a busy machine.
     result = execute(operations, body, limits=ScriptLimits(time_limit_s=2.0))
 
     assert isinstance(result.body, int)

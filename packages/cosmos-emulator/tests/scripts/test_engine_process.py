@@ -1,4 +1,4 @@
-"""One engine process by itself: what becomes of it, and how its end is told."""
+"""A single engine process: limits, exits and the pool."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def process() -> Iterator[EngineProcess]:
     started.end()
 
 
-def test_the_time_of_the_calls_is_told_without_the_way(process: EngineProcess) -> None:
+def test_spent_time_excludes_the_transport(process: EngineProcess) -> None:
     process.define(SLOW, 5)
 
     assert process.call('["f"]', 5) == "=1"
@@ -39,7 +39,7 @@ def test_the_time_of_the_calls_is_told_without_the_way(process: EngineProcess) -
     assert 0.25 < process.spent_s < 5
 
 
-def test_what_outlasts_its_time_is_killed(process: EngineProcess) -> None:
+def test_an_overdue_process_is_killed(process: EngineProcess) -> None:
     process.define(OUTLASTING, 5)
     started = time.monotonic()
 
@@ -51,7 +51,7 @@ def test_what_outlasts_its_time_is_killed(process: EngineProcess) -> None:
     assert not process.ready(MEMORY)
 
 
-def test_a_request_without_time_is_not_sent(process: EngineProcess) -> None:
+def test_a_request_without_remaining_time_is_not_sent(process: EngineProcess) -> None:
     with pytest.raises(ScriptTimedOutError):
         process.define(SLOW, 0)
 
@@ -63,7 +63,7 @@ def test_a_request_without_time_is_not_sent(process: EngineProcess) -> None:
     ("number", "failure"),
     [(signal.SIGSEGV, ScriptExhaustedError), (signal.SIGABRT, ScriptExhaustedError), (9, ScriptEngineLostError)],
 )
-def test_a_crash_is_the_scripts_and_a_kill_is_not(
+def test_a_crash_is_blamed_on_the_script_and_a_kill_is_not(
     process: EngineProcess, number: int, failure: type[Exception]
 ) -> None:
     process.define(OUTLASTING, 5)
@@ -76,7 +76,7 @@ def test_a_crash_is_the_scripts_and_a_kill_is_not(
     killer.join()
 
 
-def test_more_addresses_than_the_process_may_have_are_the_scripts_fault(process: EngineProcess) -> None:
+def test_the_process_limits_its_address_space_and_core_dumps(process: EngineProcess) -> None:
     if sys.platform != "linux":
         pytest.skip("other systems may have no such limit")
     limits = Path(f"/proc/{process.pid}/limits").read_text()
@@ -85,7 +85,7 @@ def test_more_addresses_than_the_process_may_have_are_the_scripts_fault(process:
     assert "Max core file size        0" in limits
 
 
-def test_a_pool_that_is_closed_has_ended_its_processes_and_starts_others() -> None:
+def test_a_closed_pool_ends_its_processes_and_can_start_new_ones() -> None:
     pool = EnginePool()
     assert not pool.lacks_spare
     with pool.lent(MEMORY) as lent:
@@ -103,7 +103,7 @@ def test_a_pool_that_is_closed_has_ended_its_processes_and_starts_others() -> No
     pool.close()
 
 
-def test_processes_are_used_in_turn_and_no_more_are_kept_than_needed() -> None:
+def test_the_pool_reuses_processes_in_turn() -> None:
     pool = EnginePool()
     try:
         with pool.lent(MEMORY) as first, pool.lent(MEMORY) as second:
@@ -116,11 +116,11 @@ def test_processes_are_used_in_turn_and_no_more_are_kept_than_needed() -> None:
         pool.close()
 
 
-def test_a_script_that_is_left_halfway_costs_its_process_and_no_other() -> None:
+def test_an_abandoned_script_ends_only_its_process() -> None:
     pool = EnginePool()
     try:
         with pool.lent(MEMORY) as left:
-            left.is_sound = False  # as an exception between a request and its answer leaves it
+            left.is_sound = False  # as after an exception between a request and its answer
             pid = left.pid
         with pool.lent(MEMORY) as other:
             assert other.pid != pid
@@ -128,7 +128,7 @@ def test_a_script_that_is_left_halfway_costs_its_process_and_no_other() -> None:
         pool.close()
 
 
-def test_a_watchdog_is_woken_for_what_is_due_sooner() -> None:
+def test_the_watchdog_wakes_for_an_earlier_deadline() -> None:
     watchdog, ended = Watchdog(), []
 
     class Watched:
@@ -144,14 +144,14 @@ def test_a_watchdog_is_woken_for_what_is_due_sooner() -> None:
     watchdog.watch(late, now + 0.4)
     watchdog.watch(spared, now + 0.3)
     watchdog.watch(soon, now + 0.1)
-    watchdog.let_go(spared)
+    watchdog.release(spared)
 
     assert late.killed.wait(10)
     assert ended == ["soon", "late"]
 
 
-def test_it_also_runs_where_its_end_must_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On other systems than Linux a thread reads the requests; the same process, told that it is elsewhere."""
+def test_the_process_runs_on_systems_without_hang_up_polling(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Other systems than Linux read requests in a thread; the process is told that it runs on one.
     elsewhere = tmp_path / "elsewhere.py"
     run = f"runpy.run_path({engine_process.__file__!r}, run_name='__main__')"
     elsewhere.write_text(f"import runpy, sys\nsys.platform = 'elsewhere'\n{run}\n")
@@ -167,5 +167,5 @@ def test_it_also_runs_where_its_end_must_be_read(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
 
 
-def test_importing_its_file_runs_nothing() -> None:
+def test_importing_engine_process_runs_nothing() -> None:
     assert runpy.run_path(engine_process.__file__)["main"]

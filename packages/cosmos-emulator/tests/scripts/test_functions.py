@@ -42,11 +42,11 @@ def test_an_undefined_argument_is_undefined_and_counts() -> None:
 
 
 @pytest.mark.parametrize("body", ["() => {}", "() => undefined", "() => Symbol()", "() => Math.sin"])
-def test_what_has_no_json_form_is_undefined(body: str) -> None:
+def test_results_without_a_json_form_are_undefined(body: str) -> None:
     assert _call(body) is UNDEFINED
 
 
-def test_numbers_are_those_of_javascript() -> None:
+def test_numbers_have_javascript_semantics() -> None:
     assert repr(_call("(n) => n / 2", 4)) == "2"
     assert _call("() => 0.1 + 0.2") == 0.30000000000000004
     assert _call("() => NaN") is None
@@ -65,21 +65,21 @@ def test_a_function_has_no_context_object() -> None:
     assert _call("() => [typeof getContext, typeof __, typeof console, typeof ErrorCodes]") == ["undefined"] * 4
 
 
-def test_an_unknown_function_is_refused_by_name() -> None:
+def test_the_error_for_an_unknown_function_names_it() -> None:
     with pytest.raises(CosmosError, match=r"udf\.missing") as failure:
         _runtime("() => 1").call("missing", [])
 
     assert failure.value.status == 400
 
 
-def test_a_throw_is_a_400_with_its_number() -> None:
+def test_a_thrown_error_returns_400_with_its_number() -> None:
     failure = _failure("() => { throw new Error(1234, 'x'); }")
 
     assert (failure.status, failure.sub_status) == (400, 1234)
     assert "Exception = Error: x\r\n" in failure.message
 
 
-def test_the_runtime_goes_on_after_a_throw() -> None:
+def test_the_runtime_continues_after_a_throw() -> None:
     with _runtime("(n) => { if (n > 1) throw new Error('x'); return n; }") as runtime:
         with pytest.raises(CosmosError):
             runtime.call("f", [2])
@@ -87,17 +87,17 @@ def test_the_runtime_goes_on_after_a_throw() -> None:
         assert runtime.call("f", [1]) == 1
 
 
-def test_a_compile_error_is_a_400() -> None:
+def test_a_compile_error_returns_400() -> None:
     assert (_failure("function (").status, _failure("function (").sub_status) == (400, 65535)
 
 
 @pytest.mark.parametrize("body", ["async () => 1", "() => Promise.resolve(1)"])
-def test_a_promise_is_refused(body: str) -> None:
+def test_returning_a_promise_is_rejected(body: str) -> None:
     assert "promise" in _failure(body).message
 
 
 @pytest.mark.parametrize("body", ["() => { const o = {}; o.o = o; return o; }", "() => 1n", "() => '\\ud83d'"])
-def test_a_result_without_json_form_is_a_400(body: str) -> None:
+def test_a_result_that_cannot_be_serialized_returns_400(body: str) -> None:
     assert _failure(body).status == 400
 
 
@@ -110,11 +110,11 @@ def test_a_result_without_json_form_is_a_400(body: str) -> None:
         "() => { throw { get number() { for (;;); } }; }",
     ],
 )
-def test_an_endless_function_is_a_408(body: str) -> None:
+def test_an_endless_function_returns_408(body: str) -> None:
     assert _failure(body, time_limit_s=0.1).status == 408
 
 
-def test_the_time_limit_is_for_all_calls_together() -> None:
+def test_all_calls_share_the_time_limit() -> None:
     body = "() => { const end = Date.now() + 60; while (Date.now() < end); }"
 
     def call_often() -> None:
@@ -128,7 +128,7 @@ def test_the_time_limit_is_for_all_calls_together() -> None:
     assert failure.value.status == 408
 
 
-def test_one_function_cannot_make_another_throw_past_the_runtime() -> None:
+def test_a_function_cannot_break_the_runtime_for_another() -> None:
     evil = """function () {
         const bomb = { toString() { for (;;); } };
         Array.prototype[Symbol.iterator] = () => { throw bomb; };

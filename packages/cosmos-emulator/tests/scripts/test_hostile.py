@@ -1,4 +1,4 @@
-"""Scripts that try to run without end, to use up memory, to get out, or to break the engine from inside."""
+"""Scripts that loop forever, exhaust memory, escape, or corrupt the engine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _failure(body: str, limits: ScriptLimits) -> CosmosError:
         "new Set(Object.assign([], { length: 2 ** 32 - 1 }));",
     ],
 )
-def test_what_never_ends_is_a_408_and_rolls_back(statements: str) -> None:
+def test_an_endless_script_times_out_and_is_rolled_back(statements: str) -> None:
     started = time.perf_counter()
 
     failure = _failure(f"function () {{ {statements} }}", SHORT)
@@ -54,11 +54,11 @@ def test_what_never_ends_is_a_408_and_rolls_back(statements: str) -> None:
     assert time.perf_counter() - started < 5
 
 
-def test_an_endless_chain_of_operations_that_ignores_refusal_ends() -> None:
+def test_an_endless_chain_of_operations_ends_when_operations_are_refused() -> None:
     operations = MemoryOperations({"id": "1"})
     body = f"function again() {{ __.readDocument({LINK}, again); }}"
 
-    # Refusal begins at nine tenths of the limit: the rest must outlast a pause of a busy machine.
+    # Operations are refused after 90% of the limit; the rest must outlast a pause of a busy machine.
     execute(operations, body, limits=ScriptLimits(time_limit_s=2.0))
 
     assert len(operations.performed) > 1
@@ -115,7 +115,7 @@ def test_other_threads_run_while_a_script_loops() -> None:
         "for (;;) __.readDocuments(__.getSelfLink(), { continuation: 'x'.repeat(10000) });",
     ],
 )
-def test_what_exceeds_memory_or_stack_is_a_400_and_the_process_lives(statements: str) -> None:
+def test_exceeding_memory_or_stack_returns_400_and_the_next_script_runs(statements: str) -> None:
     limits = ScriptLimits(time_limit_s=20, memory_bytes=16 * 1024 * 1024)
 
     assert _failure(f"function () {{ {statements} }}", limits).status == 400
@@ -137,7 +137,7 @@ def test_the_stack_limit_holds_in_a_thread_with_a_small_stack() -> None:
     assert statuses == [400]
 
 
-def test_memory_that_is_given_back_lets_the_script_go_on() -> None:
+def test_a_script_recovers_after_it_frees_memory() -> None:
     body = """function () {
         try { const a = []; for (;;) a.push(new Array(1000).fill(1)); } catch {}
         __.response.setBody('recovered');
@@ -146,11 +146,28 @@ def test_memory_that_is_given_back_lets_the_script_go_on() -> None:
     assert result_of(body, limits=ScriptLimits(memory_bytes=16 * 1024 * 1024)) == "recovered"
 
 
+def _assert_ends_in_time(statements: str) -> None:
+    """Whatever the outcome, the script ends near its limit and writes nothing unless it succeeds."""
+    operations = MemoryOperations({"id": "1"})
+    create = "__.createDocument(__.getSelfLink(), { id: '2', pk: 'p' });"
+    started = time.perf_counter()
+
+    try:
+        execute(operations, f"function () {{ {create} {statements} }}", limits=SHORT)
+        expected = ["1", "2"]
+    except CosmosError as failure:
+        assert failure.status in (400, 408)  # noqa: PT017 - some of these scripts succeed
+        expected = ["1"]
+    assert list(operations.documents) == expected
+    assert time.perf_counter() - started < 5
+
+
 @pytest.mark.parametrize(
     "statements",
     [
         "const a = []; a.length = 2 ** 32 - 1; a.METHOD();",
         "Array.prototype.METHOD.call({ length: 2 ** 53 - 1 });",
+        "Array.prototype.METHOD.call(new Proxy([], { get: () => 2 ** 53 - 1 }));",
         "let n = 0; Array.prototype.METHOD.call({ get length() { return n++ ? 2 ** 53 - 1 : 1; } });",
         "let n = 0; const l = { valueOf: () => n++ ? 2 ** 53 - 1 : 1 }; Array.prototype.METHOD.call({ length: l });",
         "const f = Object.defineProperty(() => {}, 'length', { value: 2 ** 53 - 1 }); Array.prototype.METHOD.call(f);",
@@ -160,70 +177,47 @@ def test_memory_that_is_given_back_lets_the_script_go_on() -> None:
 @pytest.mark.parametrize(
     "method", ["copyWithin", "fill", "join", "reverse", "shift", "slice", "sort", "splice", "toLocaleString", "unshift"]
 )
-def test_loops_of_the_engine_over_enormous_arrays_are_refused(method: str, statements: str) -> None:
-    assert _failure(f"function () {{ {statements.replace('METHOD', method)} }}", AMPLE).status == 400
-
-
-def test_the_texts_of_an_enormous_template_are_refused() -> None:
-    assert _failure("function () { String.raw({ raw: { length: 2 ** 53 - 1 } }); }", AMPLE).status == 400
-
-
-def test_an_array_that_becomes_enormous_while_others_are_joined_is_timed_out() -> None:
-    body = """function () {
-        const victim = [];
-        [].concat({ get [Symbol.isConcatSpreadable]() { victim.length = 2 ** 32 - 1; return false; } }, victim);
-    }"""
-
-    assert _failure(body, SHORT).status == 408
+def test_array_methods_over_enormous_arrays_end_in_time(method: str, statements: str) -> None:
+    _assert_ends_in_time(statements.replace("METHOD", method))
 
 
 @pytest.mark.parametrize("call", ["concat(a)", "flat()", "flatMap((x) => a)", "toString()"])
-def test_enormous_arrays_inside_arrays_are_refused_or_timed_out(call: str) -> None:
-    failure = _failure(f"function () {{ const a = []; a.length = 2 ** 32 - 1; [a].{call}; }}", SHORT)
-
-    assert failure.status in (400, 408)
+def test_enormous_nested_arrays_end_in_time(call: str) -> None:
+    _assert_ends_in_time(f"const a = []; a.length = 2 ** 32 - 1; [a].{call};")
 
 
 @pytest.mark.parametrize(
     "call", ["indexOf(n)", "includes(n)", "lastIndexOf(n)", "split(n)", "replace(n, '')", "replaceAll(n, '')"]
 )
-@pytest.mark.parametrize("needle", ["n", "{ toString: () => n }"])
-def test_the_search_for_a_long_text_in_a_long_text_is_refused(call: str, needle: str) -> None:
-    body = f"""function () {{
-        const n = 'a'.repeat(1e6) + 'b';
-        'a'.repeat(5e6).{call.replace("n", needle, 1) if "includes" not in call else f"includes({needle})"};
-    }}"""
-
-    assert _failure(body, AMPLE).status == 400
+def test_searching_long_texts_in_long_texts_ends_in_time(call: str) -> None:
+    _assert_ends_in_time(f"const n = 'a'.repeat(1e6) + 'b'; 'a'.repeat(5e6).{call};")
 
 
-def test_the_guarded_methods_work_as_ever() -> None:
-    body = """function () {
-        const pairs = [
-            [[3, 1, 2].sort().join('-'), '1-2-3'], [[1, 2].concat(3, [4], [[5]]).length, 5],
-            [[1, [2, [3, [4]]]].flat().length, 3], [[1, [2, [3, [4]]]].flat(Infinity).join(), '1,2,3,4'],
-            [[1, 2].flatMap((n) => [n, [n]]).length, 4], [[1, , 2].flat().length, 2],
-            ['a.b.c'.split('.').length, 3], ['abc'.split('').length, 3], ['a1b'.split(/\\d/).length, 2],
-            ['abc'.split().length, 1], ['a.b'.split('.', 1).length, 1],
-            ['aXbX'.replace('X', '-'), 'a-bX'], ['aXbX'.replace(/X/g, '-'), 'a-b-'],
-            ['ab'.replace('a', (m) => m + m), 'aab'],
-            ['aXbX'.replaceAll('X', '-'), 'a-b-'], ['aXbX'.replaceAll(/x/gi, '$&$&'), 'aXXbXX'],
-            ['abc'.indexOf('c'), 2], ['abcabc'.indexOf('c', 3), 5], ['abcabc'.lastIndexOf('c'), 5],
-            ['abc'.includes('b'), true], ['abc'.includes('a', 1), false], ['undefined'.indexOf(), 0],
-            [Array.prototype.slice.call({ length: 2, 0: 'a', 1: 'b' }).join(), 'a,b'],
-            [(function () { return Array.prototype.slice.call(arguments, 1).length; })(1, 2, 3), 2],
-            [Array.prototype.join.call('abc', '.'), 'a.b.c'],
-            [[1, 2, 3].splice(1, 1, { get length() { return 1; } })[0], 2],
-            [[].concat('x').sort.name, 'sort'], [[1, , 2].concat([, 3], 4).length, 6], [1 in [1, , 2].concat(), false],
-            [[].concat({ length: 1, 0: 'a', [Symbol.isConcatSpreadable]: true })[0], 'a'], [[].concat('ab')[0], 'ab'],
-            [String.raw`a\\n${1}b`, 'a\\\\n1b'], [String([1, [2, 3]]), '1,2,3'],
-        ];
-        const threw = [() => 'a'.replaceAll(/a/, ''), () => 'a'.includes(/a/), () => ''.split.call(null, '')]
-            .map((f) => { try { f(); } catch (e) { return e.name; } });
-        __.response.setBody([pairs.filter(([got, wanted]) => got !== wanted), threw.join()]);
-    }"""
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "String.raw({ raw: { length: 2 ** 53 - 1 } });",
+        "const victim = []; [].concat({"
+        " get [Symbol.isConcatSpreadable]() { victim.length = 2 ** 32 - 1; return false; } }, victim);",
+        "new Proxy({}, { get() { for (;;); } }).x;",
+        "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);",
+        "new FinalizationRegistry(() => { for (;;); }).register({}, 1);",
+    ],
+)
+def test_other_built_ins_end_in_time(statements: str) -> None:
+    _assert_ends_in_time(statements)
 
-    assert result_of(body) == [[], "TypeError,TypeError,TypeError"]
+
+@pytest.mark.parametrize(
+    ("statements", "body"),
+    [
+        ("__.response.setBody(new Proxy({ a: 1 }, {}));", {"a": 1}),
+        ("class P extends Promise {} P.resolve(1).then((n) => __.response.setBody(n));", 1),
+        ("const kept = { a: 1 }; __.response.setBody(new WeakRef(kept).deref());", {"a": 1}),
+    ],
+)
+def test_standard_classes_are_available(statements: str, body: Json) -> None:
+    assert result_of(f"function () {{ {statements} }}") == body
 
 
 TAMPERING = [
@@ -249,7 +243,7 @@ TAMPERING = [
 
 
 @pytest.mark.parametrize("tampering", TAMPERING)
-def test_tampering_with_built_ins_does_not_disturb_the_engine(tampering: str) -> None:
+def test_tampering_with_built_ins_does_not_affect_the_engine(tampering: str) -> None:
     operations = MemoryOperations({"id": "1", "n": 5})
     body = f"""function () {{
         {tampering}
@@ -266,7 +260,7 @@ def test_tampering_with_built_ins_does_not_disturb_the_engine(tampering: str) ->
         outcome = failure.status
 
     stored = operations.documents["1"]["n"]
-    if outcome == 400:  # what a script breaks for itself ends it, and nothing is left of it
+    if outcome == 400:  # the script broke itself and was rolled back
         assert stored == 5
     else:
         assert (outcome, stored) == (6, 6) or "toJSON" in tampering
@@ -303,7 +297,7 @@ def test_tampering_does_not_hide_a_failure(tampering: str) -> None:
     ],
 )
 @pytest.mark.parametrize("end", ["for (;;);", "(async () => { await null; for (;;); })();"])
-def test_the_interrupt_cannot_be_turned_into_a_loop_without_limit(statements: str, end: str) -> None:
+def test_hiding_the_interrupt_does_not_extend_the_time_limit(statements: str, end: str) -> None:
     failure = _failure(f"function () {{ try {{ {statements} }} catch {{}} {end} }}", SHORT)
 
     assert failure.status == 408
@@ -325,16 +319,15 @@ def test_the_interrupt_cannot_be_turned_into_a_loop_without_limit(statements: st
         "(async () => { throw bomb; })();",
         "Promise.all.call(function (f) { f(() => { throw bomb; }, () => { throw bomb; }); }, [1]);",
         "import('x');",
+        "const boom = () => { throw 1; }; class P extends Promise { constructor(f) { super(() => f(boom, boom)); } }"
+        " const p = Promise.resolve(); p.constructor = P; p.then(() => {});",
     ],
 )
-def test_nothing_of_the_script_is_thrown_out_of_a_promise_job(statements: str) -> None:
-    operations = MemoryOperations()
-    body = f"function () {{ {BOMB} try {{ {statements} }} catch {{}} }}"
-
-    assert execute(operations, body, limits=AMPLE).body == ""
+def test_hostile_promises_end_in_time(statements: str) -> None:
+    _assert_ends_in_time(f"{BOMB} try {{ {statements} }} catch {{}}")
 
 
-def test_the_functions_of_the_engine_cannot_be_reached() -> None:
+def test_scripts_cannot_reach_functions_of_the_engine() -> None:
     body = """function () {
         const seen = [];
         try { seen.push(typeof arguments.callee.caller); } catch (e) { seen.push(e.name); }
@@ -350,13 +343,13 @@ def test_the_functions_of_the_engine_cannot_be_reached() -> None:
     assert result[1:] == ["undefined", "undefined", "undefined", "undefined", "__"]
 
 
-def test_a_very_long_message_is_cut() -> None:
+def test_long_error_messages_are_truncated() -> None:
     failure = _failure("function () { throw new Error('x'.repeat(1e6)); }", AMPLE)
 
     assert len(failure.message) < 100_000
 
 
-def test_many_executions_do_not_grow_the_process() -> None:
+def test_repeated_executions_do_not_leak_memory() -> None:
     resource = pytest.importorskip("resource", reason="memory is measured by getrusage")
 
     def peak_kb() -> int:

@@ -1,4 +1,4 @@
-"""getContext(): the request, the response, the log."""
+"""getContext(): request, response and log."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_the_body_is_set_and_appended(statements: str, body: Json) -> None:
         ("__.request.setValue('Body', 1)", "TypeError"),
     ],
 )
-def test_unknown_and_unwritable_properties_throw(call: str, outcome: Json) -> None:
+def test_unknown_and_read_only_properties_throw(call: str, outcome: Json) -> None:
     assert _after(f"try {{ {call}; }} catch (e) {{ response.setBody(e.number ?? e.name); }}") == outcome
 
 
-def test_the_request_of_a_procedure_is_the_text_of_its_arguments() -> None:
+def test_the_request_body_of_a_procedure_is_its_arguments_as_json() -> None:
     body = "function () { __.response.setBody([__.request.getBody(), getContext().getRequest() === __.request]); }"
 
     assert result_of(body, "a", 1) == ['["a",1]', True]
@@ -67,7 +67,7 @@ def test_a_body_over_the_limit_throws_413(call: str) -> None:
     assert failure.value.status == 413
 
 
-def test_a_body_may_grow_up_to_the_limit_by_appending() -> None:
+def test_a_body_can_grow_to_the_limit_by_appending() -> None:
     limits = ScriptLimits(response_bytes=100)
     body = """function () {
         let n = 0;
@@ -78,7 +78,7 @@ def test_a_body_may_grow_up_to_the_limit_by_appending() -> None:
 
 
 @pytest.mark.parametrize("text", ["'\u20ac'.repeat(40)", "(() => { const b = []; b.length = 60; return b; })()"])
-def test_what_outgrows_the_limit_as_json_is_refused_at_the_end(text: str) -> None:
+def test_a_body_over_the_limit_as_json_is_rejected_at_the_end(text: str) -> None:
     with pytest.raises(CosmosError) as failure:
         result_of(
             f"function () {{ const b = {{ t: '' }}; __.response.setBody(b); b.t = {text}; }}",
@@ -114,13 +114,13 @@ def test_the_log_is_the_concatenation_of_its_calls(calls: str, log: str) -> None
 
 
 @pytest.mark.parametrize("call", ["console.log()", "console.log(1, 2)", "console.log({}, 'a')"])
-def test_a_log_call_with_wrong_arguments_throws_400(call: str) -> None:
+def test_a_log_call_with_invalid_arguments_throws_400(call: str) -> None:
     body = f"function () {{ try {{ {call}; }} catch (e) {{ __.response.setBody(e.number); }} }}"
 
     assert execute(MemoryOperations(), body, log=True).body == 400
 
 
-def test_without_logging_log_calls_do_nothing_not_even_check() -> None:
+def test_log_calls_do_nothing_without_logging() -> None:
     result = execute(MemoryOperations(), "function () { console.log('a'); console.log(1, 2); }")
 
     assert result.log == ""
@@ -135,7 +135,7 @@ def test_a_log_over_its_limit_throws_413() -> None:
     assert failure.value.status == 413
 
 
-def test_both_shortcuts_lead_to_the_one_collection_and_context() -> None:
+def test_shortcuts_refer_to_the_same_collection_and_context() -> None:
     body = """function () {
         const context = getContext();
         __.response.setBody([context === getContext(), context.getCollection() === Object.getPrototypeOf(__),

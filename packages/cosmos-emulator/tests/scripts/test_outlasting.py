@@ -1,4 +1,4 @@
-"""Scripts that QuickJS does not interrupt in time, because they are busy inside its built-ins."""
+"""Scripts that QuickJS does not interrupt because they run inside its built-ins."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def assert_timed_out(action: Callable[[], object], what: str) -> None:
 
 
 @pytest.mark.parametrize("loop", OUTLASTING.values(), ids=OUTLASTING)
-def test_it_is_timed_out_and_rolled_back_and_the_next_runs(loop: str) -> None:
+def test_an_overdue_script_is_rolled_back_and_the_next_runs(loop: str) -> None:
     operations = MemoryOperations({"id": "1"})
 
     assert_timed_out(lambda: execute(operations, WAYS["in a callback"](loop), limits=LIMITS), "underTest")
@@ -56,14 +56,14 @@ def test_it_is_timed_out_and_rolled_back_and_the_next_runs(loop: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_it_is_timed_out_wherever_it_stands(way: Callable[[str], str]) -> None:
+def test_a_loop_times_out_in_every_position(way: Callable[[str], str]) -> None:
     body = way(OUTLASTING["patterns with properties of characters"])
 
     assert_timed_out(lambda: execute(MemoryOperations({"id": "1"}), body, limits=LIMITS), "underTest")
 
 
 @pytest.mark.parametrize("loop", OUTLASTING.values(), ids=OUTLASTING)
-def test_a_function_is_timed_out_too(loop: str) -> None:
+def test_an_overdue_function_times_out(loop: str) -> None:
     with UdfRuntime({"f": f"() => {{ {loop} }}"}, LIMITS) as runtime:
         assert_timed_out(lambda: runtime.call("f", []), "udf.f")
 

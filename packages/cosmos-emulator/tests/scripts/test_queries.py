@@ -73,13 +73,13 @@ def test_the_results_of_several_queries_are_concatenated() -> None:
         "__.unwind((d) => d.kids, undefined, undefined, CB)",
     ],
 )
-def test_a_callback_gets_the_result_and_options(call: str) -> None:
+def test_a_callback_receives_the_result_and_options(call: str) -> None:
     callback = "(...all) => __.response.setBody([all.length, typeof all[0], Array.isArray(all[1]), all[2].statusCode])"
 
     assert _run(f"{call.replace('CB', callback)};") == [3, "undefined", True, 200]
 
 
-def test_pages_are_worked_on_one_by_one() -> None:
+def test_queries_process_one_page_at_a_time() -> None:
     statements = """const pages = [];
         const next = (continuation) => __.chain().sortBy((d) => d.age).pluck('age')
             .value({ pageSize: 2, continuation }, (e, ages, o) => {
@@ -97,19 +97,19 @@ def test_queries_do_not_see_own_writes() -> None:
     assert _run(statements) == ["1", "2", "3"]
 
 
-def test_keys_of_several_types_sort_by_type_and_then_by_value() -> None:
+def test_keys_sort_by_type_and_then_by_value() -> None:
     order = "{ Cho: 'text', Ada: null, Bob: 5 }"
 
     assert _appended(f"__.chain().sortBy((d) => ({order})[d.name]).pluck('name').value()") == ["Ada", "Bob", "Cho"]
 
 
-def test_an_exception_of_a_predicate_goes_to_the_callback() -> None:
+def test_an_exception_in_a_predicate_goes_to_the_callback() -> None:
     statements = """__.filter(() => { throw new Error(7, 'x'); }, (e) => __.response.setBody(e.number));"""
 
     assert _run(statements) == 7
 
 
-def test_an_exception_of_a_predicate_without_a_callback_fails_the_script() -> None:
+def test_an_exception_in_a_predicate_without_a_callback_fails_the_script() -> None:
     with pytest.raises(CosmosError) as failure:
         _run("__.filter((d) => d.none.none);")
 
@@ -139,14 +139,14 @@ def test_wrong_arguments_throw_400(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["__.filter((d) => d)", "__.chain().map((d) => d).value()"])
-def test_a_refused_query_says_so(call: str) -> None:
+def test_a_refused_query_is_not_accepted(call: str) -> None:
     limits = ScriptLimits(accepted_operations=0)
 
     assert _run(f"__.response.setBody({call});", limits=limits) == {"isAccepted": False}
 
 
-def test_without_a_response_a_callback_is_needed() -> None:
-    with pytest.raises(CosmosError, match="needs a response"):
+def test_a_query_without_a_response_requires_a_callback() -> None:
+    with pytest.raises(CosmosError, match="requires a callback"):
         run_pre_trigger(
             "t", "function () { __.pluck('id'); }", {"id": "1"}, "Create", MemoryOperations(), ScriptLimits()
         )

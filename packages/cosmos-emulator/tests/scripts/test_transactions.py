@@ -1,4 +1,4 @@
-"""What commits and what rolls everything back."""
+"""Commits and rollbacks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _failed(operations: MemoryOperations, statements: str) -> CosmosError:
         "create('1', () => __.response.setBody({ toJSON() { getContext().abort(new Error(1234, 'x')); } }));",
     ],
 )
-def test_a_throw_or_abort_anywhere_rolls_everything_back(statements: str) -> None:
+def test_any_throw_or_abort_rolls_everything_back(statements: str) -> None:
     operations = MemoryOperations()
 
     failure = _failed(operations, statements)
@@ -38,7 +38,7 @@ def test_a_throw_or_abort_anywhere_rolls_everything_back(statements: str) -> Non
     assert operations.documents == {}
 
 
-def test_a_rethrown_operation_error_gives_its_status_as_sub_status() -> None:
+def test_a_rethrown_operation_error_has_its_status_as_sub_status() -> None:
     operations = MemoryOperations({"id": "1"})
 
     failure = _failed(operations, "create('2'); create('1', (e) => { if (e) throw e; });")
@@ -58,7 +58,7 @@ def test_an_operation_error_without_a_callback_aborts() -> None:
     assert list(operations.documents) == ["1"]
 
 
-def test_a_handled_operation_error_lets_the_rest_commit() -> None:
+def test_the_rest_commits_after_a_handled_operation_error() -> None:
     operations = MemoryOperations({"id": "1"})
 
     result = execute(
@@ -79,7 +79,7 @@ def test_a_handled_operation_error_lets_the_rest_commit() -> None:
         f"function () {{ {CREATE} create('1', () => Promise.resolve().then(() => {{ throw new Error('lost'); }})); }}",
     ],
 )
-def test_a_rejected_promise_alone_is_swallowed_and_commits(body: str) -> None:
+def test_an_unhandled_rejection_still_commits(body: str) -> None:
     operations = MemoryOperations()
 
     assert execute(operations, body).body == ""
@@ -110,7 +110,7 @@ def test_nothing_is_performed_after_a_failure() -> None:
     assert operations.performed == ["create"]
 
 
-def test_an_aborted_script_can_queue_nothing_more() -> None:
+def test_an_aborted_script_cannot_queue_operations() -> None:
     operations = MemoryOperations()
 
     _failed(operations, "try { getContext().abort(new Error('x')); } catch {} create('1');")
@@ -118,7 +118,7 @@ def test_an_aborted_script_can_queue_nothing_more() -> None:
     assert operations.performed == []
 
 
-def test_the_first_failure_is_the_one_that_is_reported() -> None:
+def test_the_first_failure_is_reported() -> None:
     failure = _failed(
         MemoryOperations(), "try { getContext().abort(new Error(1, 'a')); } catch {} throw new Error(2, 'b');"
     )
@@ -126,14 +126,14 @@ def test_the_first_failure_is_the_one_that_is_reported() -> None:
     assert failure.sub_status == 1
 
 
-def test_abort_without_an_error_rolls_back_too() -> None:
+def test_abort_without_an_error_rolls_back() -> None:
     operations = MemoryOperations()
 
     assert _failed(operations, "create('1', () => getContext().abort());").status == 400
     assert operations.documents == {}
 
 
-def test_a_failure_that_is_no_answer_of_the_store_passes_through() -> None:
+def test_unexpected_exceptions_of_the_store_propagate() -> None:
     operations = MemoryOperations()
     operations.queries["broken"] = lambda rows, values: [rows[99]]
 

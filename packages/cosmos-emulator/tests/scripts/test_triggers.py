@@ -1,4 +1,4 @@
-"""Pre- and post-triggers: what they see, what they change, what they prevent."""
+"""Pre- and post-triggers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_pre_trigger_edits_the_document() -> None:
         "__.request.getBody().id = '2';",
     ],
 )
-def test_a_pre_trigger_may_replace_the_document(statement: str) -> None:
+def test_a_pre_trigger_can_replace_the_document(statement: str) -> None:
     operations = MemoryOperations()
 
     create_with_triggers(operations, {"id": "1", "pk": "p"}, pre=f"function () {{ {statement} }}")
@@ -38,7 +38,7 @@ def test_a_pre_trigger_may_replace_the_document(statement: str) -> None:
     assert list(operations.documents) == ["2"]
 
 
-def test_a_pre_trigger_that_does_nothing_leaves_the_document_as_it_is() -> None:
+def test_an_idle_pre_trigger_leaves_the_document_unchanged() -> None:
     document: dict[str, Json] = {"id": "1", "pk": "p", "n": 1.5, "t": "\U0001f600"}
 
     assert run_pre_trigger("t", "() => {}", document, "Create", MemoryOperations(), ScriptLimits()) == document
@@ -79,7 +79,7 @@ def test_the_type_of_operation_cannot_be_set() -> None:
     assert operations.documents["1"]["n"] == 403
 
 
-def test_a_pre_trigger_may_write_other_documents_and_its_log_is_silent() -> None:
+def test_a_pre_trigger_can_write_other_documents_and_cannot_log() -> None:
     operations = MemoryOperations()
     pre = """function () {
         console.log(1, 2);
@@ -93,7 +93,7 @@ def test_a_pre_trigger_may_write_other_documents_and_its_log_is_silent() -> None
 
 
 @pytest.mark.parametrize("thrown", [409, 4444])
-def test_an_exception_of_a_pre_trigger_prevents_the_write(thrown: int) -> None:
+def test_an_exception_in_a_pre_trigger_prevents_the_write(thrown: int) -> None:
     operations = MemoryOperations()
     pre = f"""function () {{
         __.createDocument(__.getSelfLink(), {{ id: 'log', pk: 'p' }}, () => {{ throw new Error({thrown}, 'no'); }});
@@ -131,7 +131,7 @@ def test_a_post_trigger_changes_only_the_reply() -> None:
     assert operations.documents["1"]["n"] == 5
 
 
-def test_without_a_change_the_reply_is_the_stored_document() -> None:
+def test_the_reply_defaults_to_the_stored_document() -> None:
     operations = MemoryOperations()
 
     reply = create_with_triggers(operations, {"id": "1", "pk": "p"}, post="() => {}")
@@ -139,7 +139,7 @@ def test_without_a_change_the_reply_is_the_stored_document() -> None:
     assert reply == operations.documents["1"]
 
 
-def test_an_exception_of_a_post_trigger_undoes_the_write() -> None:
+def test_an_exception_in_a_post_trigger_rolls_back_the_write() -> None:
     operations = MemoryOperations({"id": "0"})
 
     with pytest.raises(CosmosError) as failure:
@@ -149,7 +149,7 @@ def test_an_exception_of_a_post_trigger_undoes_the_write() -> None:
     assert list(operations.documents) == ["0"]
 
 
-def test_a_post_trigger_may_delete_the_new_document_and_the_create_still_answers() -> None:
+def test_a_post_trigger_can_delete_the_new_document() -> None:
     operations = MemoryOperations()
     post = """function () {
         __.readDocuments(__.getSelfLink(), (e, docs) => __.deleteDocument(docs[0]._self, (e) => { if (e) throw e; }));
@@ -169,7 +169,7 @@ def test_triggers_of_a_delete_have_no_documents() -> None:
     assert run_post_trigger("t", body, None, None, "Delete", MemoryOperations(), ScriptLimits()) is None
 
 
-def test_a_trigger_that_does_not_end_times_out() -> None:
+def test_an_endless_trigger_times_out() -> None:
     operations = MemoryOperations()
 
     with pytest.raises(CosmosError) as failure:

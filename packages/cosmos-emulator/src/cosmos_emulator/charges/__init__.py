@@ -1,7 +1,6 @@
-"""The modelled request charge: what an operation would cost on the service, in request units.
+"""The modeled request charge of an operation.
 
-The service's formula is not public. `ChargeModel` repeats published numbers and recorded answers; every
-number that comes out of it is modelled and is named so wherever it is shown.
+The service's formula is not public. `ChargeModel` reproduces published figures and recorded responses.
 """
 
 from cosmos_emulator.charges.model import ChargeModel

@@ -1,8 +1,6 @@
-"""What each operation is charged, modelled.
+"""The modeled request charge of each operation, in full precision.
 
-Request units come back in full precision: a batch adds them up unrounded, and only the wire rounds to two
-decimals. Recorded answers that the rules repeat: github.com/xo/dbimp, testdata/cosmos (a hosted account,
-2026); the same rows are the cases of the tests.
+The rules reproduce recorded responses: github.com/xo/dbimp, testdata/cosmos (a hosted account, 2026).
 """
 
 from __future__ import annotations
@@ -23,20 +21,19 @@ PATCH_RU = 0.287
 PATCH_OPERATION_RU = 0.0285
 TIMESTAMP_UNITS = 2
 
-# 404, 409, 412, 429 and 400 are recorded. 304 is assumed to cost what an empty page does; every other refusal
-# comes before an item is touched and is assumed to cost nothing.
+# 404, 409, 412, 429 and 400 are recorded. Assumptions: 304 costs as much as an empty page, and other errors nothing,
+# because they occur before an item is read.
 REFUSAL_RU = {304: SMALLEST_PAGE_RU, 400: 0.0, 404: 1.0, 409: 1.48, 412: 1.24, 429: 0.38}
 
-# learn.microsoft.com/azure/cosmos-db/optimize-cost-reads-writes: these two levels read from two replicas.
+# These levels read from two replicas (learn.microsoft.com/azure/cosmos-db/optimize-cost-reads-writes).
 DOUBLED_READS = frozenset({"Strong", "BoundedStaleness"})
 
 
 class ChargeModel:
-    """The modelled charge of every operation under one profile.
+    """The modeled charge of every operation under one profile, in RU.
 
-    Items are given with their system properties. `size_bytes` is the length of the item's UTF-8 JSON; left
-    out, it is computed. A transactional batch, and the writes of triggers, cost the sum of their operations;
-    expired items and deletes by partition key cost nothing, since both run on left-over throughput.
+    Items include their system properties; `size_bytes` is computed if omitted. A transactional batch costs the sum of
+    its operations. Expiry and deletes by partition key are free, because the service runs them on spare throughput.
     """
 
     def __init__(self, profile: ProfileName = "service-2026") -> None:
@@ -44,32 +41,32 @@ class ChargeModel:
 
     @property
     def label(self) -> str:
-        """How a header or a report names the numbers: `service-2026 (modelled)`."""
-        return f"{self.profile.name} (modelled)"
+        """The label of the charges in headers and reports: `service-2026 (modeled)`."""
+        return f"{self.profile.name} (modeled)"
 
     def point_read(self, size_bytes: int, *, consistency: str = "Session") -> float:
-        """One item by id and partition key; a missing one is `refusal(404)`."""
+        """Return the charge of a point read; for a missing item, see `refusal`."""
         return read_ru(size_bytes / BYTES_PER_KB) * _replicas(consistency)
 
     def feed(self, sizes_bytes: Iterable[int], *, consistency: str = "Session") -> float:
-        """One page of a read feed: its items as point reads, an empty page as one (assumption)."""
+        """Return the charge of a read feed page: its items as point reads, or one for an empty page (assumption)."""
         items_ru = sum(read_ru(size / BYTES_PER_KB) for size in sizes_bytes)
         return max(SMALLEST_PAGE_RU, items_ru) * _replicas(consistency)
 
     def change_feed(self, sizes_bytes: Iterable[int]) -> float:
-        """One page of the change feed: as a read feed; the 304 of an empty one is `refusal(304)`."""
+        """Return the charge of a change feed page: as a read feed; for an empty one, see `refusal`."""
         return self.feed(sizes_bytes)
 
     def create(
         self, item: Item, policy: IndexingPolicy, *, size_bytes: int | None = None, unique_keys: int = 0
     ) -> float:
-        """A create, or an upsert that creates; `unique_keys` counts the container's unique keys."""
+        """Return the charge of a create, in a container with this number of unique keys."""
         units = _item_units(item, size_bytes) + policy.terms(item).units
-        # One recorded container with one unique key; that each further key costs the same is a guess.
+        # Recorded with one unique key; that each further one costs the same is an assumption.
         return units / UNITS_PER_RU + UNIQUE_KEY_RU * unique_keys
 
     def delete(self, item: Item, policy: IndexingPolicy, *, size_bytes: int | None = None) -> float:
-        """A delete costs what creating the item costs, unique keys aside."""
+        """Return the charge of a delete: that of the create, without unique keys."""
         return self.create(item, policy, size_bytes=size_bytes)
 
     def replace(
@@ -81,9 +78,9 @@ class ChargeModel:
         old_size_bytes: int | None = None,
         new_size_bytes: int | None = None,
     ) -> float:
-        """A replace, or an upsert over an existing item: both versions and the changed terms are paid.
+        """Return the charge of a replace: both versions and the changed index terms.
 
-        The term of `_ts` is free when it stays the same, as for the second write of an item in one batch.
+        The term of `_ts` is free if it is unchanged, as in the second write of an item in a batch.
         """
         old_terms, new_terms = policy.terms(old), policy.terms(new)
         units = _item_units(old, old_size_bytes) + _item_units(new, new_size_bytes)
@@ -102,7 +99,7 @@ class ChargeModel:
         old_size_bytes: int | None = None,
         new_size_bytes: int | None = None,
     ) -> float:
-        """A patch is the replace of the same change and a little more: it saves the read, not the write."""
+        """Return the charge of a patch: that of the same replace, and a little more."""
         replace_ru = self.replace(old, new, policy, old_size_bytes=old_size_bytes, new_size_bytes=new_size_bytes)
         return replace_ru + PATCH_RU + PATCH_OPERATION_RU * operations
 
@@ -115,13 +112,10 @@ class ChargeModel:
         filtered: bool,
         aggregate: bool = False,
     ) -> float:
-        """One page of a query.
+        """Return the charge of a query page.
 
-        `partitions` are the physical partitions visited, 1 when the partition key is pinned. `loaded_items`
-        are those that the index cannot rule out, returned or not; without an index on the filter, every item
-        of the partitions visited; an average serves for a prediction. `filtered` says that there is a WHERE.
-        `aggregate` says that the index answers an aggregate; one over an unindexed filter loads its items and
-        passes False.
+        `partitions` is the number visited. The loaded items are those that no index rules out, returned or not.
+        `filtered` means that there is a WHERE, `aggregate` that the index answers an aggregate.
         """
         if aggregate and self.profile.aggregate is not None:
             return partitions * self.profile.aggregate
@@ -130,20 +124,20 @@ class ChargeModel:
         return partitions * start_ru + load_ru
 
     def script(self, reads_ru: float, writes_ru: float) -> float:
-        """A stored procedure that spent `reads_ru` on reads and queries and `writes_ru` on writes."""
+        """Return the charge of a stored procedure, from the charges of its reads and writes."""
         return self.profile.script_start + reads_ru + self.profile.script_write_share * writes_ru
 
     def refusal(self, status: int) -> float:
-        """A request refused with this HTTP status."""
+        """Return the charge of a request that fails with this status."""
         return REFUSAL_RU.get(status, 0.0)
 
 
 def item_size_bytes(item: Item) -> int:
-    """The length of an item's UTF-8 JSON, the size that charges and limits go by."""
+    """Return the length of an item's UTF-8 JSON, which charges and limits depend on."""
     try:
         return len(orjson.dumps(item))
     except TypeError:
-        # orjson refuses integers beyond 64 bits and unpaired surrogates; both are legal in an item.
+        # orjson rejects integers beyond 64 bits and lone surrogates, which items can contain.
         text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
         return len(text.encode("utf-8", "surrogatepass"))
 

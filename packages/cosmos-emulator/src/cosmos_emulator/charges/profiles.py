@@ -1,8 +1,7 @@
-"""The two sets of coefficients: the service as recorded in 2026, and as the article measured it in 2019.
+"""The coefficients: the service as recorded in 2026, and as the article measured it in 2019.
 
-Write prices agree between the two years, query and script prices do not. Never mix rows of two profiles in
-one ratio. Fitted values reproduce learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example within
-about 15 %; the script share of 2019 explains two of its rows and nothing else.
+Writes cost the same in both years, queries and scripts do not. The fitted values reproduce
+learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example within about 15%.
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ ProfileName = Literal["service-2026", "article-2019"]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Coefficients of queries and scripts, in request units.
+    """Coefficients of queries and scripts, in RU.
 
-    `query_start` and `query_start_unfiltered` are paid on each physical partition visited, `per_item` and
-    `per_kb` for the items loaded (not only returned). `aggregate` replaces all of these for an aggregate that
-    the index answers; None means that aggregates load their items. A script costs `script_start`, its reads,
-    and `script_write_share` of its writes.
+    `query_start` applies to each physical partition visited, `per_item` and `per_kb` to the items loaded, not only
+    returned. `aggregate` replaces all of these for an aggregate that the index answers; None loads its items. A script
+    costs `script_start`, its reads, and `script_write_share` of its writes.
     """
 
     name: ProfileName

@@ -1,4 +1,4 @@
-"""Create: a new document."""
+"""Create a document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cosmos_emulator.json_text import JsonObject
 
 
 def create(partition: LogicalPartition, document: JsonObject) -> ItemResult:
-    """201; 400 for an invalid document, 409 when its id or a unique value is taken."""
+    """Create a document (201). Raises 400 if it is invalid, 409 if its id or a unique key value is taken."""
     item, stored = partition.add(document)
     definition = partition.container.definition
     charge_ru = partition.charges.create(

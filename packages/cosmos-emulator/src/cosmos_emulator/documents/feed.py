@@ -1,16 +1,16 @@
-"""Read feed: documents in the order of insertion, page by page."""
+"""The read feed: documents in the order of insertion, page by page."""
 
 from __future__ import annotations
 
-from cosmos_emulator.paging import ItemPosition, PageLimits, Steps, item_chunks
-from cosmos_emulator.slices import Slice
+from cosmos_emulator.reads.paging import ItemPosition, PageLimits, Steps, item_chunks
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import StoredItem
 
 
 def feed_page(
     slices: list[Slice], start: ItemPosition | None, limits: PageLimits
 ) -> Steps[tuple[list[StoredItem], ItemPosition | None]]:
-    """A page of items behind `start` in the order of insertion, and where it ended, None at the end of all."""
+    """Return a page of items after `start`, and the position where it ended, None after the last page."""
     page: list[StoredItem] = []
     position: ItemPosition | None = None
     for one, chunk in item_chunks(slices, start):
@@ -18,6 +18,6 @@ def feed_page(
             if not limits.admit(len(item.body)):
                 return page, position
             page.append(item)
-            position = ItemPosition.behind(one, item)
+            position = ItemPosition.after_item(one, item)
         yield
     return page, None

@@ -1,4 +1,4 @@
-"""The six operations of a patch on a document (partial-document-update); all errors are 400."""
+"""The six patch operations on a document (partial-document-update). Every error is a 400."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.json_text import Json, JsonObject, normalised
+from cosmos_emulator.json_text import Json, JsonObject, normalized
 
 MAX_OPERATIONS: Final = 10
 
 
 def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
-    """A copy of the document after all operations, in order."""
+    """Return a copy of the document with all operations applied in order."""
     result = copy.deepcopy(document)
     for operation in operations:
         name = operation.get("op") if isinstance(operation, dict) else None
@@ -24,7 +24,7 @@ def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
 
 
 def touched_paths(operation: Json) -> list[tuple[str, ...]]:
-    """The paths that an operation changes: `path`, and `from` for a move."""
+    """Return the paths that an operation changes: `path`, and `from` of a move."""
     if not isinstance(operation, dict):
         return []
     return [tuple(_steps(operation[name])) for name in ("path", "from") if name in operation]
@@ -58,7 +58,7 @@ def _increment(document: JsonObject, operation: JsonObject) -> None:
     if present is not _ABSENT and not _is_number(present):
         raise _refused(f"{operation.get('path')!r} is not a number")
     total = value if present is _ABSENT else present + value  # type: ignore[operator]  # numbers, checked above
-    _put(document, steps, normalised(total), insert=False)
+    _put(document, steps, normalized(total), insert=False)
 
 
 def _move(document: JsonObject, operation: JsonObject) -> None:
@@ -104,11 +104,10 @@ def _drop(document: JsonObject, steps: list[str]) -> None:
 
 
 def _taken(document: JsonObject, steps: list[str]) -> Json:
-    """The value that must be there."""
     value = _get(document, steps)
     if value is _ABSENT:
         raise _refused(f"the path '/{'/'.join(steps)}' does not exist")
-    return value  # type: ignore[return-value]  # not the sentinel, so JSON
+    return value  # type: ignore[return-value]  # not the sentinel, therefore JSON
 
 
 def _get(document: JsonObject, steps: list[str]) -> Json | object:
@@ -129,12 +128,12 @@ def _parent(document: JsonObject, steps: list[str]) -> dict[str, Json] | list[Js
         else:
             raise _refused(f"the parent of '/{'/'.join(steps)}' does not exist")
     if not isinstance(value, dict | list):
-        raise _refused(f"the parent of '/{'/'.join(steps)}' is no object or array")
+        raise _refused(f"the parent of '/{'/'.join(steps)}' is not an object or array")
     return value
 
 
 def _steps(path: Json | object) -> list[str]:
-    """The steps of a JSON pointer (RFC 6901)."""
+    """Split a JSON pointer (RFC 6901)."""
     if not isinstance(path, str) or not path.startswith("/") or path == "/":
         raise _refused(f"the path {path!r} must start with '/' and name a property")
     return [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
@@ -142,7 +141,7 @@ def _steps(path: Json | object) -> list[str]:
 
 def _index(step: str) -> int:
     if not step.isdecimal():
-        raise _refused(f"{step!r} is no index of an array")
+        raise _refused(f"{step!r} is not an array index")
     return int(step)
 
 

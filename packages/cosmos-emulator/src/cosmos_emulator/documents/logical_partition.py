@@ -1,7 +1,4 @@
-"""The items of one logical partition inside a transaction: what every document operation works on.
-
-Single requests, batches and scripts call the same operations (local/cosmos/operations) with one of these.
-"""
+"""A logical partition in a transaction, which every operation on documents works on."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from cosmos_emulator import json_text, rids
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import checked_ttl
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.links import Link
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.links import Link
 from cosmos_emulator.names import checked_item_id
-from cosmos_emulator.partition_keys import KEY_MISMATCH, PartitionKey
+from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction, ItemView, StoredItem
 from cosmos_emulator.store.partition import Partition
@@ -26,14 +23,14 @@ SYSTEM_PROPERTIES: Final = ("_rid", "_self", "_etag", "_attachments", "_ts", "_l
 
 @dataclass(frozen=True, slots=True)
 class ItemReference:
-    """An item by its id, or by the number of its rid when the link is made of rids."""
+    """Names an item by its id or, in a rid link, by the number of its rid."""
 
     id: str = ""
     number: int | None = None
 
     @classmethod
     def of_link(cls, link: Link) -> ItemReference:
-        """The item that a link names; a rid of something else, or of another container, names none (number -1)."""
+        """Return the item of a link; -1, which does not exist, for a rid of another type or container."""
         _, container, *_, item = link.ids
         if not link.by_rid:
             return cls(item)
@@ -43,7 +40,7 @@ class ItemReference:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """What an operation did: its status, the item as it is stored (None once deleted) and the modelled charge."""
+    """The result of an operation: status, stored item (None if deleted) and modeled charge."""
 
     status: int
     item: StoredItem | None
@@ -51,7 +48,7 @@ class ItemResult:
 
 
 class LogicalPartition:
-    """One key value of a container, in a transaction of its physical partition."""
+    """One partition key value of a container, in a transaction of its physical partition."""
 
     def __init__(
         self,
@@ -70,31 +67,31 @@ class LogicalPartition:
         self._now_s = now_s
 
     def find(self, reference: ItemReference) -> StoredItem:
-        """The item; 404 when it is not in this logical partition."""
+        """Return an item. Raises 404 if it is not in this logical partition."""
         return find_item(self.items, self.key, reference)
 
     def add(self, document: JsonObject) -> tuple[StoredItem, JsonObject]:
-        """Stores a new document; 400 when it is not valid here, 409 when its id or a unique value is taken."""
+        """Store a new document. Raises 400 if it is invalid, 409 if its id or a unique key value is taken."""
         self._check_key(document)
         item, stored = self.stamped(document, self.items.last_number + 1)
         self.items.insert(item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
-        """Stores a document in the place of `old`, whose rid it keeps; 400 and 409 as for `add`."""
+        """Replace `old` by a document with the same rid. Raises 400 and 409 like `add`."""
         self._check_key(document)
         item, stored = self.stamped(document, old.number)
         self.items.update(old, item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def remove(self, item: StoredItem) -> None:
-        """Deletes an item."""
+        """Delete an item."""
         self.items.delete(item)
 
     def stamped(self, document: JsonObject, number: int) -> tuple[StoredItem, JsonObject]:
-        """The item and the document as they are to be stored, with system properties; 400 and 413 when not valid.
+        """Return item and document as stored, with system properties. Raises 400 or 413 if it is invalid.
 
-        The caller knows that the document has the key of this partition.
+        The caller has checked the partition key.
         """
         own = {name: value for name, value in document.items() if name not in SYSTEM_PROPERTIES}
         item_id = checked_item_id(own.get("id"))
@@ -111,7 +108,7 @@ class LogicalPartition:
         }
         body = json_text.dump(stored)
         if len(body) > MAX_ITEM_BYTES:
-            raise CosmosError(413, "Request size is too large: an item may have 2 MB.")
+            raise CosmosError(413, "Request size is too large: the maximum size of an item is 2 MB.")
         item = StoredItem(
             number,
             self.key.epk,
@@ -138,12 +135,12 @@ class LogicalPartition:
     def _expiry(self, ttl_s: int | None) -> int | None:
         default_s = self.container.definition.default_ttl_s
         if default_s is None:
-            return None  # an item's own ttl counts only where the container has TTL switched on
+            return None  # an item's ttl has no effect unless the container enables TTL
         lifetime_s = default_s if ttl_s is None else ttl_s
         return None if lifetime_s == -1 else self._now_s + lifetime_s
 
     def _next_etag(self) -> str:
-        # Unique in the container: transaction, partition, place in the transaction; the time sets restarts apart.
+        # Transaction, partition and position in it are unique in the container; the time separates restarts.
         items = self.items
         items.etags += 1
         return (
@@ -153,7 +150,7 @@ class LogicalPartition:
 
 
 def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> StoredItem:
-    """The item in a logical partition; 404 when it is not there."""
+    """Return an item of a logical partition. Raises 404 if it is missing."""
     number = reference.number
     found = items.get(key, reference.id) if number is None else items.get_by_number(key, number)
     if found is None:
@@ -162,6 +159,6 @@ def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> S
 
 
 def check_if_match(item: StoredItem, if_match: str | None) -> None:
-    """412 unless the condition names the item's etag, with or without its quotes, or is `*` or absent."""
+    """Raise 412 unless `if_match` is absent, `*` or the item's etag, with or without quotes."""
     if if_match and if_match != "*" and if_match.strip('"') != item.etag.strip('"'):
         raise CosmosError(412, "One of the specified pre-condition is not met.")

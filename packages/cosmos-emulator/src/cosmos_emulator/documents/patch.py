@@ -1,4 +1,4 @@
-"""Patch: change parts of a document."""
+"""Patch: a partial update of a document."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FIXED: Final = frozenset({"id", *SYSTEM_PROPERTIES})
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The operations, and the condition under which they apply."""
+    """Operations, and the condition for applying them."""
 
     operations: list[Json]
     condition: CompiledQuery | None
 
     @classmethod
     def parse(cls, body: Json) -> Patch:
-        """`{"condition": "from c where …", "operations": […]}`, or the bare array that the JavaScript SDK sends."""
+        """Parse `{"condition": "from c where …", "operations": […]}`, or the array that the JavaScript SDK sends."""
         operations = body.get("operations") if isinstance(body, dict) else body
         if not isinstance(operations, list) or not operations:
             raise CosmosError(400, "The patch is invalid: it has no operations.")
@@ -41,14 +41,17 @@ class Patch:
         if condition is None or condition == "":
             return cls(operations, None)
         if not isinstance(condition, str):
-            raise CosmosError(400, "The condition of a patch must be a text 'from c where …'.")
+            raise CosmosError(400, "The condition of a patch must be a string such as 'from c where c.done = true'.")
         return cls(operations, compile_condition(condition))
 
 
 def patch(
     partition: LogicalPartition, reference: ItemReference, changes: Patch, if_match: str | None = None
 ) -> ItemResult:
-    """200; 404 without the item, 412 when it has changed or the condition is not true, 400 for a wrong operation."""
+    """Patch an item (200).
+
+    Raises 404 if it is missing, 412 if it has changed or the condition is false, 400 for an invalid operation.
+    """
     old = partition.find(reference)
     check_if_match(old, if_match)
     document = old.document()
@@ -72,4 +75,4 @@ def _check_paths(operations: list[Json], key_paths: tuple[tuple[str, ...], ...])
         if path[0] in _FIXED:
             raise CosmosError(400, f"The patch is invalid: the property '{path[0]}' cannot be changed.")
         if any(path == key[: len(path)] for key in key_paths):
-            raise CosmosError(400, f"The patch is invalid: '/{'/'.join(path)}' belongs to the partition key.")
+            raise CosmosError(400, f"The patch is invalid: '/{'/'.join(path)}' is part of the partition key.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, find_item
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.items import ItemView
 
 
@@ -15,7 +15,7 @@ def read(
     charges: ChargeModel,
     if_none_match: str | None = None,
 ) -> ItemResult:
-    """200, or 304 when the client has this version; 404 without the item."""
+    """Read an item (200), or return 304 if it is unchanged. Raises 404 if it is missing."""
     item = find_item(items, key, reference)
     charge_ru = charges.point_read(len(item.body))
     unchanged = if_none_match is not None and if_none_match.strip('"') == item.etag.strip('"')

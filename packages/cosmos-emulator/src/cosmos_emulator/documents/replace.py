@@ -1,4 +1,4 @@
-"""Replace: a new document in the place of one that is there."""
+"""Replace a document."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from cosmos_emulator.store.items import StoredItem
 def replace(
     partition: LogicalPartition, reference: ItemReference, document: JsonObject, if_match: str | None = None
 ) -> ItemResult:
-    """200; 404 without the item, 412 when it has changed, 400 for another key value, 409 for a taken new id."""
+    """Replace an item (200).
+
+    Raises 404 if it is missing, 412 if it has changed, 400 if the partition key differs, 409 if a new id is taken.
+    """
     old = partition.find(reference)
     check_if_match(old, if_match)
     return overwrite(partition, old, document)
 
 
 def overwrite(partition: LogicalPartition, old: StoredItem, document: JsonObject) -> ItemResult:
-    """Replaces an item that was found already."""
+    """Replace an item that has been read (200)."""
     old_document = old.document()
     item, stored = partition.overwrite(old, document)
     charge_ru = partition.charges.replace(

@@ -1,4 +1,4 @@
-"""Upsert: create, or replace the document with the same id."""
+"""Upsert: create a document or replace the one with its id."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosmos_emulator.names import checked_item_id
 
 
 def upsert(partition: LogicalPartition, document: JsonObject, if_match: str | None = None) -> ItemResult:
-    """201 when created, 200 when replaced; the condition counts only against an item that is there."""
+    """Create (201) or replace (200) an item. Raises 412 if it exists and has changed."""
     old = partition.items.get(partition.key, checked_item_id(document.get("id")))
     if old is None:
         return create(partition, document)

@@ -1,10 +1,8 @@
-"""The data explorer: a page under `/_explorer/` that is a client of the emulator like any other.
+"""The data explorer: a web page under `/_explorer/` that is an ordinary client of the emulator.
 
-The server hands out the files of `static/` and nothing else. The page calls the emulator's own API and signs each call
-in the browser, so there is no route that works without the account's key: a page from elsewhere that a browser is made
-to load gains nothing, and what the page shows is what an SDK would be answered. The files are the same for every
-account and hold no key but the well-known one, which is public; for another one the page asks, and keeps it in the
-tab's session storage.
+The server only serves the files in `static/`. The page calls the emulator's REST API and signs each request in the
+browser, so no route works without the account key and other sites gain nothing by embedding the page. The files contain
+only the well-known key. The page prompts for any other key and keeps it in the tab's session storage.
 """
 
 from cosmos_emulator.explorer.pages import explorer_page, is_explorer

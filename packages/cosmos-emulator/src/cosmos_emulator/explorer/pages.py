@@ -1,4 +1,4 @@
-"""GET /_explorer/…: the files of the data explorer, and what a browser may do with them."""
+"""Serve the data explorer's files under `/_explorer/` with a strict Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Everything from here and nothing inline; data cannot become markup or script, even by a mistake of the page's own.
+# Same origin only, nothing inline. Trusted Types keep data from becoming markup even if the page has a bug.
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -43,26 +43,31 @@ _HEADERS: Final = {
 
 
 def is_explorer(raw_path: str) -> bool:
-    """Whether a request is for the explorer; no resource of the service has a path like these."""
+    """Return whether a path belongs to the explorer. No Cosmos DB resource has such a path."""
     path = raw_path.partition("?")[0]
     return path == _ROOT or path.startswith(f"{_ROOT}/")
 
 
 def explorer_page(method: str, raw_path: str) -> web.Response:
-    """One of the explorer's files; 405 for anything but GET and HEAD, 404 for a name that is none of them."""
+    """Return one of the explorer's files.
+
+    Other methods than GET and HEAD get 405, unknown names 404.
+    """
     if method not in ("GET", "HEAD"):
-        return web.Response(status=405, text="The explorer's files can only be read.", headers={"Allow": "GET, HEAD"})
+        return web.Response(
+            status=405, text="The data explorer supports only GET and HEAD.", headers={"Allow": "GET, HEAD"}
+        )
     path = raw_path.partition("?")[0]
     if path == _ROOT:
         return web.Response(status=308, headers={"Location": f"{_ROOT}/"})
     name = path.removeprefix(f"{_ROOT}/") or _INDEX
     content = _files().get(name)
     if content is None:
-        return web.Response(status=404, text="The explorer has no such file.")
+        return web.Response(status=404, text="The data explorer has no file with this name.")
     return web.Response(body=content, headers={**_HEADERS, "Content-Type": _MEDIA_TYPES[Path(name).suffix]})
 
 
 @cache
 def _files() -> dict[str, bytes]:
-    """Every file by its name, read when the first one is asked for: no path of a request reaches the disk."""
+    # Read once into memory, so request paths never reach the file system.
     return {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _MEDIA_TYPES}

@@ -1,4 +1,4 @@
-"""Faults on demand: rules that make requests fail, hang or lose their connection, for tests of any app."""
+"""Fault injection: rules that make requests fail, hang or lose their connection."""
 
 from cosmos_emulator.faults.faults import Fault, Faults
 from cosmos_emulator.faults.rule import FaultRule, parse_rule

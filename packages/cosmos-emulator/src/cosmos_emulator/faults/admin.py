@@ -1,11 +1,11 @@
-"""`/_emulator/faults`: the faults of a running emulator, for tests in another process or language.
+"""`/_emulator/faults`: manage the faults of a running emulator over HTTP.
 
-    GET     the faults with their counts        {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
-    POST    one more                            {"fault": 429, "operation": "create", "times": 2}
-    PUT     these in place of all there are     [{…}, {…}]
-    DELETE  all, or with /{id} that one
+    GET     list faults and counts    {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
+    POST    add a fault               {"fault": 429, "operation": "create", "times": 2}
+    PUT     replace all faults        [{…}, {…}]
+    DELETE  remove all faults, or with /{id} one
 
-Requests are not signed, so they are taken from this machine alone, and not from a page of another site in its browser.
+Requests are unsigned, so they must come from this machine and not from a page of another site.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults.faults import Faults
 from cosmos_emulator.faults.rule import FaultRule, parse_rule
+from cosmos_emulator.http.messages import Answer
 from cosmos_emulator.json_text import Json
-from cosmos_emulator.wire import Answer
 
 _PATH: Final = "/_emulator/faults"
 
 
 def is_administration(raw_path: str) -> bool:
-    """Whether a request is for the emulator itself and not for the database that it emulates."""
+    """Return whether a request is for the emulator itself."""
     return raw_path.startswith("/_emulator")
 
 
 def administer(
     faults: Faults, method: str, raw_path: str, headers: Mapping[str, str], peer: str | None, body: bytes
 ) -> Answer:
-    """The faults after the change; 403 for another machine or site, 400 for a rule that is none."""
+    """Apply a change and return the faults. Raises 403 for another machine or site, 400 for an invalid rule."""
     _check_caller(headers, peer)
     path, _, number = raw_path.partition("?")[0].rstrip("/").removeprefix(_PATH).partition("/")
     if path or not raw_path.startswith(_PATH):
-        raise CosmosError(404, f"The emulator is administered at {_PATH}.")
+        raise CosmosError(404, f"This path is unknown; faults are managed at {_PATH}.")
     if number:
         return _one(faults, method, number)
     match method:
@@ -57,7 +57,7 @@ def administer(
 def _one(faults: Faults, method: str, number: str) -> Answer:
     found = next((fault for fault in faults if str(fault.number) == number), None)
     if found is None:
-        raise CosmosError(404, f"There is no fault {number}.")
+        raise CosmosError(404, f"The fault {number} does not exist.")
     if method not in ("GET", "DELETE"):
         raise CosmosError(405, f"The method {method} is not allowed on a fault.")
     if method == "DELETE":
@@ -67,7 +67,7 @@ def _one(faults: Faults, method: str, number: str) -> Answer:
 
 def _replace(faults: Faults, value: Json) -> None:
     if not isinstance(value, list):
-        raise CosmosError(400, "A JSON array of faults is expected.")
+        raise CosmosError(400, "The body must be a JSON array of faults.")
     rules = [_rule(one) for one in value]
     faults.clear()
     for rule in rules:
@@ -76,16 +76,16 @@ def _replace(faults: Faults, value: Json) -> None:
 
 def _rule(value: Json) -> FaultRule:
     if not isinstance(value, dict):
-        raise CosmosError(400, "A fault is a JSON object.")
+        raise CosmosError(400, "A fault must be a JSON object.")
     try:
         return parse_rule(value)
     except ValueError as error:
-        raise CosmosError(400, f"The fault cannot be used: {error}.") from error
+        raise CosmosError(400, f"The fault is invalid: {error}.") from error
 
 
 def _check_caller(headers: Mapping[str, str], peer: str | None) -> None:
     if peer is None or not ipaddress.ip_address(peer.partition("%")[0]).is_loopback:
-        raise CosmosError(403, "The emulator is administered from its own machine only.")
+        raise CosmosError(403, "Faults can only be managed from the emulator's own machine.")
     origin = headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("Host"):
-        raise CosmosError(403, "The emulator is not administered from pages of other sites.")
+        raise CosmosError(403, "Faults cannot be managed from pages of other sites.")

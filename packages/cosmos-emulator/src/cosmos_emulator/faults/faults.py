@@ -1,4 +1,4 @@
-"""The faults of an emulator, and how often each has struck."""
+"""The active faults of an emulator and their counts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from cosmos_emulator.json_text import JsonObject
 
 
 class Fault:
-    """A rule at work.
-
-    `matched` counts the requests that its selectors fitted, `struck` those that it struck, `hanging` those that hang
-    by it at the moment.
-    """
+    """An active rule; `matched`, `struck` and `hanging` count its requests."""
 
     def __init__(self, number: int, rule: FaultRule) -> None:
         self.number = number
@@ -28,7 +24,7 @@ class Fault:
         self._random = random.Random(rule.seed)  # noqa: S311 - repeatable, not secret
 
     def strikes(self, target: Target, when: When) -> bool:
-        """Whether this request is struck now; counts it."""
+        """Decide whether to strike a request, and count it."""
         rule = self.rule
         if rule.when != when or self.is_spent or not rule.matches(target):
             return False
@@ -39,20 +35,17 @@ class Fault:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it has struck as often as it may."""
+        """Whether it has struck as often as the rule allows."""
         return self.rule.times is not None and self.struck >= self.rule.times
 
     def as_json(self) -> JsonObject:
-        """The rule, its number and its counts."""
+        """Return the rule, its id and its counts."""
         counts: JsonObject = {"matched": self.matched, "struck": self.struck, "hanging": self.hanging}
         return {"id": self.number, **self.rule.as_json(), **counts}
 
 
 class Faults:
-    """Rules in the order in which they were added; the first that strikes a request is the only one.
-
-    They may be added and removed from any thread; requests are struck on the emulator's event loop.
-    """
+    """Faults in the order they were added; only the first that strikes has an effect. Any thread can change them."""
 
     def __init__(self, *rules: FaultRule | str) -> None:
         self._lock = threading.Lock()
@@ -68,7 +61,7 @@ class Faults:
         return bool(self._faults)
 
     def add(self, rule: FaultRule | str) -> Fault:
-        """Begins to strike; ValueError for a text that is no rule."""
+        """Add a fault. Raises ValueError if a text is not a rule."""
         parsed = parse_rule(rule) if isinstance(rule, str) else rule
         with self._lock:
             fault = Fault(next(self._numbers), parsed)
@@ -76,18 +69,18 @@ class Faults:
         return fault
 
     def remove(self, fault: Fault) -> None:
-        """Ends a fault, also for the requests that hang by it; their connections are closed."""
+        """Remove a fault, and close the connections that it keeps hanging."""
         with self._lock:
             self._faults = tuple(one for one in self._faults if one is not fault)
 
     def clear(self) -> None:
-        """Ends all of them."""
+        """Remove all faults."""
         with self._lock:
             self._faults = ()
 
     @contextmanager
     def during(self, rule: FaultRule | str) -> Iterator[Fault]:
-        """A fault that ends with the block."""
+        """Add a fault for the length of a block."""
         fault = self.add(rule)
         try:
             yield fault
@@ -95,5 +88,5 @@ class Faults:
             self.remove(fault)
 
     def striking(self, target: Target, when: When) -> Fault | None:
-        """The fault that strikes a request at this point, if any."""
+        """Return the fault, if any, that strikes a request at this point."""
         return next((fault for fault in self._faults if fault.strikes(target, when)), None)

@@ -1,4 +1,4 @@
-"""A rule: which requests it strikes, how often, and what becomes of them."""
+"""Fault rules: which requests they strike, how often, and with which effect."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.operation_names import OPERATION_NAMES
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.operation_names import OPERATION_NAMES
 
-# The statuses of transient failures and the sub-status that each has unless the rule gives one: a 410 is a partition
-# key range that is gone, a 429 is throughput that is spent (azure-cosmos http_constants.py).
+# Transient failures and their default sub-status: 410/1002 is a missing partition key range, 429/3200 is throttling
+# (azure-cosmos http_constants.py).
 DEFAULT_SUB_STATUS: Final = {408: 0, 410: 1002, 429: 3200, 449: 0, 500: 0, 503: 0}
 
 Effect = int | Literal["hang", "drop"]
@@ -21,9 +21,9 @@ When = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A request as rules see it. `scripts` are the procedure it executes or the triggers it names.
+    """The properties of a request that rules select by.
 
-    `partition_key` is the canonical JSON text of the header, None without one; `container` and `database` are names.
+    `scripts` are the executed procedure or the triggers of a write; `partition_key` is canonical JSON of the header.
     """
 
     operation: str
@@ -35,13 +35,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class FaultRule:
-    """Strikes requests that match all selectors; a selector that is None, or no operation, matches everything.
+    """A rule, which matches a request if all its selectors do; an empty selector matches everything.
 
-    `effect` is a status of `DEFAULT_SUB_STATUS`, `hang` (no answer until the client goes, or the connection is closed
-    after `hang_ms`), or `drop` (the connection is closed). It comes `before` the operation, which then is not carried
-    out, or `after` it: then a write is durable, and an operation that fails by itself is not struck. Of the requests
-    that match, the first `skip` pass, then `times` (None: all) are struck, each with `probability`, drawn from a
-    generator that starts from `seed`. `partition_key` is the canonical JSON text of the header, as in `["p1"]`.
+    `effect` is a status of `DEFAULT_SUB_STATUS`, `hang` or `drop`. With `when="after"`, the operation runs first, so
+    its writes are durable; operations that fail themselves are not struck. Of the matching requests, the first `skip`
+    pass; then `times` are struck (None: all), each with `probability`. `hang_ms` ends `hang`; None waits for the
+    client.
     """
 
     effect: Effect
@@ -60,7 +59,7 @@ class FaultRule:
     hang_ms: int | None = None
 
     def matches(self, target: Target) -> bool:
-        """Whether the selectors fit a request."""
+        """Return whether the selectors match a request."""
         return (
             (not self.operations or target.operation in self.operations)
             and self.database in (None, target.database)
@@ -70,7 +69,7 @@ class FaultRule:
         )
 
     def as_json(self) -> JsonObject:
-        """What `parse_rule` reads, without what is left at its default."""
+        """Return the JSON form of the rule, without defaults."""
         written: JsonObject = {"fault": self.effect}
         for field in fields(self)[1:]:
             value = getattr(self, field.name)
@@ -99,16 +98,15 @@ _NAMES: Final = {
 
 
 def parse_rule(source: str | Mapping[str, Json]) -> FaultRule:
-    """The rule of a text (`429 operation=create,upsert container=posts times=3 retry-after-ms=50`) or a JSON object.
+    """Parse a text (`429 operation=create,upsert container=posts times=3 retry-after-ms=50`) or a JSON object.
 
-    A text is a fault and `name=value` pairs with blanks between them; values with blanks need the JSON object, which
-    a text may be, too. Raises ValueError that says what is wrong.
+    A text is a fault and `name=value` pairs separated by spaces, or JSON. Raises ValueError if it is invalid.
     """
     if isinstance(source, str):
         source = _parse_object(source) if source.lstrip().startswith("{") else _parse_pairs(source)
     unknown = sorted(set(source) - set(_NAMES.values()))
     if unknown:
-        raise ValueError(f"a fault has no {unknown[0]!r}; it has {', '.join(_NAMES.values())}")
+        raise ValueError(f"{unknown[0]!r} is not a property of a fault; use {', '.join(_NAMES.values())}")
     return FaultRule(
         effect=_effect(source.get("fault")),
         when=_when(source.get("when", "before")),
@@ -140,7 +138,7 @@ def _parse_pairs(text: str) -> JsonObject:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or name in parsed:
-            raise ValueError(f"a fault is followed by name=value pairs, each name once; {pair!r} is none")
+            raise ValueError(f"after the fault come name=value pairs, each name once; {pair!r} is not one")
         parsed[name] = value
     return parsed
 
@@ -152,7 +150,9 @@ def _effect(value: Json) -> Effect:
         return "drop"
     status = int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()) else 0
     if status not in DEFAULT_SUB_STATUS:
-        raise ValueError(f"a fault is one of {', '.join(map(str, DEFAULT_SUB_STATUS))}, hang and drop, not {value!r}")
+        raise ValueError(
+            f"a fault must be one of {', '.join(map(str, DEFAULT_SUB_STATUS))}, hang or drop, not {value!r}"
+        )
     return status
 
 
@@ -161,7 +161,7 @@ def _when(value: Json) -> When:
         return "before"
     if value == "after":
         return "after"
-    raise ValueError(f"a fault comes before or after the operation, not {value!r}")
+    raise ValueError(f"when must be before or after, not {value!r}")
 
 
 def _operations(value: Json) -> frozenset[str]:
@@ -169,26 +169,26 @@ def _operations(value: Json) -> frozenset[str]:
     if names is None:
         return frozenset()
     if not isinstance(names, list) or not set(map(str, names)) <= OPERATION_NAMES:
-        raise ValueError(f"operation must be among {', '.join(sorted(OPERATION_NAMES))}; {value!r} is not")
+        raise ValueError(f"operation must be one of {', '.join(sorted(OPERATION_NAMES))}, not {value!r}")
     return frozenset(map(str, names))
 
 
 def _text(source: Mapping[str, Json], name: str) -> str | None:
     value = source.get(name)
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{name} must be a text, not {value!r}")
+        raise ValueError(f"{name} must be a string, not {value!r}")
     return value
 
 
 def _partition_key(value: Json) -> str | None:
-    """Canonical: a text that is no JSON array is the one value of the key."""
+    # A text that is not a JSON array is the only value of the key.
     if value is None:
         return None
     if isinstance(value, str) and value.startswith("["):
         try:
             value = json_text.parse(value)
         except CosmosError as error:
-            raise ValueError(f"partition-key is no JSON array: {value!r}") from error
+            raise ValueError(f"partition-key must be one value or a JSON array, not {value!r}") from error
     return json_text.dump(value if isinstance(value, list) else [value]).decode()
 
 
@@ -198,7 +198,7 @@ def _optional_count(source: Mapping[str, Json], name: str) -> int | None:
         return value
     if isinstance(value, str) and value.isdecimal():
         return int(value)
-    raise ValueError(f"{name} must be a whole number that is not negative, not {value!r}")
+    raise ValueError(f"{name} must be a non-negative integer, not {value!r}")
 
 
 def _probability(value: Json) -> float:
@@ -207,5 +207,5 @@ def _probability(value: Json) -> float:
     except ValueError:
         probability = -1.0
     if not 0 <= probability <= 1:
-        raise ValueError(f"probability must be from 0 to 1, not {value!r}")
+        raise ValueError(f"probability must be between 0 and 1, not {value!r}")
     return probability

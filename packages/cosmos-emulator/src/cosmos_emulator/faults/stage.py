@@ -1,4 +1,4 @@
-"""Where faults strike: around an operation."""
+"""Applies faults before and after an operation."""
 
 from __future__ import annotations
 
@@ -6,27 +6,24 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults.faults import Fault, Faults
 from cosmos_emulator.faults.rule import DEFAULT_SUB_STATUS, Target
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request
 
 _POLL_S: Final = 0.02
 
 
 class ConnectionDropped(Exception):
-    """The client shall get no answer: its connection is closed."""
+    """The connection is to be closed without a response."""
 
 
 async def with_faults(
     faults: Faults, request: Request, name: str, work: Callable[[], Awaitable[Answer]], is_connected: Callable[[], bool]
 ) -> Answer:
-    """The answer of `work`, unless a fault comes before or after it: CosmosError or ConnectionDropped.
-
-    `name` is the operation's; `is_connected` tells whether somebody still waits for the answer.
-    """
+    """Run `work`, unless a fault strikes. Raises CosmosError or ConnectionDropped if one does."""
     target = _target(request, name)
     fault = faults.striking(target, "before")
     if fault is not None:
@@ -39,7 +36,6 @@ async def with_faults(
 
 
 async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
-    """Raises in any case."""
     rule = fault.rule
     if rule.effect == "hang":
         await _hang(fault, faults, is_connected)
@@ -47,19 +43,19 @@ async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]
         raise ConnectionDropped
     raise CosmosError(
         rule.effect,
-        f"Fault {fault.number} of the emulator strikes, {rule.when} the operation.",
+        f"Fault {fault.number} of the emulator struck {rule.when} the operation.",
         sub_status=DEFAULT_SUB_STATUS[rule.effect] if rule.sub_status is None else rule.sub_status,
         retry_after_ms=rule.retry_after_ms,
     )
 
 
 async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
-    """Returns when the client is gone, the fault is removed, or its time is over."""
+    """Wait until the client disconnects, the fault is removed, or its time is over."""
     loop = asyncio.get_running_loop()
     end = None if fault.rule.hang_ms is None else loop.time() + fault.rule.hang_ms / 1000
     fault.hanging += 1
     try:
-        # Polled: a transport tells nobody when it closes, and rules are removed from any thread.
+        # Polled, because a transport does not notify when it closes, and any thread can remove a rule.
         while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
     finally:
@@ -90,4 +86,4 @@ def _partition_key(request: Request) -> str | None:
     try:
         return None if text is None else json_text.dump(json_text.parse(text)).decode()
     except CosmosError:
-        return text  # the operation refuses it
+        return text  # the operation rejects it

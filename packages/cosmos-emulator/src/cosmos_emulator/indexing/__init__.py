@@ -1,6 +1,6 @@
-"""A container's indexing policy: what it says about a path, and the index terms that it gives an item.
+"""Indexing policies: which paths are indexed, and the index terms of an item.
 
-Rules: learn.microsoft.com/azure/cosmos-db/index-policy, unless another source stands beside them.
+Source, unless noted: learn.microsoft.com/azure/cosmos-db/index-policy.
 """
 
 from cosmos_emulator.indexing.document import CompositeIndex, IndexingMode, OrderedPath

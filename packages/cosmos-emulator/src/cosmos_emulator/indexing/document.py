@@ -1,7 +1,6 @@
-"""The policy document: what the service fills in, what it refuses, and the composite indexes in it.
+"""The policy document: defaults, validation and composite indexes.
 
-Spatial, vector and full-text indexes are carried along: they change the price of a query, never its answer,
-and the emulator prices none of them.
+Spatial, vector and full-text indexes are kept but have no effect.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ CompositeIndex: TypeAlias = tuple[OrderedPath, ...]
 
 
 def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
-    """The indexing mode; lazy indexing is refused, as for new containers of the service."""
+    """Return the indexing mode. Raises 400 for lazy indexing, like the service for new containers."""
     given = document.get("indexingMode", "consistent")
     mode = given.lower() if isinstance(given, str) else given
     if mode == "none":
@@ -45,10 +44,10 @@ def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
 
 
 def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[str, Json]:
-    """The policy as the service answers it.
+    """Return the policy with the service's defaults.
 
-    With no path at all everything is included; `_etag` is excluded unless it is named; `/` is written `/*`;
-    the `indexes` that older clients put on an included path are dropped (azure-sdk-for-python,
+    Without paths, everything is included. `_etag` is excluded unless it is named. `/` becomes `/*`. The `indexes` that
+    older clients add to included paths are dropped (azure-sdk-for-python,
     sdk/cosmos/azure-cosmos/tests/test_crud_container.py).
     """
     included, excluded = path_entries(document, "includedPaths"), path_entries(document, "excludedPaths")
@@ -67,7 +66,7 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
 
 
 def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
-    """The entries of `includedPaths` or `excludedPaths`, with paths that are text."""
+    """Return the entries of `includedPaths` or `excludedPaths`. Raises 400 if they are invalid."""
     entries = document.get(key)
     if entries is None:
         return []
@@ -77,10 +76,10 @@ def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]
 
 
 def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]:
-    """The patterns of a completed document, (steps, wildcard) → included.
+    """Return the patterns of a completed document, (steps, wildcard) → included.
 
-    A path that stands in it twice, or in both sets, is refused; so is a policy silent about the root. The
-    excluded `_etag` may have been filled in, so it does not count towards the limit.
+    Raises 400 for a duplicate path and for a policy without the root path. `_etag` may be a default, so it does not
+    count towards the limit.
     """
     patterns: dict[tuple[Path, str], bool] = {}
     for key, included in (("includedPaths", True), ("excludedPaths", False)):
@@ -100,7 +99,7 @@ def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]
 
 
 def parse_composite_indexes(document: Mapping[str, Json]) -> tuple[CompositeIndex, ...]:
-    """Words of the refusals: github.com/vercel/cosmosdb-server, src/handler/create-collection.ts."""
+    """Parse the composite indexes. Raises 400 as in vercel/cosmosdb-server, src/handler/create-collection.ts."""
     indexes = document.get("compositeIndexes")
     if indexes is None:
         return ()
@@ -127,7 +126,7 @@ def _composite_index(index: Json, position: int) -> CompositeIndex:
 
 
 def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:
-    """One part of a composite index, with or without the implied `/?`, beside its text."""
+    """Return a part of a composite index and its text; `/?` at the end is optional."""
     text, order = entry["path"], entry.get("order", "ascending")
     steps, wildcard = parse_path(text)
     if not steps or wildcard == "*" or Step.ELEMENT in steps:

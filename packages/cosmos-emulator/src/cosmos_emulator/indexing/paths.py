@@ -1,8 +1,7 @@
-"""Paths into an item, and how an indexing policy writes them.
+"""The paths of an indexing policy.
 
-A label stands bare when it has only letters, digits and `_`, else in double quotes; `[]` steps into the
-elements of an array; a path closes with `/?` (the scalar there) or `/*` (that scalar and everything below).
-The path of a composite index leads to a scalar without saying so.
+Labels with special characters are in double quotes. `[]` stands for the elements of an array. A path ends with `/?`
+(the scalar) or `/*` (everything below, too). In composite indexes, `/?` is implied.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Item: TypeAlias = Mapping[str, Json]
 
 
 class Step(Enum):
-    """The step that no property name can be: into the elements of an array, whatever their position."""
+    """The step into the elements of an array, which no property name can be."""
 
     ELEMENT = "[]"
 
@@ -33,18 +32,18 @@ SEGMENT = re.compile(
 
 
 def parse_wildcard_path(text: Json) -> tuple[Path, str]:
-    """The steps of an included or excluded path and its closing `?` or `*`."""
+    """Return the steps of an included or excluded path and its final `?` or `*`."""
     steps, wildcard = parse_path(text)
     if not wildcard:
         refuse_path(text, len(str(text)))
     if wildcard == "?" and not steps:
-        # Words: azure-cosmos-dotnet-v3, EmulatorTests/GatewayTests.cs, TestCreateIndexingPaths1.
+        # Message: azure-cosmos-dotnet-v3, EmulatorTests/GatewayTests.cs, TestCreateIndexingPaths1.
         refuse(f"The indexing path '{text}' is invalid. Please ensure that the path has at least one label.")
     return steps, wildcard
 
 
 def parse_path(text: Json) -> tuple[Path, str]:
-    """The steps of a path and its closing wildcard, which is empty when there is none."""
+    """Return the steps of a path and its final wildcard, empty without one."""
     if not isinstance(text, str):
         refuse(f"One of the specified inputs is invalid: a path must be a string, not {text!r}.")
     steps: list[str | Step] = []
@@ -73,7 +72,7 @@ def _step(text: str, segment: re.Match[str]) -> str | Step:
 
 
 def refuse_path(text: Json, position: int) -> NoReturn:
-    """Words: github.com/jnhaffey/IdentityServer4.Contrib.CosmosDB issue 4, recorded in 2018."""
+    """Raise 400 with the message in jnhaffey/IdentityServer4.Contrib.CosmosDB issue 4 (2018)."""
     refuse(
         f"The indexing path '{text}' could not be accepted, failed near position '{position}'. "
         "Please ensure that the path is a valid path. "
@@ -82,5 +81,5 @@ def refuse_path(text: Json, position: int) -> NoReturn:
 
 
 def refuse(message: str) -> NoReturn:
-    """Every fault in a policy is a 400."""
+    """Raise 400, the status of every invalid policy."""
     raise CosmosError(400, message)

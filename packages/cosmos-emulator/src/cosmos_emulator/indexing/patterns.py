@@ -1,7 +1,4 @@
-"""The trie of path patterns: one descent decides whether what lies at a path is indexed.
-
-The more precise pattern wins: the deeper one, and `/?` before `/*`.
-"""
+"""A trie of path patterns; the most precise one wins: the deepest, and `/?` over `/*`."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from cosmos_emulator.indexing.paths import Path, Step
 
 @dataclass(slots=True)
 class PatternNode:
-    """One place in the trie: `leaf` is what `…/?` says, `subtree` what `…/*` says, None is silence."""
+    """A node; `leaf` is the value of `…/?`, `subtree` that of `…/*`, None without a pattern."""
 
     children: dict[str | Step, PatternNode] = field(default_factory=dict)
     leaf: bool | None = None
@@ -21,7 +18,7 @@ class PatternNode:
 
 
 def build_trie(patterns: Mapping[tuple[Path, str], bool]) -> PatternNode:
-    """The trie of patterns (steps, wildcard) → included."""
+    """Build the trie of patterns (steps, wildcard) → included."""
     root = PatternNode()
     for (steps, wildcard), included in patterns.items():
         node = root
@@ -35,22 +32,22 @@ def build_trie(patterns: Mapping[tuple[Path, str], bool]) -> PatternNode:
 
 
 def child_of(node: PatternNode | None, step: str | Step) -> PatternNode | None:
-    """The node one step down; None below the last pattern."""
+    """Return the next node, None below the last pattern."""
     return None if node is None else node.children.get(step)
 
 
 def subtree_indexed(node: PatternNode | None, inherited: bool) -> bool:
-    """What holds below this node unless a deeper pattern says otherwise; `inherited` held above it."""
+    """Return whether the subtree is indexed, by default like its parent."""
     return inherited if node is None or node.subtree is None else node.subtree
 
 
 def leaf_indexed(node: PatternNode | None, inherited: bool) -> bool:
-    """Whether a scalar at this node is indexed, where `inherited` holds for the subtree."""
+    """Return whether a scalar at this node is indexed, by default like the subtree."""
     return inherited if node is None or node.leaf is None else node.leaf
 
 
 def path_indexed(root: PatternNode, path: Path) -> bool:
-    """Whether a scalar at this path is indexed."""
+    """Return whether a scalar at this path is indexed."""
     node: PatternNode | None = root
     inherited = subtree_indexed(node, False)
     for step in path:

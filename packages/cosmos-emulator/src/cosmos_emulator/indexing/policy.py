@@ -1,4 +1,4 @@
-"""The compiled policy: asked about paths and orders, and walked along each item that is written."""
+"""A compiled indexing policy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ NO_TERMS = IndexTerms({}, 0, 0, None)
 
 
 class IndexingPolicy:
-    """A validated indexing policy of one container. Parse it once and keep it: `terms` runs on each write.
+    """A valid indexing policy, compiled because `terms` runs on each write.
 
-    `document` is the policy as the service answers it, with everything filled in. `mode` is `consistent` or
-    `none`; in mode `none` nothing is indexed, not even `id` and `_ts`, and every filter is a scan. `named_paths`
-    are the included paths to a scalar, `/…/?`, that step into no array.
+    `document` has the service's defaults. Mode `none` indexes nothing, not even `id` and `_ts`. `named_paths` are the
+    included paths `/…/?` without array elements.
     """
 
     def __init__(self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> None:
@@ -39,42 +38,39 @@ class IndexingPolicy:
 
     @classmethod
     def parse(cls, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> IndexingPolicy:
-        """Validate and compile a policy document; None and `{}` are the default policy.
+        """Compile a policy; None and `{}` are the default policy. Raises 400 if it is invalid.
 
-        `partition_key_paths` are written as in a container's definition, `["/userId"]`. Raises CosmosError
-        400, in the service's words where they are known.
+        `partition_key_paths` are as in a container's definition, `["/userId"]`.
         """
         return cls(document, partition_key_paths)
 
     def indexes(self, path: Path) -> bool:
-        """Whether a scalar at this path is indexed. `Step.ELEMENT` stands for the elements of an array."""
+        """Return whether a scalar at this path is indexed."""
         if self.mode == "none":
             return False
         return path in ALWAYS_INDEXED or path_indexed(self._patterns, path)
 
     def terms(self, item: Item) -> IndexTerms:
-        """The index terms of an item; nothing at all in mode `none`."""
+        """Return the index terms of an item, none in mode `none`."""
         if self.mode == "none":
             return NO_TERMS
         return collect_terms(item, self._patterns, self._key_units)
 
     @staticmethod
     def changed(old_terms: IndexTerms, new_terms: IndexTerms) -> int:
-        """The index units that a replace of one set of terms by another changes, `_ts` aside."""
+        """Return the index units that a replace changes, without `_ts`."""
         return changed_units(old_terms, new_terms)
 
     def serves_filter(self, path: Path) -> bool:
-        """Whether an index finds the items whose scalar at this path satisfies a comparison."""
+        """Return whether an index serves a comparison with the scalar at this path."""
         return self.indexes(path)
 
     def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:
-        """Whether an index yields the items in this order of (path, descending).
+        """Return whether an index has this order of (path, descending).
 
-        One path needs to be indexed. Several need a composite index of these paths in this sequence, with
-        every direction as asked or every one reversed. `equality_paths` are those that the filter holds
-        constant; a composite index may have them in front. Such an index can serve the query, although the
-        service uses it only where ORDER BY names these paths too: leave them out to ask what the service
-        accepts.
+        One path must be indexed. Several need a composite index with these paths, all directions equal or all reversed.
+        `equality_paths`, which the filter holds constant, can precede them. The service uses such an index only if
+        ORDER BY names these paths too; omit them to ask what it accepts.
         """
         if not order_by:
             return True
@@ -96,7 +92,6 @@ def _named_paths(patterns: Mapping[tuple[Path, str], bool]) -> tuple[tuple[str, 
 
 
 def _serves(index: CompositeIndex, order_by: Sequence[tuple[Path, bool]], constant: set[Path]) -> bool:
-    """Whether a composite index, behind a prefix of constant paths, has this order or its exact reverse."""
     prefix, ordered = index[: -len(order_by)], index[-len(order_by) :]
     if any(part.path not in constant for part in prefix):
         return False

@@ -1,8 +1,4 @@
-"""The index terms of one item, and how many of them a replace changes.
-
-They are counted in units of 4/21 RU, the grid of recorded write charges (see
-`local/cosmos/charges/tables.py`).
-"""
+"""The index terms of an item, counted in units of 4/21 RU (charges/tables.py)."""
 
 from __future__ import annotations
 
@@ -19,12 +15,11 @@ SYSTEM_PROPERTIES = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
 
 @dataclass(frozen=True, slots=True)
 class IndexTerms:
-    """What the index holds of one item.
+    """The index terms of one item.
 
-    `leaves` has the values under each indexed path: scalars, and `{}` or `[]` where a container is empty; the
-    elements of an array share one path. `containers` counts the non-empty objects and arrays, the item itself
-    aside, that hold an indexed leaf. `key_units` is 1 when the partition key is not `/id`. `timestamp` is
-    `_ts`, which is indexed but free on create and delete.
+    `leaves` has the values of each indexed path: scalars, `{}` and `[]`; the elements of an array share a path.
+    `containers` counts the objects and arrays that hold an indexed leaf. `key_units` is 1 unless the partition key is
+    `/id`. `timestamp` is `_ts`, which is free on create and delete.
     """
 
     leaves: Mapping[Path, list[Json]]
@@ -34,12 +29,12 @@ class IndexTerms:
 
     @property
     def units(self) -> int:
-        """The index part of a create or delete: one unit for each leaf's path and one for its value."""
+        """The units of a create or delete: one for each leaf's path and one for its value."""
         return 2 * sum(map(len, self.leaves.values())) + self.containers + self.key_units
 
 
 def collect_terms(item: Item, root: PatternNode, key_units: int) -> IndexTerms:
-    """Walk an item along the trie. `id` always counts; the other system properties never do."""
+    """Return the terms of an item. `id` always counts, the other system properties never."""
     walk = _Walk()
     inherited = subtree_indexed(root, False)
     for name, value in item.items():
@@ -51,10 +46,9 @@ def collect_terms(item: Item, root: PatternNode, key_units: int) -> IndexTerms:
 
 
 def changed_units(old: IndexTerms, new: IndexTerms) -> int:
-    """The index part of a replace, `_ts` aside.
+    """Return the units of a replace, without `_ts`.
 
-    Two for each leaf whose value changed, two for each leaf added or removed, and the difference in
-    containers.
+    It costs two units for each leaf changed, added or removed, and the difference in containers.
     """
     units = abs(old.containers - new.containers)
     for path, values in old.leaves.items():
@@ -66,14 +60,12 @@ def changed_units(old: IndexTerms, new: IndexTerms) -> int:
 
 
 class _Walk:
-    """The descent into one item's properties."""
-
     def __init__(self) -> None:
         self.leaves: dict[Path, list[Json]] = {}
         self.containers = 0
 
     def visit(self, value: Json, path: Path, node: PatternNode | None, inherited: bool) -> bool:
-        """Collect the indexed leaves at and below a value; say whether there is any."""
+        """Collect the indexed leaves at and below a value; returns whether there are any."""
         inherited = subtree_indexed(node, inherited)
         if node is None and not inherited:
             return False
@@ -95,7 +87,7 @@ class _Walk:
 
 
 def _differing(old: list[Json], new: list[Json]) -> int:
-    """How many leaves under one path differ; array elements count whatever their position."""
+    """Count the leaves of a path that differ; the position of array elements does not matter."""
     if len(old) == len(new) == 1:
         return int(_value_term(old[0]) != _value_term(new[0]))
     before, after = Counter(map(_value_term, old)), Counter(map(_value_term, new))
@@ -103,7 +95,7 @@ def _differing(old: list[Json], new: list[Json]) -> int:
 
 
 def _value_term(value: Json) -> Hashable:
-    """A value as the index tells it from others: true is not 1, an empty object is not an empty array."""
+    """Return a value that equals only its own kind: true is not 1, `{}` is not `[]`."""
     if isinstance(value, bool | dict | list):
         return type(value), bool(value)
     return value

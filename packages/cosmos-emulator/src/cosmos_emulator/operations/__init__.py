@@ -1,4 +1,4 @@
-"""One file per operation, named after it: `handle` is its door from HTTP.
+"""One file per operation, with its HTTP handler `handle`.
 
-What an operation does to documents stands in local/cosmos/documents, where batches and scripts find it as well.
+The operations on items call documents/, which batches and scripts use as well.
 """

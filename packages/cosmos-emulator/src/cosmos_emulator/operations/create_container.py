@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """201 with the defaults filled in; 400 for a definition that is not valid, 409 when the name is taken.
+    """Create a container, with defaults filled in (201). Raises 400 if it is invalid, 409 if the name is taken.
 
-    Without throughput in the headers it shares the database's, or gets the service's smallest.
+    Without throughput in the headers, it uses the database's, or gets the minimum.
     """
     account, database = request.gateway.account, request.database
     body = request.json_object()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.names import checked_name
 from cosmos_emulator.throughput import offer_content
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """201; 409 when the name is taken. A database has throughput of its own only when the headers give it some."""
+    """Create a database, with throughput if the headers provision it (201). Raises 409 if the name is taken."""
     body = request.json_object()
     checked_name(body.get("id"))
     content = offer_content(request.headers)

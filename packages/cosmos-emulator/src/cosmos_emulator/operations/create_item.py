@@ -1,12 +1,12 @@
-"""POST …/docs: a new item."""
+"""POST …/docs: create an item."""
 
 from __future__ import annotations
 
 from cosmos_emulator.documents.create import create
-from cosmos_emulator.item_request import write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http.item_requests import write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Creates the item of the body."""
+    """Create the item of the body (201)."""
     return await write_item(request, "Create", request.json_object(), create)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.names import checked_name
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 _REQUIRED: Final = {
     "sprocs": ("body",),
@@ -18,11 +18,11 @@ _ALLOWED: Final = {
     "triggerType": ("Pre", "Post"),
     "triggerOperation": ("All", "Create", "Replace", "Delete", "Update", "Upsert"),
 }
-_MOST: Final = {"sprocs": 100, "triggers": 25, "udfs": 50}
+_LIMITS: Final = {"sprocs": 100, "triggers": 25, "udfs": 50}
 
 
 def checked_script(kind: str, body: JsonObject) -> JsonObject:
-    """The body of a script; 400 for a missing property. What its `body` says is only looked at when it runs."""
+    """Return a valid script definition. Raises 400 if a property is missing; its code is parsed when it runs."""
     checked_name(body.get("id"))
     missing = [name for name in _REQUIRED[kind] if not isinstance(body.get(name), str)]
     if missing:
@@ -38,10 +38,10 @@ def checked_script(kind: str, body: JsonObject) -> JsonObject:
 
 
 async def handle(request: Request) -> Answer:
-    """201; 409 when the name is taken, 400 beyond the service's number per container (concepts-limits)."""
+    """Create a script (201). Raises 409 if the name is taken, 400 above the limit (concepts-limits)."""
     container, kind = request.container, request.link.kinds[-1]
     account = request.gateway.account
     body = checked_script(kind, request.json_object())
-    if len(account.resources.children(kind, container.rid)) >= _MOST[kind]:
-        raise CosmosError(400, f"A container may have {_MOST[kind]} {kind}.")
+    if len(account.resources.children(kind, container.rid)) >= _LIMITS[kind]:
+        raise CosmosError(400, f"A container can have at most {_LIMITS[kind]} {kind}.")
     return resource_answer(201, account.add_script(container, kind, body), charge_ru=4.95)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.resource_requests import check_if_match
 
 
 async def handle(request: Request) -> Answer:
-    """204; its items, scripts and throughput go with it. 412 when it has changed."""
+    """Delete a container with its items, scripts and throughput (204). Raises 412 if it has changed."""
     container = request.container
     check_if_match(request, container.resource)
     await request.gateway.account.remove_container(container)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.delete import delete
-from cosmos_emulator.item_request import item_reference, write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import item_reference, write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Deletes the item of the link."""
+    """Delete the item of the link (204)."""
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(request, "Delete", {}, lambda partition, _document: delete(partition, reference, if_match))

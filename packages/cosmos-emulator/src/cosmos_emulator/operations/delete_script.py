@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.resource_feeds import owner_rid
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.resource_requests import check_if_match, owner_rid
 
 
 async def handle(request: Request) -> Answer:
-    """204; 404 without the script, 412 when it has changed."""
+    """Delete a script (204). Raises 404 if it is missing, 412 if it has changed."""
     script = request.resource(request.link.kinds[-1], owner_rid(request))
     check_if_match(request, script)
     request.gateway.account.resources.remove(script)

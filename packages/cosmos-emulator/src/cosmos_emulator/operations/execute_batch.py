@@ -1,7 +1,7 @@
 """POST …/docs with `x-ms-cosmos-is-batch-request`: several operations in one request.
 
-Atomic (a transactional batch): one logical partition, all or nothing. Otherwise (bulk of the JavaScript SDK): each
-operation names its own partition key and stands for itself.
+A transactional batch is atomic. In a bulk request (JavaScript SDK), each operation names its partition key and succeeds
+or fails independently.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
@@ -19,11 +18,12 @@ from cosmos_emulator.documents.read import read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.item_request import logical_partition
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import logical_partition
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.wire import Answer, Request, partition_headers
 
 MAX_OPERATIONS: Final = 100
 _FAILED_DEPENDENCY: Final = 424
@@ -32,7 +32,7 @@ _NEED_A_BODY: Final = ("Create", "Upsert", "Replace")
 
 
 class BatchFailed(Exception):
-    """Undoes a transactional batch: the operation at `index` failed with `error`."""
+    """Rolls back a transactional batch: the operation at `index` failed with `error`."""
 
     def __init__(self, index: int, error: CosmosError) -> None:
         super().__init__(str(error))
@@ -42,7 +42,7 @@ class BatchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchOperation:
-    """One entry of the request. `partition_key` is the JSON text of its own key, in bulk only."""
+    """One operation of the request; `partition_key` is JSON, in bulk requests only."""
 
     kind: str
     id: str
@@ -53,7 +53,7 @@ class BatchOperation:
 
     @classmethod
     def parse(cls, entry: Json) -> BatchOperation:
-        """400 for an entry without what its kind needs."""
+        """Parse an operation. Raises 400 if a property is missing or invalid."""
         if not isinstance(entry, dict):
             raise CosmosError(400, "An operation of a batch must be an object.")
         kind, item_id, resource = entry.get("operationType"), entry.get("id", ""), entry.get("resourceBody")
@@ -73,7 +73,7 @@ class BatchOperation:
         )
 
     def apply(self, partition: LogicalPartition) -> ItemResult:
-        """Runs the same function as the single request would."""
+        """Run the operation with the function that also serves single requests."""
         reference = ItemReference(self.id)
         document = self.resource if isinstance(self.resource, dict) else {}
         match self.kind:
@@ -91,7 +91,7 @@ class BatchOperation:
 
 
 async def handle(request: Request) -> Answer:
-    """200 when all succeeded, 207 when one did not; 400 for no operations and for more than 100."""
+    """Run a batch: 200, or 207 if an operation failed. Raises 400 for no or more than 100 operations."""
     entries = json_text.parse(request.body)
     if not isinstance(entries, list) or not entries:
         raise CosmosError(400, "Batch request has no operations.")
@@ -192,5 +192,5 @@ def _refused(status: int, charge_ru: float) -> JsonObject:
 def _optional_text(entry: JsonObject, name: str) -> str | None:
     value = entry.get(name)
     if value is not None and not isinstance(value, str):
-        raise CosmosError(400, f"The property {name} of a batch operation must be a text.")
+        raise CosmosError(400, f"The property {name} of a batch operation must be a string.")
     return value

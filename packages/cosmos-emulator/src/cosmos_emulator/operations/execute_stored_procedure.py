@@ -1,24 +1,24 @@
-"""POST …/sprocs/{id}: run a stored procedure in one logical partition."""
+"""POST …/sprocs/{id}: execute a stored procedure in one logical partition."""
 
 from __future__ import annotations
 
 from urllib.parse import quote
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
+from cosmos_emulator.documents.script_operations import PartitionOperations
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.item_request import logical_partition
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import logical_partition
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json
-from cosmos_emulator.script_operations import PartitionOperations
 from cosmos_emulator.scripts import execute_stored_procedure
-from cosmos_emulator.wire import Answer, Request, partition_headers
 
-# What encodeURIComponent leaves alone beside letters and digits.
+# The characters, besides letters and digits, that encodeURIComponent does not encode.
 _LITERAL = "-_.!~*'()"
 
 
 async def handle(request: Request) -> Answer:
-    """200 with what the procedure set; its writes are committed together or, when it throws (400), not at all."""
+    """Execute a procedure and return the body it set (200). If it throws (400), none of its writes is committed."""
     container = request.container
     procedure = request.resource("sprocs", container.rid)
     key = request.partition_key(container)
@@ -47,7 +47,6 @@ async def handle(request: Request) -> Answer:
 
 
 def _arguments(body: bytes) -> list[Json]:
-    """An empty body means no arguments; anything but an array is refused."""
     if not body:
         return []
     arguments = json_text.parse(body)

@@ -1,14 +1,14 @@
-"""GET and DELETE …/conflicts/{id}: none is ever found, since there is one write region."""
+"""GET and DELETE …/conflicts/{id}: with one write region, there are no conflicts."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.wire import NOT_FOUND, Request
+from cosmos_emulator.http.messages import NOT_FOUND, Request
 
 
 async def handle(request: Request) -> NoReturn:
-    """404, with the sub-status for a missing owner where there is no such container."""
+    """Raise 404, with another sub-status if the container is missing."""
     _ = request.container
     raise CosmosError(404, NOT_FOUND)

@@ -1,6 +1,6 @@
-"""GET …/docs with `A-IM: Incremental Feed`: the change feed in its latest-version mode.
+"""GET …/docs with `A-IM: Incremental Feed`: the change feed in latest version mode.
 
-Rules: learn.microsoft.com/azure/cosmos-db/change-feed-modes; headers as in azure-cosmos _change_feed.
+Sources: learn.microsoft.com/azure/cosmos-db/change-feed-modes; headers as in azure-cosmos _change_feed.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.paging import MAX_PAGE_BYTES
-from cosmos_emulator.slices import Slice, slices_headers, slices_of
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.reads.paging import MAX_PAGE_BYTES
+from cosmos_emulator.reads.slices import Slice, slices_headers, slices_of
 from cosmos_emulator.store.items import StoredItem
-from cosmos_emulator.wire import Answer, Request, feed_answer
 
 _MODE: Final = "incremental feed"
 _NOW: Final = "*"
 _LSN_BITS: Final = 64
-_WINDOW: Final = 4000  # LSNs looked through at once
+_WINDOW: Final = 4000  # LSNs read at once
 
 
 async def handle(request: Request) -> Answer:
-    """A page of the latest versions in LSN order, or 304; the etag is where the next page starts."""
+    """Return a page of the latest versions in LSN order, or 304. The etag is the start of the next page."""
     if request.headers[h.A_IM].lower() != _MODE:
         raise CosmosError(
             400, f"The change feed mode {request.headers[h.A_IM]!r} is not supported; use 'Incremental Feed'."
@@ -41,10 +41,7 @@ async def handle(request: Request) -> Answer:
 
 
 async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
-    """The next changes of each slice in turn until the page is full; moves `after` along.
-
-    A slice without changes is left at its last LSN, so that a later page does not look at the same writes again.
-    """
+    """Read each slice in turn until the page is full, and advance `after`, past long ranges without changes as well."""
     page: list[StoredItem] = []
     for index, one in enumerate(slices):
         if len(page) >= limit:
@@ -56,13 +53,12 @@ async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int)
             found = one.items.changes(one.scope, after[index], until, since_s, limit - len(page))
             changes = _within_page_size(found)
             after[index] = changes[-1].lsn if changes else until
-            await asyncio.sleep(0)  # a long stretch may hold nothing of the scope
+            await asyncio.sleep(0)  # the scope may have no changes in a long range
         page.extend(changes)
     return page
 
 
 def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
-    """The transactions that fit into 4 MB, at least one."""
     size = 0
     for index, item in enumerate(changes):
         size += len(item.body)
@@ -72,9 +68,9 @@ def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
 
 
 def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
-    """The LSN after which each slice is read, and the seconds after which an item must have been written.
+    """Return the LSN after which each slice is read, and the time after which an item must have been written.
 
-    An etag wins over a start time (.NET SDK, GatewayTests.cs).
+    An etag overrides a start time (.NET SDK, GatewayTests.cs).
     """
     etag = request.headers.get(h.IF_NONE_MATCH)
     if etag == _NOW:
@@ -86,10 +82,9 @@ def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
 
 
 def _packed(lsns: list[int]) -> str:
-    """LSNs of several ranges as one decimal number.
+    """Pack the LSNs of several ranges, for a whole container, into one decimal number.
 
-    Only requests for a whole container have several. azure-cosmos takes a continuation of digits, and only such a
-    one, for the form that goes without ranges (_change_feed/change_feed_state.py).
+    azure-cosmos only accepts digits as a continuation without ranges (_change_feed/change_feed_state.py).
     """
     packed = 0
     for lsn in reversed(lsns):
@@ -99,7 +94,7 @@ def _packed(lsns: list[int]) -> str:
 
 def _unpacked(etag: str, count: int) -> list[int]:
     if not etag.isdecimal() or len(etag) > 20 * count:
-        raise CosmosError(400, f"The etag {etag!r} is no position in the change feed.")
+        raise CosmosError(400, f"The etag {etag!r} is not a position in the change feed of this request.")
     packed, mask = int(etag), (1 << _LSN_BITS) - 1
     return [packed >> _LSN_BITS * index & mask for index in range(count)]
 
@@ -108,7 +103,7 @@ def _seconds(date: str) -> int:
     try:
         sent = parsedate_to_datetime(date)
     except ValueError as error:
-        raise CosmosError(400, f"The header {h.IF_MODIFIED_SINCE} is no date: {date!r}.") from error
+        raise CosmosError(400, f"The header {h.IF_MODIFIED_SINCE} must be an RFC 1123 date, not {date!r}.") from error
     return int((sent if sent.tzinfo else sent.replace(tzinfo=UTC)).timestamp())
 
 

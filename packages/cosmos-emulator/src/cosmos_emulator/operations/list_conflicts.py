@@ -1,10 +1,10 @@
-"""GET …/conflicts: none ever, since there is one write region."""
+"""GET …/conflicts: with one write region, there are none."""
 
 from __future__ import annotations
 
-from cosmos_emulator.wire import Answer, Request, feed_answer
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
 
 
 async def handle(request: Request) -> Answer:
-    """An empty feed; 404 without the container."""
+    """Return an empty feed. Raises 404 if the container is missing."""
     return feed_answer(request.container.rid, "Conflicts", [], {}, charge_ru=1.0)

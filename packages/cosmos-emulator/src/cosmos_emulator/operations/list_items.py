@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.feed import feed_page
-from cosmos_emulator.paging import (
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.reads.paging import (
     ItemPosition,
     PageLimits,
     complete,
     decode_continuation,
     encode_continuation,
 )
-from cosmos_emulator.slices import slices_headers, slices_of
-from cosmos_emulator.wire import Answer, Request, feed_answer
+from cosmos_emulator.reads.slices import slices_headers, slices_of
 
 
 async def handle(request: Request) -> Answer:
-    """A page, with a continuation that later inserts do not shift; 400 for a continuation that is none of its own."""
+    """Return a page. Later inserts do not shift its continuation. Raises 400 for a foreign continuation."""
     container = request.container
     slices = slices_of(request, container)
     start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))

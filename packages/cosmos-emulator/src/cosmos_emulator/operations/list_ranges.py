@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer, range_rid
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
-from cosmos_emulator.wire import Answer, Request, feed_answer, range_rid
 
 
 async def handle(request: Request) -> Answer:
-    """All ranges; 304 when the client has them: azure-cosmos asks until it sees that (_routing)."""
+    """Return all ranges, or 304 if they are unchanged: azure-cosmos repeats the request until then (_routing)."""
     container = request.container
     etag = container.resource.etag
     headers = {h.ETAG: etag}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
-from cosmos_emulator.resource_feeds import feed_members
-from cosmos_emulator.wire import Answer, Request, feed_answer
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.http.resource_requests import feed_members
 
 
 async def handle(request: Request) -> Answer:
-    """All of them on one page: there are few."""
+    """Return all of them on one page."""
     owner, name, members = feed_members(request)
     return feed_answer(owner, name, [json_text.dump(member.body) for member in members], {}, charge_ru=1.0)

@@ -1,16 +1,16 @@
-"""PATCH …/docs/{id}: change parts of an item."""
+"""PATCH …/docs/{id}: partially update an item."""
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.patch import Patch, patch
-from cosmos_emulator.item_request import item_reference, write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import item_reference, write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Patches the item of the link."""
+    """Patch the item of the link (200)."""
     changes = Patch.parse(json_text.parse(request.body))
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(

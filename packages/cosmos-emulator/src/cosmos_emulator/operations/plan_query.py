@@ -1,15 +1,15 @@
-"""POST …/docs with `x-ms-cosmos-is-query-plan-request`: how the client is to run a query itself."""
+"""POST …/docs with `x-ms-cosmos-is-query-plan-request`: how the client runs a query range by range."""
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
-from cosmos_emulator.query_text import parse_query_body
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.reads.query_text import parse_query_body
 
 
 async def handle(request: Request) -> Answer:
-    """The plan, without a feed around it; 400 when it needs a feature that the client does not list."""
+    """Return the query plan. Raises 400 if it needs a feature that the client does not support."""
     definition = request.container.definition.partition_key
     features = request.headers.get(h.SUPPORTED_QUERY_FEATURES, "")
     supported = {feature.strip() for feature in features.split(",")}

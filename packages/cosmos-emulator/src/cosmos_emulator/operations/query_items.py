@@ -1,4 +1,4 @@
-"""POST …/docs of a query."""
+"""POST …/docs with a query."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
-from cosmos_emulator.paging import PageLimits, complete, complete_at_once
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.query import UdfCaller
-from cosmos_emulator.query_page import QueryPage
-from cosmos_emulator.query_pages import PagedQuery
-from cosmos_emulator.query_routing import slices_of_query
-from cosmos_emulator.query_text import QueryText, parse_query_body
-from cosmos_emulator.slices import Slice, slices_headers
+from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once
+from cosmos_emulator.reads.query_text import QueryText, parse_query_body
+from cosmos_emulator.reads.result_page import QueryPage
+from cosmos_emulator.reads.routing import slices_of_query
+from cosmos_emulator.reads.slices import Slice, slices_headers
+from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.udfs import udf_caller
-from cosmos_emulator.wire import Answer, Request, feed_answer
 
-# The other names that clients look for (@azure/cosmos queryMetricsConstants.js); nothing of it is measured.
+# Times that clients expect (@azure/cosmos queryMetricsConstants.js) but that are not measured.
 _UNMEASURED: Final = (
     "totalExecutionTimeInMs",
     "queryCompileTimeInMs",
@@ -38,7 +38,7 @@ _UNMEASURED: Final = (
 
 
 async def handle(request: Request) -> Answer:
-    """A page of rows; 400 for a query that is wrong or that the client has to run range by range (1004)."""
+    """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it range by range."""
     container = request.container
     text = parse_query_body(request.body)
     slices = slices_of_query(request, container, text)
@@ -67,7 +67,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
 def _page_in_worker(
     request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
 ) -> QueryPage:
-    """JavaScript, groups and aggregates may take seconds: all of it beside the event loop, on own connections."""
+    """Run a query that may take seconds (UDFs, groups, aggregates) in a thread, on connections of its own."""
     with ExitStack() as views:
         own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
         udfs = views.enter_context(udf_caller(request.gateway, container, text))
@@ -101,10 +101,7 @@ def _metrics(page: QueryPage) -> str:
 
 
 def _index_utilization(page: QueryPage) -> str:
-    """The conditions that an index serves, in the first form of the header: base64 (azure-cosmos _utils.py).
-
-    Nothing is suggested in either form, since nothing is measured.
-    """
+    """Return the indexes used, as base64 JSON (azure-cosmos _utils.py). Potential indexes are always empty."""
     single = [
         {
             "FilterExpression": "",
@@ -125,7 +122,7 @@ def _index_utilization(page: QueryPage) -> str:
 
 
 def _index_utilization_v2(page: QueryPage) -> str:
-    """The same in the second form: percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
+    """Return the same as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
     single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in _served_indexes(page)]
     metrics = {
         "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},

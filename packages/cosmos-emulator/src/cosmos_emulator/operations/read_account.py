@@ -1,16 +1,16 @@
-"""GET /: the account document, which tells a client where to send everything else."""
+"""GET /: the account, which tells clients the endpoint of all other requests."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from cosmos_emulator import json_text
+from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.wire import Answer, Request
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"
-# JSON text inside the JSON document; .NET parses it for the limits of its own parser (AccountProperties.cs).
+# JSON text in the JSON document, from which the .NET SDK takes the limits of its query parser (AccountProperties.cs).
 _QUERY_ENGINE: Final = json_text.dump(
     {
         "allowNewKeywords": True,
@@ -33,7 +33,7 @@ _QUERY_ENGINE: Final = json_text.dump(
 
 
 async def handle(request: Request) -> Answer:
-    """The endpoint is the scheme and host that the caller used: it becomes the base of all its later calls."""
+    """Return the account; its endpoint, which the client uses from then on, is that of the request."""
     location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
     document: JsonObject = {
         "id": _NAME,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.read import read
-from cosmos_emulator.item_request import item_reference
-from cosmos_emulator.wire import Answer, Request, partition_headers
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import item_reference
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
 
 
 async def handle(request: Request) -> Answer:
-    """Reads the item of the link."""
+    """Return the item of the link (200), or 304 if it is unchanged."""
     container = request.container
     key = request.partition_key(container)
     partition = container.partition_of(key)

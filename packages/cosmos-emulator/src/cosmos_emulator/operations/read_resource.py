@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator import json_text
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import is_unchanged, owner_rid
 from cosmos_emulator.json_text import Json
-from cosmos_emulator.resource_conditions import is_unchanged
-from cosmos_emulator.resource_feeds import owner_rid
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """200, or 304 when the client has this version; 404 without it."""
+    """Return a resource (200), or 304 if it is unchanged. Raises 404 if it is missing."""
     kind = request.link.kinds[-1]
     if kind == "dbs":
         return _answer(request, request.database)
@@ -30,7 +29,7 @@ def _answer(request: Request, resource: Resource) -> Answer:
 def _container_answer(request: Request) -> Answer:
     container = request.container
     answer = _answer(request, container.resource)
-    # A changed policy takes effect at once: there is no index to rebuild in the background.
+    # A changed policy takes effect at once: queries scan until an index is built.
     answer.headers[h.INDEX_PROGRESS] = "100"
     if answer.body and request.flag(h.POPULATE_PARTITION_STATISTICS):
         answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})
@@ -38,7 +37,6 @@ def _container_answer(request: Request) -> Answer:
 
 
 def _statistics(container: Container) -> list[Json]:
-    """What each physical partition holds (.NET API reference, PartitionKeyRangeStatistics), without its large keys."""
     return [
         {
             "id": one.id,

@@ -1,4 +1,4 @@
-"""PUT /dbs/{db}/colls/{coll}: a new indexing policy or default time to live."""
+"""PUT /dbs/{db}/colls/{coll}: change the indexing policy or the default time to live."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Final
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.wire import Answer, Request, resource_answer
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import check_if_match
 
 _FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
 
 
 async def handle(request: Request) -> Answer:
-    """200; 400 when the id, the partition key or the unique keys differ, 412 when it has changed."""
+    """Replace a container (200). Raises 400 if id, partition key or unique keys differ, 412 if it has changed."""
     container = request.container
     check_if_match(request, container.resource)
     present = container.resource.body
@@ -21,6 +21,6 @@ async def handle(request: Request) -> Answer:
     body = completed({**{name: present[name] for name in _FIXED}, **given})
     for name in _FIXED:
         if body[name] != present[name]:
-            raise CosmosError(400, f"The '{name}' of a container cannot be changed once it is created.")
+            raise CosmosError(400, f"The '{name}' of a container cannot be changed after its creation.")
     await request.gateway.account.replace_container(container, body)
     return resource_answer(200, container.resource)

@@ -1,15 +1,15 @@
-"""PUT …/docs/{id}: a new document in the place of an item."""
+"""PUT …/docs/{id}: replace an item."""
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.replace import replace
-from cosmos_emulator.item_request import item_reference, write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import item_reference, write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Replaces the item of the link by the body."""
+    """Replace the item of the link by the body (200)."""
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(
         request,

@@ -1,14 +1,14 @@
-"""PUT /offers/{rid}: another throughput."""
+"""PUT /offers/{rid}: change the throughput."""
 
 from __future__ import annotations
 
-from cosmos_emulator.resource_conditions import check_if_match
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import check_if_match
 from cosmos_emulator.throughput import checked_content
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """200; 404 without the offer, 400 for a throughput that the service would not sell, 412 when it has changed."""
+    """Change an offer (200). Raises 404 if it is missing, 400 for an invalid throughput, 412 if it has changed."""
     offer = request.resource("offers", "")
     check_if_match(request, offer)
     content = checked_content(request.json_object().get("content"))

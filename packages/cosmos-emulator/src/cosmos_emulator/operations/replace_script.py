@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import check_if_match, owner_rid
 from cosmos_emulator.operations.create_script import checked_script
-from cosmos_emulator.resource_conditions import check_if_match
-from cosmos_emulator.resource_feeds import owner_rid
-from cosmos_emulator.wire import Answer, Request, resource_answer
 
 
 async def handle(request: Request) -> Answer:
-    """200; 404 without the script, 400 for an invalid body or another id, 412 when it has changed."""
+    """Replace a script (200). Raises 404 if it is missing, 400 if it is invalid, 412 if it has changed."""
     kind = request.link.kinds[-1]
     script = request.resource(kind, owner_rid(request))
     check_if_match(request, script)

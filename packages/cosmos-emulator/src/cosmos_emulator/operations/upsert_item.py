@@ -1,15 +1,15 @@
-"""POST …/docs with `x-ms-documentdb-is-upsert`: an item, new or in the place of the one with its id."""
+"""POST …/docs with `x-ms-documentdb-is-upsert`: create or replace an item."""
 
 from __future__ import annotations
 
-from cosmos_emulator import headers as h
 from cosmos_emulator.documents.upsert import upsert
-from cosmos_emulator.item_request import write_item
-from cosmos_emulator.wire import Answer, Request
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.item_requests import write_item
+from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Creates or replaces the item of the body."""
+    """Create (201) or replace (200) the item of the body."""
     if_match = request.headers.get(h.IF_MATCH)
     return await write_item(
         request,

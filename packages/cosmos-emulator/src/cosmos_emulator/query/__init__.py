@@ -1,10 +1,10 @@
-"""The SQL dialect of Azure Cosmos DB for NoSQL: parse, compile, run, analyse, plan.
+"""The SQL dialect of Azure Cosmos DB for NoSQL.
 
     query = parse("SELECT * FROM c WHERE c.type = @type ORDER BY c.creationDate DESC")
     rows = compile_query(query, {"@type": "post"}).run(items)
 
-JSON values are plain Python; undefined is `UNDEFINED`. Every refusal is a CosmosError with status 400 whose
-message is the service's error document. The engine knows items only as dicts: no store, no HTTP.
+JSON values are plain Python objects; undefined is `UNDEFINED`. Invalid queries raise CosmosError 400 with the service's
+error document. The engine takes items as dicts and knows neither the store nor HTTP.
 """
 
 from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values

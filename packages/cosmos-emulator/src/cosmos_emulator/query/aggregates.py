@@ -1,8 +1,8 @@
-"""The aggregate functions: each an accumulator that is fed one value per row.
+"""Aggregate functions: accumulators that take one value per row.
 
-Recorded behaviour of the service (.NET SDK, AggregateQueryTests.AggregateMixedTypes_baseline): undefined
-values are skipped; one value that is not a number makes SUM and AVG undefined; one array or object makes
-MIN and MAX undefined; over nothing SUM and COUNT are 0, the others undefined.
+Recorded service behavior (.NET SDK, AggregateQueryTests.AggregateMixedTypes_baseline): undefined values are skipped.
+One non-number makes SUM and AVG undefined; one array or object makes MIN and MAX undefined. Over no rows, SUM and
+COUNT are 0 and the others undefined.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Numbe
 
 
 class Accumulator(Protocol):
-    def add(self, value: JsonOrUndefined) -> None: ...
+    """Computes one aggregate over the rows of a group."""
 
-    def result(self) -> JsonOrUndefined: ...
+    def add(self, value: JsonOrUndefined) -> None:
+        """Add the value of one row."""
+
+    def result(self) -> JsonOrUndefined:
+        """Return the aggregate of the values so far."""
 
 
-class Count:
+class _Count:
     def __init__(self) -> None:
         self._count = 0
 
@@ -31,7 +35,7 @@ class Count:
         return self._count
 
 
-class CountIf:
+class _CountIf:
     """Counts the values that are exactly true."""
 
     def __init__(self) -> None:
@@ -44,7 +48,7 @@ class CountIf:
         return self._count
 
 
-class Sum:
+class _Sum:
     def __init__(self) -> None:
         self._total: Number = 0
         self._count = 0
@@ -61,13 +65,13 @@ class Sum:
         return number(self._total) if self._numeric else UNDEFINED
 
 
-class Average(Sum):
+class _Average(_Sum):
     def result(self) -> JsonOrUndefined:
         return number(self._total / self._count) if self._numeric and self._count else UNDEFINED
 
 
-class Minimum:
-    """The first value in the order of ORDER BY, over primitive values."""
+class _Minimum:
+    """The first primitive value in ORDER BY order."""
 
     def __init__(self) -> None:
         self._best: JsonOrUndefined = UNDEFINED
@@ -91,13 +95,13 @@ class Minimum:
         return self._best if self._primitive else UNDEFINED
 
 
-class Maximum(Minimum):
+class _Maximum(_Minimum):
     def _improves(self, candidate: SortKey, best: SortKey) -> bool:
         return candidate > best
 
 
-class MakeList:
-    """All defined values, in the order of the rows."""
+class _MakeList:
+    """All defined values in row order."""
 
     def __init__(self) -> None:
         self._values: list[Json] = []
@@ -110,8 +114,8 @@ class MakeList:
         return self._values
 
 
-class MakeSet:
-    """The distinct defined values, in the order of their first rows."""
+class _MakeSet:
+    """The distinct defined values in the order of their first rows."""
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Json] = {}
@@ -125,12 +129,12 @@ class MakeSet:
 
 
 AGGREGATES: dict[str, Callable[[], Accumulator]] = {
-    "AVG": Average,
-    "COUNT": Count,
-    "COUNTIF": CountIf,
-    "MAKELIST": MakeList,
-    "MAKESET": MakeSet,
-    "MAX": Maximum,
-    "MIN": Minimum,
-    "SUM": Sum,
+    "AVG": _Average,
+    "COUNT": _Count,
+    "COUNTIF": _CountIf,
+    "MAKELIST": _MakeList,
+    "MAKESET": _MakeSet,
+    "MAX": _Maximum,
+    "MIN": _Minimum,
+    "SUM": _Sum,
 }

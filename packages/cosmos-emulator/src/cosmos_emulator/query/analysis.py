@@ -1,7 +1,7 @@
-"""What the text of a query says about the items it can concern, without running it.
+"""Conditions on items, derived from the text of a query without running it.
 
-Only paths from the item itself count: the alias of a plain first source (`FROM c`, `FROM Root r`).
-Everything found is a necessary condition of WHERE, so narrowing by it never loses a row.
+Only paths from the item count, that is from the alias of a plain first source (`FROM c`, `FROM Root r`). Each result is
+a necessary condition of WHERE, so filtering by it never loses a row.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _TEXT_FUNCTIONS: dict[str, PredicateOperator] = {
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One condition on one path that a range index can serve; all of them hold for every match of the query.
+    """A condition on one path that a range index can serve and every match fulfills.
 
-    `values` holds the constants: one for a comparison, each choice for IN, none for IS_DEFINED. For a text
-    function `ignore_case` says whether it compares without case.
+    `values` holds the constants: one for a comparison, each choice for IN, none for IS_DEFINED. `ignore_case` applies
+    to text functions.
     """
 
     path: Path
@@ -47,11 +47,12 @@ class Predicate:
     test: Test = field(compare=False, repr=False)
 
     def matches(self, item: dict[str, Json]) -> bool:
+        """Return whether an item fulfills the condition."""
         return self.test([item])
 
 
 class _Reader:
-    """Reads expressions over the item: which are paths of it and which are constants."""
+    """Recognizes paths of the item and constants in expressions."""
 
     def __init__(self, query: Query, parameters: Mapping[str, Json]) -> None:
         self.alias = _item_alias(query)
@@ -59,7 +60,7 @@ class _Reader:
         self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
-        """The property names from the item to what the expression names; None for any other expression."""
+        """Return the property names from the item to the expression, None if it is not a path."""
         names: list[str] = []
         while isinstance(node, syntax.Property):
             names.append(node.name)
@@ -69,7 +70,7 @@ class _Reader:
         return None
 
     def constant(self, node: Expression) -> JsonOrUndefined:
-        """The value of an expression that depends on no item; UNDEFINED for one that does."""
+        """Return the value of an expression that does not depend on the item, otherwise UNDEFINED."""
         dependent = (syntax.Identifier, syntax.Subquery, syntax.UdfCall)
         if any(isinstance(part, dependent) for part in syntax.walk(node)):
             return UNDEFINED
@@ -98,10 +99,9 @@ def _item_alias(query: Query) -> str | None:
 
 
 def pinned_values(query: Query, parameters: Mapping[str, Json], path: Path) -> list[Json] | None:
-    """The only values that the path can have in a match; None if WHERE leaves it open.
+    """Return the only values that the path can have in a match, None if WHERE allows any.
 
-    An empty list means that nothing can match. Undefined is never among them: no condition read here holds
-    for it.
+    An empty list means that nothing can match. Undefined is never included: no condition read here holds for it.
     """
     if query.where is None:
         return None
@@ -166,9 +166,9 @@ def _intersection(lists: list[list[Json]]) -> list[Json]:
 
 
 def filter_predicates(query: Query, parameters: Mapping[str, Json]) -> list[Predicate]:
-    """The conjuncts of WHERE that a range index can serve, in the order of the text.
+    """Return the conjuncts of WHERE that a range index can serve, in text order.
 
-    (learn.microsoft.com/azure/cosmos-db/index-overview: which filters use the index.)
+    Source: learn.microsoft.com/azure/cosmos-db/index-overview.
     """
     if query.where is None:
         return []
@@ -205,8 +205,10 @@ def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
 
 
 def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
-    """Paths of which every alternative names the values, as where an SDK reads many items by id and partition key. An
-    index of the service unites what each alternative finds, hence the whole condition as the test."""
+    """Find paths whose values every alternative pins, as when an SDK reads many items by ID and key.
+
+    The service's index merges the results of the alternatives, so the test is the whole condition.
+    """
     paths = (reader.path(part) for part in syntax.walk(node.operands[0]))
     for path in dict.fromkeys(path for path in paths if path):
         values = _pinned(node, reader, path)
@@ -232,7 +234,7 @@ def _text_predicate(node: FunctionCall, reader: _Reader) -> Iterator[Predicate]:
 
 
 def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:
-    """The paths of ORDER BY, each with whether it descends; None unless all are paths of the item."""
+    """Return the ORDER BY paths, each with whether it descends; None unless all are paths of the item."""
     reader = _Reader(query, {})
     paths = [(reader.path(item.expression), item.descending) for item in query.order_by]
     known = [(path, descending) for path, descending in paths if path]

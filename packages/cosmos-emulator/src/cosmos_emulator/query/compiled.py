@@ -1,4 +1,4 @@
-"""A compiled query: what runs over items."""
+"""A compiled query, which runs over items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = dict[str, Json]
 
 
 class OrderedItems:
-    """Rows in order, from items in pieces."""
+    """Sorted rows of items that arrive in parts."""
 
     def __init__(self, rows: OrderedRows, matching: Callable[[Iterable[Item]], Iterator[Frame]]) -> None:
         self._rows = rows
@@ -25,20 +25,20 @@ class OrderedItems:
 
     @property
     def is_done(self) -> bool:
-        """Whether the query has given all the rows that its LIMIT or TOP allows."""
+        """Return whether the query has returned all rows that LIMIT or TOP allows."""
         return self._rows.is_done
 
     def add(self, items: Iterable[Item]) -> None:
-        """Takes more items."""
+        """Add more items."""
         self._rows.add(self._matching(items))
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
-        """The rows of the items so far, which must come before all that follow; each with its position."""
+        """Return the rows so far with their positions; all later rows must sort after them."""
         return self._rows.finished()
 
 
 class CompiledQuery:
-    """A query bound to its parameters. It keeps no state between runs and may serve several at once."""
+    """A query bound to its parameters. Runs share no state but the time limit of REGEXMATCH."""
 
     def __init__(
         self,
@@ -56,26 +56,26 @@ class CompiledQuery:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether each item gives its rows independently of the others: only FROM, JOIN, WHERE and SELECT."""
+        """Return whether items yield rows independently: only FROM, JOIN, WHERE and SELECT."""
         return self.features.has_from and not self.features.needs_plan
 
     @property
     def is_ordered(self) -> bool:
-        """Whether `run_ordered` can serve it: ORDER BY without groups, aggregates and DISTINCT."""
+        """Return whether `run_ordered` works: ORDER BY without groups, aggregates and DISTINCT."""
         return self._ordering is not None and not self.features.has_distinct
 
     def rows(self, item: Item) -> Iterator[Json]:
-        """The rows of one item; for streaming queries."""
+        """Return the rows of one item, for streaming queries."""
         frame = self._context.new_frame()
         frame[ITEM_SLOT] = item
         return self._selection.rows(frame)
 
     def matches(self, item: Item) -> bool:
-        """Whether WHERE is true for the item (with a JOIN: for one of its rows)."""
+        """Return whether WHERE is true for the item or, with a JOIN, for one of its rows."""
         return self.matcher()(item)
 
     def matcher(self) -> Callable[[Item], bool]:
-        """`matches` for many items, one at a time."""
+        """Return a function like `matches` that is faster for many items."""
         frame, selection = self._context.new_frame(), self._selection
         test = selection.test
 
@@ -88,7 +88,7 @@ class CompiledQuery:
         return matches
 
     def run(self, items: Iterable[Item]) -> Iterator[Json]:
-        """The complete answer over the items: order, groups, DISTINCT, TOP and OFFSET LIMIT included."""
+        """Return the complete result over the items."""
         rows: Iterator[Json]
         if self._ordering is None:
             frame = self._context.new_frame()
@@ -102,18 +102,17 @@ class CompiledQuery:
     def run_ordered(
         self, items: Iterable[Item], after: OrderPosition | None = None
     ) -> Iterator[tuple[Json, OrderPosition]]:
-        """The rows in order, each with the JSON-able position from which a later call resumes right behind
-        it.
+        """Return the sorted rows, each with the JSON position after which a later call resumes.
 
-        Equal keys are ordered by `_rid`, so that pages over changing items neither repeat nor skip the
-        others. Raises CosmosError 400 for a position that is not one of this query.
+        Equal keys are ordered by `_rid`, so pages over changing items neither repeat nor skip other rows. Raises
+        CosmosError 400 if the position is not of this query.
         """
         rows = self.ordered_rows(after, MAX_COUNT)
         rows.add(items)
         return rows.finished()
 
     def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
-        """As `run_ordered`, for items that come in pieces; `wanted` is how many rows will be asked for at most."""
+        """Like `run_ordered` for items that arrive in parts; `wanted` is the most rows that will be read."""
         if self._ordering is None or self.features.has_distinct:
             raise ValueError("only a query with a plain ORDER BY has positions")
         rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)
@@ -144,12 +143,12 @@ def compile_query(
     *,
     checkpoint: Checkpoint | None = None,
 ) -> CompiledQuery:
-    """Closures for a query. `parameters` maps names with their `@`; `udfs` calls user-defined functions.
+    """Compile a query to closures.
 
-    `checkpoint` is called inside loops over arrays (JOIN, subqueries), where a small item can keep a query busy for
-    long; what it raises ends the run. Between items the caller has its own say.
+    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. `checkpoint` is called in
+    loops over arrays (JOIN, subqueries), where a small item can take long; an exception from it ends the run.
 
-    Raises CosmosError 400 with the service's SC document for whatever cannot be compiled.
+    Raises CosmosError 400 with the service's SC document if the query is invalid.
     """
     context = Context(parameters, udfs, checkpoint)
     counts = row_counts(query, parameters)
@@ -159,5 +158,5 @@ def compile_query(
 
 
 def compile_condition(text: str, udfs: UdfCaller | None = None) -> CompiledQuery:
-    """The predicate of a patch, `FROM c WHERE …`; use its `matches`."""
+    """Compile the predicate of a patch, `FROM c WHERE …`, for its `matches`."""
     return compile_query(parse_condition(text), {}, udfs)

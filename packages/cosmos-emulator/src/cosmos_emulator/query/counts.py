@@ -1,4 +1,4 @@
-"""TOP, OFFSET and LIMIT: how many rows to leave out and how many to give."""
+"""TOP, OFFSET and LIMIT: how many rows to skip and return."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """The resolved numbers; None where the query has no such clause."""
+    """The resolved counts, None for a clause that the query does not have."""
 
     top: int | None = None
     offset: int | None = None
@@ -26,21 +26,26 @@ class RowCounts:
 
     @property
     def skipped(self) -> int:
+        """Return the number of rows to skip."""
         return self.offset or 0
 
     @property
     def taken(self) -> int | None:
-        """The most rows the query gives; None for no bound."""
+        """Return the maximum number of rows, None if unlimited."""
         return self.top if self.limit is None else self.limit
 
     def apply(self, rows: Iterator[T]) -> Iterator[T]:
+        """Skip and limit rows."""
         if self.skipped == 0 and self.taken is None:
             return rows
         return islice(rows, self.skipped, None if self.taken is None else self.skipped + self.taken)
 
 
 def row_counts(query: Query, parameters: Mapping[str, Json]) -> RowCounts:
-    """Raises CosmosError 400 for a count that is no integer from 0 to 2147483647 (SC2060, SC2061, SC2062)."""
+    """Resolve the counts of a query.
+
+    Raises CosmosError 400 if one is not an integer from 0 to 2147483647 (SC2060, SC2061, SC2062).
+    """
     if query.top is not None and query.offset is not None:
         raise not_supported("TOP together with OFFSET LIMIT", query.location)
     return RowCounts(

@@ -1,4 +1,4 @@
-"""What a query uses: the gateway decides by it whether a client must merge partitions itself."""
+"""The features of a query, from which the gateway decides whether a client must merge partitions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from cosmos_emulator.query.syntax import Query
 
 @dataclass(frozen=True, slots=True)
 class QueryFeatures:
+    """The clauses and kinds of expressions that a query uses."""
+
     has_from: bool
     has_join: bool
     has_top: bool
@@ -21,13 +23,13 @@ class QueryFeatures:
     has_group_by: bool
     is_select_value: bool
     is_value_aggregate: bool
-    """`SELECT VALUE COUNT(1)` and the like: the one form whose partial results Python's SDK merges."""
+    """Such as `SELECT VALUE COUNT(1)`, the only form whose partial results the Python SDK merges."""
 
     @property
     def needs_plan(self) -> bool:
-        """Whether rows of several partitions cannot just follow one another.
+        """Return whether the rows of several partitions cannot be concatenated.
 
-        The gateway's rule in PartitionRoutingHelper.cs (.NET SDK).
+        This is the gateway's rule in PartitionRoutingHelper.cs (.NET SDK).
         """
         return (
             self.has_top
@@ -40,6 +42,7 @@ class QueryFeatures:
 
 
 def features_of(query: Query) -> QueryFeatures:
+    """Return the features of a query."""
     select = query.select
     return QueryFeatures(
         has_from=bool(query.sources),

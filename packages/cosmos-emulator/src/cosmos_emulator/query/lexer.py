@@ -1,4 +1,4 @@
-"""Text to tokens. Linear in the length of the text, whatever the text."""
+"""Converts text to tokens in linear time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cosmos_emulator.query.errors import Location, query_error, syntax_error
 from cosmos_emulator.query.values import JsonOrUndefined, Number, number
 
 MAX_TEXT_BYTES = 512 * 1024
-"""Longest query text (learn.microsoft.com/azure/cosmos-db/concepts-limits, per-request limits)."""
+"""Maximum length of a query text (learn.microsoft.com/azure/cosmos-db/concepts-limits, per-request limits)."""
 
 KEYWORDS = frozenset(
     re.findall(
@@ -22,10 +22,12 @@ KEYWORDS = frozenset(
         """,
     )
 )
-"""Reserved words: not usable as an alias or after a dot, as in the service (write `c["order"]`)."""
+"""Reserved words. As in the service, they cannot be an alias or follow a dot (write `c["order"]`)."""
 
 
 class Kind(Enum):
+    """The kinds of tokens."""
+
     KEYWORD = auto()
     IDENTIFIER = auto()
     PARAMETER = auto()
@@ -37,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`text`: the keyword in capitals, the operator, the name; `value`: what a number or string means."""
+    """`text` is the keyword in capitals, the operator or the name; `value` is that of a number or string."""
 
     kind: Kind
     text: str
@@ -62,9 +64,9 @@ _EXACT_DIGITS = 18
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a query, an END token last.
+    """Return the tokens of a query, with an END token last.
 
-    Raises CosmosError 400 (SC1001) at a character that begins no token, and when the text is too long.
+    Raises CosmosError 400 (SC1001) at an invalid character and (SC3001) if the text is too long.
     """
     if len(text) > MAX_TEXT_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         message = f"The query text exceeds the maximum length of {MAX_TEXT_BYTES} bytes."

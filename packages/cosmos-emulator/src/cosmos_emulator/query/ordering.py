@@ -1,9 +1,8 @@
-"""The order of values: ORDER BY, MIN and MAX.
+"""The order of values for ORDER BY, MIN and MAX.
 
 undefined < null < false < true < numbers < strings < arrays < objects, as the SDKs merge partitions (.NET
-CosmosElement, azure-cosmos document_producer.py). Strings compare by UTF-16 code unit. Arrays compare
-element by element, objects as their properties sorted by name: the service documents no order for them,
-this one is total.
+CosmosElement, azure-cosmos document_producer.py). Strings compare by UTF-16 code unit. The service documents no order
+of arrays and objects; here arrays compare by element and objects by their properties sorted by name.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _LAST_OF_BASIC_PLANE = "\uffff"
 
 
 def sort_key(value: JsonOrUndefined) -> SortKey:
-    """A key that Python orders as the service orders the value."""
+    """Return a key that Python orders as the service orders the value."""
     if type(value) is str:
         return (4, code_units(value))
     if type(value) is int or type(value) is float:
@@ -39,9 +38,9 @@ def sort_key(value: JsonOrUndefined) -> SortKey:
 
 
 def code_units(text: str) -> str:
-    """A string whose order by code point is the text's order by UTF-16 code unit.
+    """Return a string whose code point order is the text's order by UTF-16 code unit.
 
-    Characters beyond the basic plane become their two surrogates, which sort before U+E000.
+    Characters beyond the basic plane become their surrogates, which sort before U+E000.
     """
     if text.isascii() or max(text) <= _LAST_OF_BASIC_PLANE:
         return text

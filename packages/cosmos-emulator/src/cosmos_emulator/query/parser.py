@@ -1,9 +1,8 @@
-"""Tokens to the syntax tree: recursive descent for clauses, precedence climbing for expressions.
+"""Converts tokens to the syntax tree: recursive descent for clauses, precedence climbing for expressions.
 
-A parser is long by nature; this file is the whole grammar, one method per rule. Precedence, tightest first
-(learn.microsoft.com/azure/cosmos-db/nosql/query/ and the .NET SDK's sql.g4): member access; unary `-`, `+`,
-`~` and NOT; `* / %`; `+ -`; `||`; shifts; `&`, `^`, `|`; comparisons, IN, BETWEEN, LIKE; AND; OR; `??`; `?
-:`.
+The file is long because it holds the whole grammar, one method per rule. Precedence, tightest first
+(learn.microsoft.com/azure/cosmos-db/nosql/query/ and the .NET SDK's sql.g4): member access; unary `-`, `+`, `~` and
+NOT; `* / %`; `+ -`; `||`; shifts; `&`, `^`, `|`; comparisons, IN, BETWEEN, LIKE; AND; OR; `??`; `? :`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from cosmos_emulator.query.syntax import Expression, Query
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 
 MAX_NESTING = 100
-"""Deepest nesting of parentheses, literals, subqueries and chained operators; deeper queries are refused."""
+"""Maximum nesting of parentheses, literals, subqueries and chained operators."""
 
 _CONDITIONAL, _COALESCE, _OR, _AND, _COMPARISON = 1, 2, 3, 4, 5
 _BINARY_POWER = {
@@ -42,16 +41,16 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=512)
 def parse(text: str) -> Query:
-    """The syntax tree of a query; the trees of recent texts are kept.
+    """Return the syntax tree of a query; trees of recent texts are cached.
 
-    Raises CosmosError 400 with the service's SC1001 document for text that is no query.
+    Raises CosmosError 400 with the service's SC1001 document if the text is invalid.
     """
     return _parsed(text, _Parser.query)
 
 
 @lru_cache(maxsize=128)
 def parse_condition(text: str) -> Query:
-    """The tree of a patch condition, `FROM c WHERE …`, as a query that selects `true` for each match."""
+    """Return the tree of a patch condition, `FROM c WHERE …`, as a query that selects `true` per match."""
     return _parsed(text, _Parser.condition)
 
 
@@ -122,14 +121,14 @@ class _Parser:
         return self._advance().text
 
     def _list(self, item: Callable[[], T]) -> tuple[T, ...]:
-        """One or more, separated by commas."""
+        """Parse one or more items separated by commas."""
         items = [item()]
         while self._operator(","):
             items.append(item())
         return tuple(items)
 
     def _list_until(self, closing: str, item: Callable[[], T]) -> tuple[T, ...]:
-        """None or more, up to and with the closing operator."""
+        """Parse zero or more items and the closing operator."""
         if self._operator(closing):
             return ()
         items = self._list(item)
@@ -244,7 +243,7 @@ class _Parser:
         return step
 
     def _subquery(self) -> Query:
-        """The rest of `(SELECT …)` after its opening parenthesis."""
+        """Parse the rest of `(SELECT …)` after the opening parenthesis."""
         self._deeper()
         query = self.query()
         self._expect(")")
@@ -284,7 +283,7 @@ class _Parser:
     # Expressions
 
     def _expression(self, power: int = 0) -> Expression:
-        """An expression whose operators all bind tighter than `power`."""
+        """Parse an expression whose operators all bind tighter than `power`."""
         before = self._nesting
         self._deeper()
         left = self._unary()
@@ -294,7 +293,7 @@ class _Parser:
         return left
 
     def _continued(self, left: Expression, power: int) -> Expression | None:
-        """The expression that an operator after `left` makes of it; None if none of that power follows."""
+        """Parse an operator after `left`, None if none of that power follows."""
         token = self._next
         if token.kind is Kind.OPERATOR:
             if token.text == "?" and power < _CONDITIONAL:
@@ -326,7 +325,7 @@ class _Parser:
         return syntax.Coalesce(left, right, location=self._from(left))
 
     def _binary(self, left: Expression, power: int) -> Expression:
-        # A chain `a + b + c` becomes as deep as it is long, so each link counts as a level.
+        # Each operator of a chain such as `a + b + c` adds a level to the tree.
         self._deeper()
         operator = self._advance().text
         right = self._expression(power)
@@ -390,7 +389,7 @@ class _Parser:
         return self._member(self._primary())
 
     def _member(self, target: Expression) -> Expression:
-        """The target with the `.name` and `[index]` that follow it."""
+        """Parse the `.name` and `[index]` after a target."""
         while True:
             if self._operator("."):
                 self._deeper()
@@ -428,7 +427,7 @@ class _Parser:
         raise self._unexpected()
 
     def _named(self) -> Expression:
-        """An alias, a function call or a UDF call."""
+        """Parse an alias, a function call or a UDF call."""
         start = self._advance()
         name = start.text
         if name.lower() == "udf" and self._operator("."):
@@ -492,7 +491,7 @@ class _Parser:
 
 
 def _operands(expression: Expression, operator: str) -> tuple[Expression, ...]:
-    """The operands an AND or OR chain takes from one expression: three-valued logic is associative."""
+    """Return the operands that an expression adds to an AND or OR chain, which is associative."""
     if isinstance(expression, syntax.Logical) and expression.operator == operator:
         return expression.operands
     return (expression,)

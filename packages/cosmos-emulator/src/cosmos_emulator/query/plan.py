@@ -1,6 +1,6 @@
-"""The query plan document: how a client runs a query over several ranges and merges their answers.
+"""The query plan document, with which a client queries several ranges and merges the results.
 
-Fields as azure-cosmos reads them (query_execution_info.py), values as in the .NET SDK's
+The fields are those that azure-cosmos reads (query_execution_info.py), the values those of the .NET SDK's
 QueryPlanBaselineTests.
 """
 
@@ -22,11 +22,11 @@ from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 EffectivePartitionKey = Callable[["list[JsonOrUndefined]"], str]
-"""Hashes the components of a partition key (UNDEFINED for an array or object) to its upper-case hex EPK."""
+"""Hashes partition key components (UNDEFINED for an array or object) to the upper-case hex EPK."""
 
 PLAN_VERSION = 2
 MAX_POINT_RANGES = 1000
-"""More combinations of pinned values than this are not listed; the plan then covers everything."""
+"""With more combinations of pinned values, the plan covers the full range."""
 
 _FULL_RANGE: dict[str, Json] = {"min": "", "max": "FF", "isMinInclusive": True, "isMaxInclusive": False}
 _EMPTY_RANGE: dict[str, Json] = {"min": "", "max": "", "isMinInclusive": True, "isMaxInclusive": True}
@@ -49,12 +49,11 @@ def query_plan(
     supported_features: Collection[str] | None,
     effective_partition_key: EffectivePartitionKey,
 ) -> dict[str, Json]:
-    """The plan of a query for a container.
+    """Return the plan of a query for a container.
 
-    `partition_key_paths` are the paths' steps, such as `[("postId",)]`; `supported_features` what the
-    client can merge, as its `x-ms-cosmos-supported-query-features` header lists it; None leaves that
-    unchecked. Raises CosmosError 400 for a query that is not valid, or that needs what the client does not
-    support.
+    `partition_key_paths` holds the steps of each path, such as `[("postId",)]`. `supported_features` is what the client
+    can merge, from its `x-ms-cosmos-supported-query-features` header; None skips that check. Raises CosmosError 400 if
+    the query is invalid or needs a feature that the client does not support.
     """
     compile_query(query, parameters, _never_called)
     features = features_of(query)
@@ -102,7 +101,7 @@ def _directions(query: Query) -> list[Json]:
 
 
 def _distinct_type(query: Query) -> str:
-    """Ordered when equal rows arrive one after the other: ORDER BY on just the value that is selected."""
+    """Return Ordered if equal rows are adjacent: ORDER BY on exactly the selected value."""
     if not query.distinct:
         return "None"
     ordered = [item.expression for item in query.order_by]
@@ -116,7 +115,7 @@ def _value_aggregates(query: Query) -> list[Json]:
 
 
 def _aliases(query: Query) -> dict[str, str | None]:
-    """The properties of a grouped row, each with the aggregate that makes it or None."""
+    """Return the properties of a grouped row, each with its aggregate or None."""
     select = query.select
     if not isinstance(select, syntax.SelectList) or not (query.group_by or has_aggregates(query)):
         return {}
@@ -156,7 +155,7 @@ def query_ranges(
     partition_key_paths: Sequence[Sequence[str]],
     effective_partition_key: EffectivePartitionKey,
 ) -> list[dict[str, Json]]:
-    """The EPK ranges that hold all matches: points for a pinned key, one empty range if nothing can match."""
+    """Return the EPK ranges with all matches: points if keys are pinned, one empty range if none can match."""
     if not query.sources:
         return [_EMPTY_RANGE]
     pinned = [pinned_values(query, parameters, tuple(path)) for path in partition_key_paths]
@@ -176,7 +175,7 @@ def query_ranges(
 
 
 def _component(value: Json) -> JsonOrUndefined:
-    """A key's component as it is hashed: arrays and objects count as undefined."""
+    """Return a key component for hashing: arrays and objects count as undefined."""
     return UNDEFINED if type(value) is list or type(value) is dict else value
 
 
@@ -185,5 +184,5 @@ def _point(epk: str) -> dict[str, Json]:
 
 
 def _below(epk: str) -> dict[str, Json]:
-    """All keys that begin with the pinned components of a hierarchical key."""
+    """Return the range of all keys that start with the pinned components of a hierarchical key."""
     return {"min": epk, "max": f"{epk}FF", "isMinInclusive": True, "isMaxInclusive": False}

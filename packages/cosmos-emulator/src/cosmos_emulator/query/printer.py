@@ -1,5 +1,6 @@
-"""The syntax tree back to text, in the layout of the service's rewritten queries (.NET
-QueryPlanBaselineTests).
+"""Prints the syntax tree in the layout of the service's rewritten queries.
+
+Source: .NET QueryPlanBaselineTests.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 
 
 def printed(node: Expression) -> str:
-    """One expression. Operators come in parentheses, strings in double quotes."""
+    """Print an expression with operators in parentheses and strings in double quotes."""
     match node:
         case syntax.Literal(value=value):
             return _literal(value)
@@ -71,7 +72,7 @@ def _literal(value: JsonOrUndefined) -> str:
 
 
 def print_query(query: Query) -> str:
-    """A whole query, one clause per line."""
+    """Print a query with one clause per line."""
     head = "SELECT DISTINCT" if query.distinct else "SELECT"
     if query.top is not None:
         head += f" TOP {printed(query.top)}"
@@ -112,5 +113,5 @@ def _source(source: syntax.Source) -> str:
 
 
 def _is_plain(key: str | int) -> bool:
-    """Whether a path step may stand after a dot."""
+    """Return whether a path step can follow a dot."""
     return isinstance(key, str) and key.isidentifier() and key.upper() not in KEYWORDS

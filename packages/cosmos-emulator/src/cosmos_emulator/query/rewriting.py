@@ -1,7 +1,6 @@
-"""The query that a client runs on each range, and merges itself, in place of the one it was given.
+"""The query that a client runs on each range in place of the original, to merge the results.
 
-The forms are those of the .NET SDK's QueryPlanBaselineTests, which the pipelines of azure-cosmos,
-@azure/cosmos and .NET all read.
+The forms are those of the .NET SDK's QueryPlanBaselineTests, which azure-cosmos, @azure/cosmos and .NET can read.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from cosmos_emulator.query.syntax import (
 )
 
 FILTER_PLACEHOLDER = "{documentdb-formattableorderbyquery-filter}"
-"""Where the client puts its resume filter, or `true`."""
+"""The client replaces this with its resume filter or `true`."""
 
 _PLACEHOLDER = syntax.Identifier(f"({FILTER_PLACEHOLDER})")
 
 
 def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
-    """The text for one range; empty if the original text serves as it is.
+    """Return the text for one range, empty if the original text can be used.
 
-    Raises CosmosError 400 for an aggregate inside a larger expression, which no client can merge.
+    Raises CosmosError 400 for an aggregate inside a larger expression, which clients cannot merge.
     """
     if query.group_by or has_aggregates(query):
         return print_query(_grouped(query))
@@ -52,7 +51,7 @@ def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
 
 
 def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | None]:
-    """OFFSET and LIMIT for one range: it cannot skip, only bound. DISTINCT must see every row."""
+    """Return OFFSET and LIMIT for one range, which can only limit rows. DISTINCT must see every row."""
     if query.distinct or query.offset is None:
         return None, None
     return Literal(0), Literal(counts.skipped + (counts.limit or 0))
@@ -139,7 +138,7 @@ def _partial_payload(query: Query) -> Expression:
 
 
 def _partial(expression: Expression) -> Expression:
-    """What one range gives for an expression: an aggregate in the form from which the client goes on."""
+    """Return what one range computes for an expression; clients continue with partial aggregates."""
     if isinstance(expression, FunctionCall) and is_aggregate(expression):
         return _partial_aggregate(expression)
     if any(is_aggregate(node) for node in syntax.walk(expression)):

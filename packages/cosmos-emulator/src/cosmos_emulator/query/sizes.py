@@ -1,4 +1,4 @@
-"""How large computed values may become: a short query could otherwise ask for more than any machine holds."""
+"""Limits on computed values, so that a short query cannot exhaust memory."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.values import Json
 
 MAX_TEXT = 2 * 1024 * 1024
-"""Longest string a function or operator makes, in characters: an item holds no more either."""
+"""Maximum characters of a computed string, the same as of an item."""
 
 MAX_ROW = 4 * 1024 * 1024
-"""Largest row, in values plus characters of strings: a page of the service holds no more bytes."""
+"""Maximum values plus string characters of a row, the same as the bytes of a page."""
 
 
 def check_text(length: int) -> None:
-    """Raises CosmosError 400 for a string that is too long, before it is made."""
+    """Raise CosmosError 400 before a string of too many characters is created."""
     if length > MAX_TEXT:
         raise evaluation_error(f"A string in the query exceeds the maximum length of {MAX_TEXT} characters.")
 
 
 def check_row(row: Json) -> None:
-    """Raises CosmosError 400 for a row that is too large; stops looking as soon as it is."""
+    """Raise CosmosError 400 if a row is too large, without measuring further."""
     size = 0
     pending: list[Json] = [row]
     while pending:

@@ -1,7 +1,7 @@
 """The syntax tree of a query.
 
-Nodes are frozen and compare by meaning: where they stand in the text, and whether `c.a` was written `c["a"]`,
-does not count, so that GROUP BY can recognise its expressions in the SELECT list.
+Nodes are frozen and compare by meaning: locations, and whether `c.a` was written `c["a"]`, are ignored. GROUP BY uses
+this to recognize its expressions in the SELECT list.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from cosmos_emulator.query.errors import Location
 from cosmos_emulator.query.values import JsonOrUndefined
 
 NOWHERE = Location(0, 0)
-"""The location of nodes that a rewrite makes."""
+"""The location of nodes created by a rewrite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
+    """The base of all nodes."""
+
     location: Location = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -55,7 +57,7 @@ class Property(Node):
 
 @dataclass(frozen=True, slots=True)
 class Index(Node):
-    """`target[index]` where the index is not a string literal."""
+    """`target[index]` if the index is not a string literal."""
 
     target: Expression
     index: Expression
@@ -71,7 +73,7 @@ class Unary(Node):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Node):
-    """Arithmetic, bit, `||` and comparison operators; `<>` is written `!=`."""
+    """An arithmetic, bit, `||` or comparison operator; `<>` becomes `!=`."""
 
     operator: str
     left: Expression
@@ -80,7 +82,7 @@ class Binary(Node):
 
 @dataclass(frozen=True, slots=True)
 class Logical(Node):
-    """`AND` or `OR` over two or more operands; a chain is one flat node."""
+    """`AND` or `OR` over two or more operands; chains are flat."""
 
     operator: OneOf["AND", "OR"]
     operands: tuple[Expression, ...]
@@ -88,12 +90,16 @@ class Logical(Node):
 
 @dataclass(frozen=True, slots=True)
 class Coalesce(Node):
+    """`left ?? right`."""
+
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Conditional(Node):
+    """`test ? then : otherwise`."""
+
     test: Expression
     then: Expression
     otherwise: Expression
@@ -101,6 +107,8 @@ class Conditional(Node):
 
 @dataclass(frozen=True, slots=True)
 class Between(Node):
+    """`value BETWEEN low AND high`."""
+
     value: Expression
     low: Expression
     high: Expression
@@ -108,13 +116,15 @@ class Between(Node):
 
 @dataclass(frozen=True, slots=True)
 class In(Node):
+    """`value IN (choices)`."""
+
     value: Expression
     choices: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Like(Node):
-    """`escape` is one character or None."""
+    """`value LIKE pattern`; `escape` is one character or None."""
 
     value: Expression
     pattern: Expression
@@ -123,17 +133,21 @@ class Like(Node):
 
 @dataclass(frozen=True, slots=True)
 class ArrayLiteral(Node):
+    """`[elements]`."""
+
     elements: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectLiteral(Node):
+    """`{members}`."""
+
     members: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall(Node):
-    """A built-in or aggregate; `name` is in capitals, `written` as in the text."""
+    """A built-in or aggregate function; `name` is in capitals, `written` as in the text."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -142,6 +156,8 @@ class FunctionCall(Node):
 
 @dataclass(frozen=True, slots=True)
 class UdfCall(Node):
+    """`udf.name(arguments)`."""
+
     name: str
     arguments: tuple[Expression, ...]
 
@@ -178,26 +194,32 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class SelectStar(Node):
-    pass
+    """`SELECT *`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectValue(Node):
+    """`SELECT VALUE expression`."""
+
     expression: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class SelectItem(Node):
+    """One item of a SELECT list."""
+
     expression: Expression
     alias: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class SelectList(Node):
+    """`SELECT item, item`."""
+
     items: tuple[SelectItem, ...]
 
     def named(self) -> list[tuple[str, SelectItem]]:
-        """The items with the property each becomes: alias, else last property, else `$1`, `$2`, …"""
+        """Return each item with its property name: alias, else last property, else `$1` and so on."""
         named: list[tuple[str, SelectItem]] = []
         unnamed = 0
         for item in self.items:
@@ -218,7 +240,7 @@ Selection: TypeAlias = SelectStar | SelectValue | SelectList
 
 @dataclass(frozen=True, slots=True)
 class PathCollection(Node):
-    """`c`, `c.children` or `c.children[0]`: a name and the steps below it."""
+    """`c`, `c.children` or `c.children[0]`: a name and the steps after it."""
 
     name: str
     path: tuple[str | int, ...] = ()
@@ -226,12 +248,14 @@ class PathCollection(Node):
 
 @dataclass(frozen=True, slots=True)
 class SubqueryCollection(Node):
+    """A subquery as an input of FROM or JOIN."""
+
     query: Query
 
 
 @dataclass(frozen=True, slots=True)
 class Source(Node):
-    """One input of FROM or JOIN. With `iterate` (`alias IN collection`) each element of an array is a row."""
+    """One input of FROM or JOIN. With `iterate` (`alias IN collection`) each array element is a row."""
 
     collection: PathCollection | SubqueryCollection
     alias: str | None
@@ -240,17 +264,21 @@ class Source(Node):
 
 @dataclass(frozen=True, slots=True)
 class OrderItem(Node):
+    """One item of ORDER BY; `direction` is as written."""
+
     expression: Expression
     descending: bool
     direction: str = field(default="", compare=False)
 
 
 Count: TypeAlias = Literal | Parameter
-"""What TOP, OFFSET and LIMIT take."""
+"""The operand of TOP, OFFSET and LIMIT."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
+    """A whole query or subquery."""
+
     select: Selection
     distinct: bool = False
     top: Count | None = None
@@ -263,7 +291,7 @@ class Query(Node):
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """The expressions directly below one; a subquery is opaque and has none."""
+    """Return the direct subexpressions; a subquery has none."""
     match node:
         case Property(target=target):
             return (target,)
@@ -293,7 +321,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """The expression and everything below it, not into subqueries, parents first."""
+    """Yield the expression and its subexpressions, parents first, without entering subqueries."""
     pending = [node]
     while pending:
         current = pending.pop()
@@ -302,7 +330,7 @@ def walk(node: Expression) -> Iterator[Expression]:
 
 
 def selected(select: Selection) -> tuple[Expression, ...]:
-    """The expressions of a SELECT clause, in order."""
+    """Return the expressions of a SELECT clause in order."""
     match select:
         case SelectValue(expression=expression):
             return (expression,)

@@ -1,8 +1,8 @@
-"""The values that a query computes with: JSON as Python has it, and `UNDEFINED`.
+"""The values of queries: JSON as Python objects, and `UNDEFINED`.
 
-A missing property is not `null`: it is undefined, which no comparison equals and no projection shows
-(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). JSON booleans are not
-numbers, although Python's are; so types are tested exactly (`type(x) is bool`), never with `isinstance`.
+A missing property is undefined, not `null`: no comparison equals it and no projection includes it
+(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). Python's booleans are numbers, JSON's
+are not, so types are tested exactly (`type(x) is bool`), never with `isinstance`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeGuard, cast
 
 
 class Undefined(Enum):
-    """The type of `UNDEFINED`: an enum of one member, so that it stays one object."""
+    """The type of `UNDEFINED`, an enum so that there is only one instance."""
 
     UNDEFINED = "undefined"
 
@@ -29,17 +29,17 @@ JsonOrUndefined: TypeAlias = "Json | Undefined"
 Number: TypeAlias = "int | float"
 
 EXACT_INTEGERS = 2**53
-"""Beyond this a double no longer holds every integer; arithmetic results turn into floats there."""
+"""Doubles represent all integers up to this one; larger arithmetic results become floats."""
 
 
 def is_number(value: JsonOrUndefined) -> TypeGuard[Number]:
-    """Whether the value is a JSON number (a bool is not)."""
+    """Return whether the value is a JSON number."""
     kind = type(value)
     return kind is int or kind is float
 
 
 def number(value: Number) -> Number:
-    """The result of arithmetic as the service shows it: a double, printed without `.0` when integral."""
+    """Return an arithmetic result as a double, or an int if it is integral."""
     if isinstance(value, int):
         return value if -EXACT_INTEGERS <= value <= EXACT_INTEGERS else as_double(value)
     if value.is_integer() and -EXACT_INTEGERS < value < EXACT_INTEGERS:
@@ -48,7 +48,7 @@ def number(value: Number) -> Number:
 
 
 def as_double(value: Number) -> float:
-    """The nearest double; an integer past the range of doubles is infinite."""
+    """Return the nearest double; integers beyond the range of doubles become infinite."""
     try:
         return float(value)
     except OverflowError:
@@ -56,12 +56,12 @@ def as_double(value: Number) -> float:
 
 
 def is_integral(value: JsonOrUndefined) -> TypeGuard[Number]:
-    """Whether the value is a number without a fraction, such as 3 or 3.0."""
+    """Return whether the value is a number without a fraction, such as 3 or 3.0."""
     return type(value) is int or (type(value) is float and value.is_integer())
 
 
 def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
-    """Whether two values are the same JSON: types count, 1 equals 1.0, property order does not."""
+    """Return whether two values are equal JSON: types count, 1 equals 1.0, property order is ignored."""
     if type(left) is dict:
         return (
             type(right) is dict
@@ -80,7 +80,7 @@ def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
 
 
 def identity(value: JsonOrUndefined) -> Hashable:
-    """A key that two values share exactly when they are `deep_equal`: for DISTINCT, GROUP BY and sets."""
+    """Return a hashable key that two values share exactly if they are `deep_equal`."""
     if type(value) is bool:
         return (bool, value)
     if type(value) is list:
@@ -91,7 +91,7 @@ def identity(value: JsonOrUndefined) -> Hashable:
 
 
 def finite(value: JsonOrUndefined) -> JsonOrUndefined:
-    """The value, or UNDEFINED for the infinities and NaN, which JSON cannot carry."""
+    """Return the value, or UNDEFINED for infinities and NaN, which JSON cannot represent."""
     if type(value) is float and not math.isfinite(value):
         return UNDEFINED
     return value

@@ -1,4 +1,4 @@
-"""One process that runs scripts, seen from the emulator: see engine_process.py for its side."""
+"""The emulator's side of a process that runs scripts; engine_process.py is the other side."""
 
 from __future__ import annotations
 
@@ -17,88 +17,88 @@ from cosmos_emulator.scripts.sources import function_runtime, transactional_runt
 from cosmos_emulator.scripts.watchdog import Watchdog
 
 KILL_AFTER_S: Final = 0.25
-"""How much longer than its limit a script may run, for QuickJS to end it by itself and keep the process."""
+"""Grace after the limit, in which QuickJS can stop the script and keep the process."""
 
-_START_S: Final = 30.0  # for a machine that has much else to do; 0.05 is usual
-_EXIT_S: Final = 5.0  # from the end of its output to that of the process
+_START_S: Final = 30.0  # for a busy machine; 0.05 s is usual
+_EXIT_S: Final = 5.0  # from the end of the output to the exit
 _CRASHES: Final = {
     -getattr(signal, name) for name in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE") if hasattr(signal, name)
 }
-_LEAST_NTSTATUS: Final = 0xC0000000  # the exit codes of crashes under Windows
+_LEAST_NTSTATUS: Final = 0xC0000000  # Windows exit codes of crashes start here
 _TEXT_ERRORS: Final = "surrogatepass"
 
 _WATCHDOG: Final = Watchdog()
 
 
 class EngineProcess:
-    """A process with an engine for one script at a time. For one thread at a time, but for `kill_overdue` and `end`.
+    """A child process with an engine that runs one script at a time.
 
-    Requests raise `ScriptTimedOutError`, `ScriptExhaustedError` or `ScriptEngineLostError`, after which `is_sound` is
-    false and the process of no use.
+    Use it from one thread at a time, except for `kill_overdue` and `end`. Requests raise `ScriptTimedOutError`,
+    `ScriptExhaustedError` or `ScriptEngineLostError`; afterwards `is_sound` is False and the process must be ended.
     """
 
     def __init__(self) -> None:
-        """Starts the process and does not wait for it."""
+        """Start the process without waiting for it."""
         self.is_sound = False
         self.spent_s = 0.0
-        """What the requests of the present script took, without the way there and back."""
+        """Seconds that the current script's requests took, without the transport."""
         self._is_overdue = False
         self._process = _started()
         self._memory_bytes = 0
         for source in (transactional_runtime(), function_runtime()):
-            with contextlib.suppress(OSError):  # `ready` will tell
+            with contextlib.suppress(OSError):  # `ready` reports it
                 self._send(wire.SOURCE, source, 0.0)
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Return the process ID."""
         return self._process.pid
 
     def ready(self, memory_bytes: int) -> bool:
-        """Waits until the next script can come, with this much memory; False when the process has ended meanwhile."""
+        """Wait until the process can take a script with this much memory; return False if it has exited."""
         self._memory_bytes, self.spent_s = memory_bytes, 0.0
         try:
             outcome, _ = self._receive(_START_S)
         except (OSError, EOFError):
             return False
-        self.is_sound = outcome == wire.READY and self._process.poll() is None  # it may have ended since
+        self.is_sound = outcome == wire.READY and self._process.poll() is None
         return self.is_sound
 
     def run(self, settings: str, limit_s: float) -> str:
-        """Starts a script; its first step."""
+        """Start a script and return its first step."""
         return self._ask(wire.RUN, settings, limit_s)
 
     def resume(self, reply: str, limit_s: float) -> str:
-        """Gives the reply to the last step's operation; the next step."""
+        """Send the reply to the last step's operation and return the next step."""
         return self._ask(wire.RESUME, reply, limit_s)
 
     def define(self, function: str, limit_s: float) -> str:
-        """Compiles a user-defined function."""
+        """Compile a user-defined function."""
         return self._ask(wire.DEFINE, function, limit_s)
 
     def call(self, arguments: str, limit_s: float) -> str:
-        """Calls one."""
+        """Call a user-defined function."""
         return self._ask(wire.CALL, arguments, limit_s)
 
     def drop(self) -> None:
-        """Ends the script; the process then prepares for the next."""
+        """End the script; the process prepares for the next one."""
         try:
             self._send(wire.DROP, "", 0.0)
-        except (OSError, ValueError):  # ValueError: the pool was closed meanwhile
+        except (OSError, ValueError):  # ValueError: the pool was closed
             self.is_sound = False
 
     def kill_overdue(self) -> None:
-        """Kills the process because its script has not ended in time."""
+        """Kill the process because its script exceeded the time limit."""
         self._is_overdue = True
         self._process.kill()
 
     def end(self) -> None:
-        """Kills the process, if it has not ended, and waits for its end."""
+        """Kill the process, if it is running, and wait for it to exit."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # what was not yet sent has nowhere to go
+                with contextlib.suppress(OSError):  # unsent data
                     pipe.close()
 
     def _ask(self, what: int, text: str, limit_s: float) -> str:
@@ -131,7 +131,7 @@ class EngineProcess:
             outcome, spent_s, length = wire.REPLY.unpack(self._read(wire.REPLY.size))
             text = self._read(length).decode(errors=_TEXT_ERRORS)
         finally:
-            _WATCHDOG.let_go(self)
+            _WATCHDOG.release(self)
         self.spent_s += spent_s
         return outcome, text
 
@@ -143,7 +143,6 @@ class EngineProcess:
         return data
 
     def _loss(self) -> Exception:
-        """Why the process is gone."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_EXIT_S)
         code = self._process.returncode
@@ -155,12 +154,12 @@ class EngineProcess:
 
 
 def _started() -> subprocess.Popen[bytes]:
-    """Without site-packages, which take time to look through: only the one package is needed."""
+    """Start the process without site-packages, which are slow to scan."""
     package = find_spec("quickjs")
     if package is None or package.origin is None:
         raise ModuleNotFoundError("Scripts need the package quickjs-ng.", name="quickjs")
     command = [sys.executable, "-S", "-s", "-P", wire.__file__, str(Path(package.origin).parents[1])]
-    # In a group of its own a Ctrl-C does not reach it, not even before it ignores that.
+    # In its own group, Ctrl-C does not reach the process even before it ignores the signal.
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
         return subprocess.Popen(  # noqa: S603 - this interpreter, with a file of this package

@@ -1,4 +1,4 @@
-"""The processes that run scripts: started when the first script comes, shared by all emulators of a process."""
+"""The processes that run scripts, shared by all emulators of a Python process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Final
 from cosmos_emulator.scripts.engine import EngineProcess
 from cosmos_emulator.scripts.failures import ScriptEngineLostError
 
-_SPARE: Final = 2  # one to run while the other prepares for its next script, or is being replaced
-_KEPT: Final = 4  # more only while so many scripts run at once
+_SPARE: Final = 2  # one can run while the other prepares or is replaced
+_KEPT: Final = 4  # more exist only while more scripts run
 
 
 class EnginePool:
-    """Lends engines, each to one script at a time; any thread may ask for one.
+    """Lends engines to any thread, each for one script at a time; starts them on first use.
 
-    There is no upper bound, since a script may wait for another engine while it has one (its query calls a user-defined
-    function): the threads that run scripts are what bounds them. The processes end with this one, however it ends.
+    The pool has no upper bound: a script can need a second engine if its query calls a user-defined function. The
+    number of threads that run scripts limits it. The processes exit with this one, however it ends.
     """
 
     def __init__(self) -> None:
-        self._idle: deque[EngineProcess] = deque()  # the one that has had the longest time to prepare is taken first
+        self._idle: deque[EngineProcess] = deque()  # the one idle longest, hence prepared, is used first
         self._all: set[EngineProcess] = set()
         self._lock = threading.Lock()
         self._starting = threading.Lock()
@@ -33,14 +33,14 @@ class EnginePool:
 
     @property
     def lacks_spare(self) -> bool:
-        """Whether `start_spares` has something to do; never before the first script."""
+        """Return whether `start_spares` would start a process; never before the first script."""
         return self._owner is not None and len(self._idle) < _SPARE
 
     @contextmanager
     def lent(self, memory_bytes: int) -> Iterator[EngineProcess]:
-        """An engine that knows no script yet and may use so much memory. Takes time only when none is idle.
+        """Lend a fresh engine with this memory limit; starts a process only if none is idle.
 
-        `ScriptEngineLostError` when no process can be started.
+        Raises `ScriptEngineLostError` if the process does not start.
         """
         engine = self._taken(memory_bytes)
         try:
@@ -49,7 +49,7 @@ class EnginePool:
             self._give_back(engine)
 
     def start_spares(self) -> None:
-        """Starts what the next scripts will need; takes some milliseconds, for a thread that has them."""
+        """Start spare processes, which takes some milliseconds."""
         if self._starting.acquire(blocking=False):
             try:
                 while self.lacks_spare:
@@ -58,7 +58,7 @@ class EnginePool:
                 self._starting.release()
 
     def close(self) -> None:
-        """Ends every process. A fork of the owner has the pool, too, and must leave it alone."""
+        """End every process. Does nothing in a fork of the owner."""
         if self._owner != os.getpid():
             return
         with self._lock:

@@ -1,4 +1,4 @@
-"""From the failure of a script to the error that the caller of the service sees."""
+"""Converts script failures to the errors that clients see."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cosmos_emulator.scripts.limits import ScriptLimits
 from cosmos_emulator.scripts.sources import RUNTIME_FIRST_LINE
 
 COMPILE_ERROR: Final = 65535
-"""The sub-status of a script that is not JavaScript. An assumption: that there is one is known, its number is not."""
+"""Sub-status of a script that does not compile. The service has one; its number is assumed."""
 
 _FRAME: Final = re.compile(r"\s*at (?P<where>.*?) ?\(?(?:<input>:(?P<line>\d+):(?P<column>\d+)|native)\)?\s*")
 _LARGEST_SUB_STATUS: Final = 2**31 - 1
 
 
 class Failure(TypedDict):
-    """A thrown value as runtime/errors.js describes it; `whileCompiling` only where that may be true."""
+    """A thrown value as described by runtime/errors.js."""
 
     text: str
     number: int
@@ -26,15 +26,15 @@ class Failure(TypedDict):
 
 
 class ScriptTimedOutError(Exception):
-    """The script used up its time."""
+    """The script exceeded its time limit."""
 
 
 class ScriptExhaustedError(Exception):
-    """The script exceeded its memory or its stack in a way that it could not handle itself."""
+    """The script exhausted its memory or stack and did not recover."""
 
 
 class ScriptEngineLostError(Exception):
-    """The process that ran the script was ended by something else; `exit_code` is None when it did not even start."""
+    """Something else ended the process; `exit_code` is None if it did not start."""
 
     def __init__(self, exit_code: int | None) -> None:
         super().__init__(exit_code)
@@ -42,9 +42,9 @@ class ScriptEngineLostError(Exception):
 
 
 def script_failed(failure: Failure, *, while_compiling: bool) -> CosmosError:
-    """400 with the number of `throw new Error(number, message)` as sub-status; 413 for a response too large.
+    """Return 400 with the number of `throw new Error(number, message)` as sub-status, or 413 if too large.
 
-    The message has the service's wording: azure-cosmosdb-js-server README and recorded answers of the service.
+    The message has the service's wording: azure-cosmosdb-js-server README and recorded responses of the service.
     """
     doing = "compiling" if while_compiling else "executing"
     message = (
@@ -58,12 +58,12 @@ def script_failed(failure: Failure, *, while_compiling: bool) -> CosmosError:
 
 
 def timed_out(script_id: str, limits: ScriptLimits) -> CosmosError:
-    """408: the time limit passed."""
+    """Return 408."""
     return CosmosError(408, f"The script '{script_id}' exceeded its time limit of {limits.time_limit_s:g} s.")
 
 
 def exhausted(script_id: str, limits: ScriptLimits) -> CosmosError:
-    """400: memory or stack limit."""
+    """Return 400 for the memory or stack limit."""
     return CosmosError(
         400,
         f"Encountered exception while executing function. Exception = the script '{script_id}' exceeded its memory of"
@@ -72,13 +72,13 @@ def exhausted(script_id: str, limits: ScriptLimits) -> CosmosError:
 
 
 def engine_lost(script_id: str, error: ScriptEngineLostError) -> CosmosError:
-    """503: whatever ended the engine, the script may run well the next time, and nothing of it was committed."""
+    """Return 503, because the script can succeed when retried and committed nothing."""
     how = "could not be started" if error.exit_code is None else f"ended with {error.exit_code}"
     return CosmosError(503, f"The process that runs scripts {how}; nothing of the script '{script_id}' is committed.")
 
 
 def _script_frames(stack: str) -> str:
-    """The frames that lie in the script itself, in the service's form `   at name (script.js:line:column)`."""
+    """Format the frames inside the script as the service does: `   at name (script.js:line:column)`."""
     frames = []
     for frame in map(_FRAME.fullmatch, stack.split("\n")):
         if frame and frame["line"] and int(frame["line"]) < RUNTIME_FIRST_LINE:

@@ -20,10 +20,10 @@ from cosmos_emulator.scripts.limits import ScriptLimits
 
 
 class UdfRuntime:
-    """The functions of one container for one query (or page), in one context, between `with` and its end.
+    """The functions of one container for one query page, in one JavaScript context.
 
-    A function is compiled at its first call, and the engine taken then. `limits.time_limit_s` bounds the time of all
-    calls together, without the way to the engine and back. To be used from one thread at a time.
+    Use it as a context manager from one thread. It takes an engine at the first call and compiles each function at its
+    first call. `limits.time_limit_s` limits the time of all calls together, without the transport.
     """
 
     def __init__(self, udfs: Mapping[str, str], limits: ScriptLimits) -> None:
@@ -42,9 +42,9 @@ class UdfRuntime:
         self._stack.close()
 
     def call(self, name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
-        """The function's result; UNDEFINED when it returns nothing.
+        """Return the function's result, UNDEFINED if it returns nothing.
 
-        CosmosError 400 when there is no such function, it does not compile or it throws; 408 when the time is up.
+        Raises CosmosError 400 if the function does not exist, does not compile or throws; 408 if the time is up.
         """
         if name not in self._defined:
             self._define(name)
@@ -77,13 +77,12 @@ class UdfRuntime:
 
 
 def _decoded(name: str, answer: str) -> JsonOrUndefined:
-    """The value of an answer of runtime/functions.js."""
     if answer == "?":
         return UNDEFINED
     try:
         value: Json = orjson.loads(answer[1:])
     except orjson.JSONDecodeError as error:
-        raise CosmosError(400, f"The result of 'udf.{name}' has no UTF-8 form ({error}).") from error
+        raise CosmosError(400, f"The result of 'udf.{name}' is not valid UTF-8 ({error}).") from error
     if answer[0] == "=":
         return value
     failure = cast(dict[str, object], value)

@@ -1,4 +1,4 @@
-"""What one execution of a script may use."""
+"""Limits of a script execution."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 ACCEPTING_SHARE: Final = 0.9
-"""The share of the time limit after which collection operations are no longer accepted."""
+"""The share of the time limit after which the collection refuses operations."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptLimits:
-    """The service's bounds for server-side JavaScript (concepts-limits: 5 s, response 2 MB).
+    """The service's limits for server-side JavaScript (concepts-limits: 5 s, response 2 MB).
 
-    The time is that of the whole execution, operations included. QuickJS interrupts by the CPU time of the script's
-    process; by the clock, the process is killed `engine.KILL_AFTER_S` after the limit.
-    `accepted_operations` is the number of collection operations after which the collection refuses (returns false),
-    which the service does only when the time is nearly up; None is no such number. `log_characters` bounds the
-    text of `console.log`, which travels in a header; the service's number is not published.
+    The time is that of the whole execution, including operations. QuickJS interrupts by CPU time; the process is killed
+    `engine.KILL_AFTER_S` after the limit by the clock. The collection refuses operations (returns false) after
+    `accepted_operations` (None: no limit); the service does so only when time is nearly up. `log_characters` limits the
+    log, which is sent in a header; the service's limit is not published.
     """
 
     time_limit_s: float = 5.0

@@ -1,4 +1,4 @@
-"""What a running script needs of the store: operations on one logical partition, inside one open transaction."""
+"""The store operations of a running script on one logical partition in one open transaction."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ class Page:
 
 
 class ScriptOperations(Protocol):
-    """Synchronous; called from the thread that runs the script. Links come without a trailing slash.
+    """Synchronous operations, called from the script's thread. Links have no trailing slash.
 
-    Every failure is a `CosmosError`, after which this operation, and only it, is undone. Operations on documents of
-    another logical partition fail with 404 (read, replace, delete) or 400 (create, upsert, replace to another key).
+    A failure is a `CosmosError` that undoes only the failed operation. Documents of another logical partition fail with
+    404 (read, replace, delete) or 400 (create, upsert, replace with another key).
     """
 
     @property
     def self_link(self) -> str:
-        """`dbs/{rid}/colls/{rid}/`, with the slash at the end."""
+        """Return `dbs/{rid}/colls/{rid}/`, with the trailing slash."""
 
     @property
     def alt_link(self) -> str:
-        """`dbs/{name}/colls/{name}`."""
+        """Return `dbs/{name}/colls/{name}`."""
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """The document as the transaction sees it; None when its etag is `if_none_match`."""
+        """Return the document as the transaction sees it, None if its etag is `if_none_match`."""
 
     def read_documents(self, page_size: int, continuation: str | None) -> Page:
-        """A page of the documents as the transaction sees them."""
+        """Return a page of documents as the transaction sees them."""
 
     def query_documents(
         self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
     ) -> Page:
-        """A page of a query's rows; whether it sees the transaction's own writes is the store's choice."""
+        """Return a page of rows; the store decides whether they include the transaction's writes."""
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """The document as stored. `index_action` is "default", "include", "exclude" or None."""
+        """Return the stored document. `index_action` is "default", "include", "exclude" or None."""
 
     def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """The document as stored."""
+        """Return the stored document."""
 
     def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """The document as stored; 412 when `etag` is given and is not the document's."""
+        """Return the stored document; 412 if `etag` is given and stale."""
 
     def delete_document(self, document_link: str, *, etag: str | None) -> None:
-        """Delete the document; 412 when `etag` is given and is not the document's."""
+        """Delete the document; 412 if `etag` is given and stale."""
 
     def resource_usage(self) -> tuple[str, str]:
-        """The texts of the headers `x-ms-resource-quota` and `x-ms-resource-usage`, such as `documentSize=0;…`."""
+        """Return the values of `x-ms-resource-quota` and `x-ms-resource-usage`, such as `documentSize=0;…`."""

@@ -13,7 +13,7 @@ from cosmos_emulator.scripts.trampoline import Script, parsed_body, run_script
 
 @dataclass(frozen=True, slots=True)
 class ScriptResult:
-    """`body` is "" when the procedure set nothing; `log` is plain text, still to be percent-encoded for its header."""
+    """`body` is "" if the procedure set nothing; `log` is plain text, not yet percent-encoded."""
 
     body: Json
     log: str
@@ -28,10 +28,10 @@ def execute_stored_procedure(
     *,
     capture_log: bool,
 ) -> ScriptResult:
-    """Run the procedure in the open transaction behind `operations`.
+    """Run a procedure in the open transaction of `operations`; commit if this returns.
 
-    Returning means commit. A `CosmosError` means roll back: 400 with the thrown number as sub-status, 408 for the
-    time limit, 413 for a response that is too large.
+    Raises CosmosError, after which the caller must roll back: 400 with the thrown number as sub-status, 408 for the
+    time limit, 413 if the response is too large.
     """
     request_body = json_text.dump(arguments).decode()
     script = Script(

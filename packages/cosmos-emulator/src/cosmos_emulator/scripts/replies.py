@@ -1,4 +1,4 @@
-"""Performing one queued operation of a script, and the reply that its callback gets."""
+"""Performs the operations that a script queues and formats the replies for its callbacks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cosmos_emulator.scripts.operations import Page, ScriptOperations
 
 Operation = dict[str, str | int]
 Outcome = tuple[Json, JsonObject]
-"""The result (document, list of documents or None) and the operation's own part of the callback's options."""
+"""The result (document, list of documents or None) and the operation's callback options."""
 
 
 class Replies:
-    """Performs operations and words the replies: `{error, result, options}`, where error is null or the failure.
+    """Performs operations; a reply is `{error, result, options}`, where error is null or the failure.
 
-    `options` holds what DefinitelyTyped documentdb-server names IRequestCallbackOptions and IFeedCallbackOptions.
+    `options` has the fields of IRequestCallbackOptions and IFeedCallbackOptions (DefinitelyTyped documentdb-server).
     """
 
     def __init__(self, operations: ScriptOperations) -> None:
@@ -26,7 +26,7 @@ class Replies:
         self._usage: JsonObject | None = None
 
     def perform(self, operation: Operation) -> str:
-        """The JSON text of the reply. A failed operation is a reply too, for the callback to handle."""
+        """Return the reply as JSON. A failed operation is also a reply, for the callback to handle."""
         try:
             result, options = _PERFORM[str(operation["name"])](self._operations, operation)
         except CosmosError as error:
@@ -35,7 +35,6 @@ class Replies:
         return _text({"error": None, "result": result, "options": {**self._sizes(), **options}})
 
     def _sizes(self) -> JsonObject:
-        """The collection's quota and usage, asked once for each execution."""
         if self._usage is None:
             quota, usage = self._operations.resource_usage()
             self._usage = {"currentCollectionSizeInMB": usage, "maxCollectionSizeInMB": quota}
@@ -109,12 +108,12 @@ def _link(operation: Operation) -> str:
 
 
 def _optional(operation: Operation, name: str) -> str | None:
-    """An option that was left out crosses as an empty text."""
+    """Return an option, None if empty: omitted options are sent as empty strings."""
     return str(operation[name]) or None
 
 
 def _body(operation: Operation) -> JsonObject:
-    """The document to write; 400, for the callback, when a text of it holds half of a surrogate pair."""
+    """Return the document to write; 400 for the callback if a text contains a lone surrogate."""
     return json_text.parse_object(str(operation["body"]))
 
 

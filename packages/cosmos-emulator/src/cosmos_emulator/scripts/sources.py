@@ -1,4 +1,4 @@
-"""The JavaScript that surrounds a script: the files of `runtime/`, joined into one function."""
+"""The JavaScript runtime: the files of `runtime/`, joined into one function."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from importlib.resources import files
 from typing import Final
 
 RUNTIME_FIRST_LINE: Final = 20_000
-"""The runtime begins at this line, so that a stack trace tells its frames from the script's, which begin at 1."""
+"""The runtime's first line, which distinguishes its stack frames from the script's."""
 
-_LANGUAGE: Final = ("intrinsics", "guards", "errors", "compiling")
+_LANGUAGE: Final = ("intrinsics", "errors", "compiling")
 _COLLECTION: Final = ("engine", "messages", "collection", "queries")
 _FUNCTIONS: Final = ("functions",)
 
 
 @cache
 def transactional_runtime() -> str:
-    """For stored procedures and triggers; evaluates to `dispatch(command, text)` of engine.js."""
+    """Return the runtime of procedures and triggers, which evaluates to `dispatch` of engine.js."""
     return _joined(_LANGUAGE + _COLLECTION)
 
 
 @cache
 def function_runtime() -> str:
-    """For user-defined functions; evaluates to `dispatch(command, text)` of functions.js."""
+    """Return the runtime of user-defined functions, which evaluates to `dispatch` of functions.js."""
     return _joined(_LANGUAGE + _FUNCTIONS)
 
 

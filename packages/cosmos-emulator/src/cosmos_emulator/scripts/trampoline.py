@@ -1,7 +1,7 @@
-"""Running one procedure or trigger: the script queues operations, they are performed, its callbacks run, and so on.
+"""Runs a procedure or trigger: the script queues operations, and each callback runs after its operation.
 
-The function of the script returns before any of its operations is performed; each callback runs after its operation,
-in the order in which they were queued. Promise jobs run in between. The execution ends when nothing is queued.
+The script's function returns before its operations are performed, in the order in which they were queued. Promise jobs
+run in between. The execution ends when the queue is empty.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cosmos_emulator.scripts.replies import Operation, Replies
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A procedure or trigger to run; `messages` are the settings that runtime/messages.js takes for its kind."""
+    """A procedure or trigger; `messages` are the settings of its kind for runtime/messages.js."""
 
     script_id: str
     body: str
@@ -37,14 +37,14 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`body_text` is the JSON of what the script set, None for something without a JSON form (undefined)."""
+    """`body_text` is the JSON of the response body, None if it has no JSON form (undefined)."""
 
     body_text: str | None
     log: str
 
 
 def run_script(script: Script, operations: ScriptOperations, limits: ScriptLimits) -> Finished:
-    """Run to the end. Raises CosmosError when everything that the script did must be rolled back."""
+    """Run a script to its end. Raises CosmosError if everything it did must be rolled back."""
     try:
         with ENGINES.lent(limits.memory_bytes) as engine:
             return _Execution(engine, operations, limits).run(script)
@@ -57,21 +57,21 @@ def run_script(script: Script, operations: ScriptOperations, limits: ScriptLimit
 
 
 def parsed_body(finished: Finished, limits: ScriptLimits) -> Json:
-    """What the script set, as JSON; the empty text when that is nothing. 413 when it is too large."""
+    """Return the response body, an empty string if the script set nothing; 413 if it is too large."""
     if finished.body_text is None:
         return ""
     data = finished.body_text.encode()
     if len(data) > limits.response_bytes:
-        raise CosmosError(413, f"The response of the script is larger than {limits.response_bytes} bytes.")
+        raise CosmosError(413, f"The script's response exceeds {limits.response_bytes} bytes.")
     try:
         body: Json = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise CosmosError(400, f"The response of the script has no UTF-8 form ({error}).") from error
+        raise CosmosError(400, f"The script's response is not valid UTF-8 ({error}).") from error
     return body
 
 
 class _Execution:
-    """The state of one run: its engine, and the moment at which its time is up."""
+    """The engine and deadline of one run."""
 
     def __init__(self, engine: EngineProcess, operations: ScriptOperations, limits: ScriptLimits) -> None:
         self._engine = engine
@@ -106,7 +106,7 @@ class _Execution:
         return json_text.dump(settings).decode()
 
     def _accepting_s(self) -> float:
-        """How much longer operations are accepted."""
+        """Return for how much longer operations are accepted."""
         return self._remaining_s() - (1 - ACCEPTING_SHARE) * self._limits.time_limit_s
 
     def _remaining_s(self) -> float:

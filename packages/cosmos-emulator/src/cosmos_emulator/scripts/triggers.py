@@ -1,4 +1,4 @@
-"""Pre- and post-triggers: one script each around a write, in the write's own transaction."""
+"""Pre- and post-triggers, which run in the transaction of the write they belong to."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def run_pre_trigger(
     operations: ScriptOperations,
     limits: ScriptLimits,
 ) -> JsonObject | None:
-    """The document to write instead of `document`: what the trigger left in the request's body.
+    """Return the document to write: the request body that the trigger left.
 
-    `operation` is Create, Replace, Upsert or Delete; a delete has no document (None) and keeps none, whatever the
-    trigger sets. A `CosmosError` prevents the write.
+    `operation` is Create, Replace, Upsert or Delete. A delete has no document, whatever the trigger sets. A
+    `CosmosError` prevents the write.
     """
     script = Script(script_id, body, [], {"kind": "pre", "requestBody": document, "operationType": operation})
     left = parsed_body(run_script(script, operations, limits), limits)
     if document is None:
         return None
     if not isinstance(left, dict):
-        raise CosmosError(400, f"The pre-trigger '{script_id}' left no object as the body of the request.")
+        raise CosmosError(400, f"The pre-trigger '{script_id}' must leave an object as the request body.")
     return left
 
 
@@ -40,9 +40,9 @@ def run_post_trigger(
     operations: ScriptOperations,
     limits: ScriptLimits,
 ) -> Json:
-    """The body of the reply to the client: `document_stored`, or what the trigger set instead.
+    """Return the response body: `document_stored` or what the trigger set.
 
-    A `CosmosError` undoes the write together with everything that the trigger did.
+    A `CosmosError` rolls back the write and everything that the trigger did.
     """
     quota, usage = operations.resource_usage()
     messages: dict[str, Json] = {

@@ -1,4 +1,4 @@
-"""Whatever is not done by its time is killed: one thread watches every engine that is at work."""
+"""A thread that kills engines whose script exceeds its time limit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Protocol
 
 
 class Killable(Protocol):
-    """What can be stopped from another thread at any moment."""
+    """An object that can be stopped from another thread."""
 
-    def kill_overdue(self) -> None: ...
+    def kill_overdue(self) -> None:
+        """Stop the object."""
 
 
 class Watchdog:
-    """Kills what is still watched when its time has come. The thread starts with the first that is watched.
+    """Kills watched objects at their deadlines.
 
-    A script is watched and let go within microseconds, again and again: neither wakes the thread, unless something is
-    due before it would wake by itself.
+    The thread starts with the first watched object. Watching and releasing happen within microseconds, many times per
+    script, and wake the thread only if the new deadline is earlier than its next one.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,7 @@ class Watchdog:
         self._thread: threading.Thread | None = None
 
     def watch(self, one: Killable, due: float) -> None:
-        """Kills `one` at `due`, a moment of `time.monotonic()`, unless it was let go before."""
+        """Kill the object at the deadline, in `time.monotonic()` seconds, unless it is released before."""
         with self._changed:
             self._due[one] = due
             if self._thread is None:
@@ -37,8 +38,8 @@ class Watchdog:
             elif due < self._wakes_at:
                 self._changed.notify()
 
-    def let_go(self, one: Killable) -> None:
-        """Once this returns, `one` is not killed any more."""
+    def release(self, one: Killable) -> None:
+        """Release the object; it is not killed after this returns."""
         with self._changed:
             self._due.pop(one, None)
 

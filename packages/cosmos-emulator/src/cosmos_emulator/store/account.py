@@ -1,4 +1,4 @@
-"""The account: the tree of databases and containers, on disk and alive."""
+"""The account: databases and containers in one directory."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Final
 from cosmos_emulator import rids
 from cosmos_emulator.container_definition import ContainerDefinition
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
-from cosmos_emulator.ranges import KeyRange, split_evenly
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import KeyRange, split_evenly
 from cosmos_emulator.store.index_builder import IndexBuilder
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.partition import Partition
 from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
 
-_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # of a container: its rid
+_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # a container's rid
 _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TRIGGER, "udfs": rids.UDF}
 
 
 class Container:
-    """A container at work: its definition and its physical partitions in the order of their ranges."""
+    """A container: its definition and its physical partitions in key order."""
 
     def __init__(
         self,
@@ -64,28 +64,28 @@ class Container:
 
     @property
     def self_link(self) -> str:
-        """`dbs/{rid}/colls/{rid}/`"""
+        """`dbs/{rid}/colls/{rid}/`."""
         return str(self.resource.body["_self"])
 
     @property
     def alt_link(self) -> str:
-        """`dbs/{name}/colls/{name}`"""
+        """`dbs/{name}/colls/{name}`."""
         return f"dbs/{self.database.id}/colls/{self.resource.id}"
 
     def partition_of(self, key: PartitionKey) -> Partition:
-        """The physical partition that has a logical partition."""
+        """Return the physical partition of a logical partition."""
         return self.partitions[bisect_right(self._starts, key.epk) - 1]
 
     def partitions_in(self, key_range: KeyRange) -> list[Partition]:
-        """The physical partitions that a range of keys touches, in order."""
+        """Return the physical partitions that overlap a range of keys, in order."""
         return [partition for partition in self.partitions if partition.range.overlaps(key_range)]
 
     def partition_by_id(self, range_id: str) -> Partition | None:
-        """The physical partition that `pkranges` lists under this id."""
+        """Return the physical partition with this id in `pkranges`."""
         return next((partition for partition in self.partitions if partition.id == range_id), None)
 
     async def apply_definition(self, definition: ContainerDefinition) -> None:
-        """Takes over a changed definition, for the items that are there too."""
+        """Apply a changed definition, also to existing items."""
         before, self.definition = self.definition, definition
         for partition in self.partitions:
             if definition.default_ttl_s != before.default_ttl_s:
@@ -94,7 +94,7 @@ class Container:
                 await partition.apply_policy()
 
     async def close(self) -> None:
-        """Closes the files."""
+        """Close the files."""
         for partition in self.partitions:
             await partition.close()
 
@@ -106,7 +106,7 @@ class Container:
 
 
 class Account:
-    """Databases, containers and everything in them, kept in one directory."""
+    """Databases, containers and everything in them, stored in one directory."""
 
     def __init__(self, directory: Path, clock: Clock, *, durable: bool) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -123,15 +123,15 @@ class Account:
 
     @property
     def containers(self) -> list[Container]:
-        """Every container of every database."""
+        """All containers of all databases."""
         return list(self._containers.values())
 
     def container(self, rid: str) -> Container:
-        """The container with this rid, which must exist."""
+        """Return the container with this rid, which must exist."""
         return self._containers[rid]
 
     def add_database(self, body: JsonObject) -> Resource:
-        """Creates a database; its number is random so that a client never takes it for an earlier one."""
+        """Create a database. Its number is random, so that clients do not confuse it with a deleted one."""
         rid = rids.database_rid(secrets.randbits(32))
         links: JsonObject = {"_self": f"dbs/{rid}/", "_colls": "colls/", "_users": "users/"}
         resource = Resource(rid, "dbs", "", self._stamped(body, rid, links))
@@ -139,7 +139,7 @@ class Account:
         return resource
 
     def add_container(self, database: Resource, body: JsonObject, partitions: int) -> Container:
-        """Creates a container with a completed body; 400 for a bad definition, 409 for a name that is taken."""
+        """Create a container with a completed body. Raises 400 if it is invalid, 409 if the name is taken."""
         ContainerDefinition.parse(body)
         rid = rids.container_rid(database.rid, self.resources.next_number("containers"))
         links: JsonObject = {
@@ -155,7 +155,7 @@ class Account:
         return self._open(database, resource)
 
     def add_script(self, container: Container, kind: str, body: JsonObject) -> Resource:
-        """Creates a stored procedure (`sprocs`), trigger or UDF."""
+        """Create a stored procedure (`sprocs`), trigger or UDF. Raises 409 if the name is taken."""
         number = self.resources.next_number(kind)
         rid = rids.child_rid(container.rid, _SCRIPT_RID_KINDS[kind], number)
         links: JsonObject = {"_self": f"{container.self_link}{kind}/{rid}/"}
@@ -164,7 +164,7 @@ class Account:
         return resource
 
     def add_offer(self, owner: Resource, content: JsonObject) -> Resource:
-        """Creates the throughput document of a database or container."""
+        """Create the offer of a database or container."""
         rid = rids.encode(self.resources.next_number("offers").to_bytes(3, "big"))
         body: JsonObject = {
             "id": rid,
@@ -179,23 +179,23 @@ class Account:
         return resource
 
     def offer_of(self, owner: Resource) -> Resource | None:
-        """The throughput document of a database or container, if it has its own."""
+        """Return the offer of a database or container, if it has one."""
         offers = self.resources.children("offers", "")
         return next((offer for offer in offers if offer.body["offerResourceId"] == owner.rid), None)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
-        """Gives a resource a new body; its links and rid stay."""
+        """Replace the body of a resource; its rid and links stay."""
         kept: JsonObject = {name: value for name, value in resource.body.items() if name.startswith("_")}
         self.resources.replace(resource, self._stamped(body, resource.rid, kept))
 
     async def replace_container(self, container: Container, body: JsonObject) -> None:
-        """Takes over a new indexing policy or default TTL, for the items that are there too."""
+        """Replace the indexing policy or default TTL, also for existing items."""
         definition = ContainerDefinition.parse(body)
         self.replace(container.resource, body)
         await container.apply_definition(definition)
 
     async def remove_container(self, container: Container) -> None:
-        """Deletes a container with its items, scripts and throughput."""
+        """Delete a container with its items, scripts and throughput."""
         del self._containers[container.rid]
         for kind in _SCRIPT_RID_KINDS:
             for script in self.resources.children(kind, container.rid):
@@ -205,13 +205,13 @@ class Account:
         shutil.rmtree(container.directory, ignore_errors=True)
 
     async def remove_database(self, database: Resource) -> None:
-        """Deletes a database with its containers."""
+        """Delete a database with its containers."""
         for resource in self.resources.children("colls", database.rid):
             await self.remove_container(self._containers[resource.rid])
         self._remove_with_offer(database)
 
     async def close(self) -> None:
-        """Closes every file."""
+        """Close all files."""
         await self.index_builder.close()
         for container in self._containers.values():
             await container.close()
@@ -224,14 +224,14 @@ class Account:
         self.resources.remove(resource)
 
     def _open(self, database: Resource, resource: Resource) -> Container:
-        # The rid in hexadecimal: base64 differs by case only, which not every file system sees.
+        # Hexadecimal, because base64 rids can differ by case only, which some file systems ignore.
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
         container = Container(database, resource, directory, self._clock, self.index_builder, durable=self._durable)
         self._containers[resource.rid] = container
         return container
 
     def _remove_abandoned(self) -> None:
-        """Deletes what a crash in the middle of deleting a container has left."""
+        """Delete the rest of containers whose deletion was interrupted by a crash."""
         known = {container.directory for container in self._containers.values()}
         for directory in self._directory.iterdir():
             if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:

@@ -1,4 +1,4 @@
-"""Where data live that end with the process: a temporary directory, in memory where the system has such a place."""
+"""Temporary data directories, in memory if the system supports it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 _PREFIX: Final = "local-cosmos-"
-_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - Linux' file system in memory; the names in it are unguessable
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - Linux's file system in memory; the names used are unguessable
 
 
 @contextmanager
 def temporary_directory() -> Iterator[Path]:
-    """A new directory, removed at the end; those that killed processes left are removed first."""
+    """Create a directory for the length of the block, after removing those of killed processes."""
     parent = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
     _remove_abandoned(parent)
     directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
@@ -34,7 +34,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def _is_running(process_id: int) -> bool:
-    """Whether a process exists; on Windows, where asking would end it, every one is taken to run."""
+    """Return whether a process exists; always true on Windows, where os.kill would end it."""
     if os.name == "nt":
         return True
     try:

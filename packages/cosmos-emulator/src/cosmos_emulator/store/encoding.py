@@ -1,11 +1,11 @@
-"""Values as bytes whose order is the order of ORDER BY (query/ordering.py): what an index keeps.
+"""Encodes values as bytes that sort like ORDER BY (query/ordering.py).
 
-A value is a tag for its type and a payload: nothing for undefined, null and booleans; for a number the bits of the
-double with the sign folded in, and what an integer beyond 2^53 differs from that double; for a string its UTF-16 code
-units, each as UTF-8 would write it, with an end that sorts before every continuation. No encoding is the beginning of
-another one, so that encodings may follow one another; inverted, they sort the other way round.
+An encoding is a type tag and a payload:
+- numbers: the bits of the double with the sign folded in, and the difference of a large integer from the double;
+- strings: the UTF-16 code units, each encoded as in UTF-8, and an end that sorts before any other byte.
 
-Long strings, arrays and objects are cut: such an encoding is not *exact*, it only comes near.
+No encoding is a prefix of another, so they can be concatenated. Inverted ones sort in reverse. Long strings, arrays and
+objects are cut, which makes them not *exact*.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ ARRAY_TAG: Final = b"\x60"
 OBJECT_TAG: Final = b"\x70"
 
 _END: Final = b"\x00"
-_CUT: Final = b"\x01"  # behind the same text with an end, as the longer string is
-_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order, and the end to itself
+_CUT: Final = b"\x01"  # sorts after the end, because the string is longer
+_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order, and never contain the end
 _LONGEST: Final = 512  # bytes of a string
 _SIGN: Final = 1 << 63
 _ALL: Final = (1 << 64) - 1
 _MIDDLE: Final = 0x8000
-_LONG_INTEGER: Final = 1 << 64  # beyond, a stored number is a double
+_LONG_INTEGER: Final = 1 << 64  # larger stored numbers are doubles
 _NUMBER: Final = struct.Struct(">QH")
 _DOUBLE: Final = struct.Struct(">d")
 _BITS: Final = struct.Struct(">Q")
@@ -41,7 +41,7 @@ _CONSTANTS: Final = {UNDEFINED: UNDEFINED_TAG, None: NULL_TAG, False: FALSE_TAG,
 
 
 def encoded(value: JsonOrUndefined) -> tuple[bytes, bool]:
-    """The encoding of a value, and whether it is exact."""
+    """Return the encoding of a value, and whether it is exact."""
     if type(value) is str:
         text = string_bytes(value)
         if len(text) > _LONGEST:
@@ -53,16 +53,16 @@ def encoded(value: JsonOrUndefined) -> tuple[bytes, bool]:
         return ARRAY_TAG, False
     if type(value) is dict:
         return OBJECT_TAG, False
-    return _CONSTANTS[value], True  # type: ignore[index]  # the types that are left are hashable
+    return _CONSTANTS[value], True  # type: ignore[index]  # all remaining types are hashable
 
 
 def beginning_of(text: str) -> bytes:
-    """What the encodings of all strings begin with that begin with `text`."""
+    """Return the common prefix of the encodings of all strings that start with `text`."""
     return STRING_TAG + string_bytes(text)[:_LONGEST]
 
 
 def string_bytes(text: str) -> bytes:
-    """The payload of a string without its end."""
+    """Return the payload of a string, without its end."""
     data = code_units(text).encode("utf-8", "surrogatepass")
     for byte, escaped in _ESCAPES:
         data = data.replace(byte, escaped)
@@ -70,18 +70,18 @@ def string_bytes(text: str) -> bytes:
 
 
 def inverted(data: bytes) -> bytes:
-    """Bytes that sort the other way round."""
+    """Return bytes that sort in reverse."""
     return data.translate(_INVERTED)
 
 
 def successor(data: bytes) -> bytes:
-    """The first bytes behind everything that begins with `data`, which must not be all FF."""
+    """Return the first bytes after everything with the prefix `data`, which must not be all FF."""
     trimmed = data.rstrip(b"\xff")
     return trimmed[:-1] + bytes((trimmed[-1] + 1,))
 
 
 def end_of_value(data: bytes, start: int, *, descending: bool) -> int:
-    """Where the encoding that begins at `start` ends."""
+    """Return the end of the encoding that begins at `start`."""
     tag = data[start] ^ (0xFF if descending else 0)
     if tag == NUMBER_TAG[0]:
         return start + 1 + _NUMBER.size
@@ -92,7 +92,7 @@ def end_of_value(data: bytes, start: int, *, descending: bool) -> int:
 
 
 def _number_bytes(value: int | float) -> bytes:
-    double = as_double(value) + 0.0  # which makes -0.0 the same as 0
+    double = as_double(value) + 0.0  # makes -0.0 equal to 0
     (bits,) = _BITS.unpack(_DOUBLE.pack(double))
     rest = value - int(double) if type(value) is int and abs(value) < _LONG_INTEGER else 0
     return _NUMBER.pack(bits ^ (_ALL if bits & _SIGN else _SIGN), _MIDDLE + rest)

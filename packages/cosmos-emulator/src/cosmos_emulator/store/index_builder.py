@@ -1,4 +1,4 @@
-"""Builds indexes in the background, a slice at a time, between the requests."""
+"""Builds indexes in the background, a little at a time between requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class IndexBuilder:
-    """One task for all partitions of an account; belongs to the event loop in which it was made."""
+    """One task for all partitions of an account, on the event loop that created it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -23,17 +23,17 @@ class IndexBuilder:
         self._is_closed = False
 
     def wake(self, partition: Partition) -> None:
-        """Builds what this partition lacks, soon; may be called from any thread."""
+        """Schedule the missing indexes of a partition; can be called from any thread."""
         self._loop.call_soon_threadsafe(self._enqueue, partition)
 
     async def idle(self) -> None:
-        """Returns when everything that was asked for is built."""
-        await asyncio.sleep(0)  # lets `wake` of this very moment take effect
+        """Wait until everything scheduled is built."""
+        await asyncio.sleep(0)  # lets a preceding `wake` take effect
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
     async def close(self) -> None:
-        """Ends the work; it goes on where it was when the files are opened again."""
+        """Stop; the work continues when the files are opened again."""
         self._is_closed = True
         if self._task is not None:
             self._task.cancel()
@@ -53,6 +53,6 @@ class IndexBuilder:
             try:
                 if await partition.build_slice():
                     self._waiting[partition] = None
-            except sqlite3.Error:  # the queries that want the index scan meanwhile; a later one asks again
-                _LOG.exception("an index of partition %s could not be built", partition.id)
+            except sqlite3.Error:  # queries scan, and a later one requests the index again
+                _LOG.exception("could not build an index of partition %s", partition.id)
             await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""Which indexes a container has, and the entry of an item in one of them.
+"""The indexes of a container, and the entry of an item in an index.
 
-The policy says which paths may be indexed. Those that it names, and its composite indexes, are kept from the start;
-what a wildcard includes is indexed when a query first needs it (query_access.py).
+Named paths and composite indexes are indexed from the start. A path that only a wildcard includes is indexed when a
+query needs it (reads/index_selection.py).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.store.encoding import encoded, inverted
 
 Names = tuple[str, ...]
-_MOST_NAMED_PATHS: Final = 16  # named beyond these, a path is indexed when it is asked for
+_MOST_NAMED_PATHS: Final = 16  # further named paths are indexed when a query needs them
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """A path of property names, and the direction in which its values are kept."""
+    """A path of property names and its direction."""
 
     path: Names
     descending: bool = False
@@ -30,25 +30,25 @@ class IndexPart:
 
 @dataclass(frozen=True, slots=True)
 class IndexDefinition:
-    """`is_local`: entries of one logical partition lie together; else those of the whole physical partition do."""
+    """An index; if `is_local`, the entries of each logical partition are stored together."""
 
     parts: tuple[IndexPart, ...]
     is_local: bool
 
     @classmethod
     def parse(cls, text: str) -> IndexDefinition:
-        """The definition that `text` was written for."""
+        """Parse the result of `text`."""
         document = json.loads(text)
         parts = tuple(IndexPart(tuple(path), descending) for path, descending in document["parts"])
         return cls(parts, document["local"])
 
     @property
     def text(self) -> str:
-        """A text that is the same for equal definitions only."""
+        """A text that identifies the definition."""
         return json.dumps({"local": self.is_local, "parts": [[part.path, part.descending] for part in self.parts]})
 
     def entry(self, epk: str, document: Mapping[str, Json]) -> bytes:
-        """The bytes by which an item is found. They end behind the first value that is not exact."""
+        """Return the entry of an item. It ends after the first value that is not exact."""
         pieces = [local_prefix(epk)] if self.is_local else []
         for part in self.parts:
             data, exact = encoded(value_at(document, part.path))
@@ -59,13 +59,13 @@ class IndexDefinition:
 
 
 def local_prefix(epk: str) -> bytes:
-    """What the entries of a logical partition begin with. Two keys may share it, as they may share the EPK."""
+    """Return the prefix of a logical partition's entries, which keys with the same EPK share."""
     data = bytes.fromhex(epk)
     return bytes((len(data),)) + data
 
 
 def value_at(document: Mapping[str, Json], path: Names) -> JsonOrUndefined:
-    """The value at a path of property names, as a query sees it."""
+    """Return the value at a path of property names, as a query sees it."""
     value: JsonOrUndefined = document.get(path[0], UNDEFINED)
     for name in path[1:]:
         if type(value) is not dict:
@@ -75,11 +75,10 @@ def value_at(document: Mapping[str, Json], path: Names) -> JsonOrUndefined:
 
 
 def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[IndexDefinition]:
-    """The indexes that a policy asks for by name, without doubles.
+    """Return the indexes that a policy names, without duplicates.
 
-    Every composite index, within logical partitions; every named path, across them and within; and in front of each
-    composite index every other named path, because a filter on it and the order are asked for together. A path of
-    the partition key is the same in a whole logical partition: it needs no index there.
+    These are each composite index, within logical partitions; each named path, across and within them; and each named
+    path followed by a composite index, for a filter with an order. Paths of the partition key need no index.
     """
     key = set(key_paths)
     named = [path for path in policy.named_paths if path not in key][:_MOST_NAMED_PATHS]
@@ -90,15 +89,15 @@ def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[I
     found = [IndexDefinition(parts, is_local=True) for parts in composites]
     for path in named:
         found.append(IndexDefinition((IndexPart(path),), is_local=False))
-        behind = [parts for parts in composites if all(part.path != path for part in parts)]
-        found += [IndexDefinition((IndexPart(path), *parts), is_local=True) for parts in behind]
+        extended = [parts for parts in composites if all(part.path != path for part in parts)]
+        found += [IndexDefinition((IndexPart(path), *parts), is_local=True) for parts in extended]
         if not any(one.is_local and one.parts[0].path == path for one in found):
             found.append(IndexDefinition((IndexPart(path),), is_local=True))
     return list(dict.fromkeys(found))
 
 
 def property_names(path: Iterable[object]) -> Names:
-    """A path that steps into no array, which is all that an index is kept for; empty for any other."""
+    """Return the names of a path without array elements, the only kind that is indexed; empty for any other."""
     steps = tuple(path)
     names = tuple(step for step in steps if isinstance(step, str))
     return names if len(names) == len(steps) else ()

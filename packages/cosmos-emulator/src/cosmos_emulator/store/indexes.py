@@ -1,8 +1,7 @@
-"""The indexes of a physical partition: their tables, kept in step with the items, built a slice at a time.
+"""The indexes of a physical partition: their tables, the build, and the updates by writes.
 
-An index is made over items that may be there already. `built_to` says how far: items up to this number have their
-entry, and every write keeps it right; later ones get theirs when the build comes to them. A query uses an index once
-it is complete. All of it happens inside the transactions of the partition's one writer.
+Items up to the number `built_to` have their entry, which every write updates. The build gives the later ones theirs.
+All changes run in transactions of the partition's writer.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ COMPLETE: Final = (1 << 63) - 1
 
 @dataclass(slots=True)
 class StoredIndex:
-    """An index and its table. `on_demand`: a query wanted it, the policy does not name it."""
+    """An index and its table; `on_demand` if a query requested it and the policy does not name it."""
 
     id: int
     definition: IndexDefinition
@@ -31,22 +30,22 @@ class StoredIndex:
 
     @property
     def table(self) -> str:
-        """(entry BLOB, number INTEGER)"""
+        """The table: (entry BLOB, number INTEGER)."""
         return f"entries_{self.id}"
 
     @property
     def insertion(self) -> str:
         """Takes an entry and a number."""
-        return f"INSERT OR REPLACE INTO entries_{self.id} VALUES (?, ?)"  # noqa: S608 - a number of ours
+        return f"INSERT OR REPLACE INTO entries_{self.id} VALUES (?, ?)"  # noqa: S608 - the id is a number
 
     @property
     def deletion(self) -> str:
         """Takes an entry and a number."""
-        return f"DELETE FROM entries_{self.id} WHERE entry = ? AND number = ?"  # noqa: S608 - a number of ours
+        return f"DELETE FROM entries_{self.id} WHERE entry = ? AND number = ?"  # noqa: S608 - the id is a number
 
 
 class PartitionIndexes:
-    """What is read from `usable` is fit for queries; everything else here needs the partition's transaction."""
+    """The indexes of a partition. Queries read `usable`; everything else needs the partition's transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -60,11 +59,11 @@ class PartitionIndexes:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to build."""
+        """Whether all indexes are built."""
         return len(self.usable) == len(self._all)
 
     def add(self, definition: IndexDefinition, *, on_demand: bool) -> None:
-        """Begins an index, complete at once where there are no items; does nothing when it is there."""
+        """Add an index unless it exists; without items, it is complete at once."""
         if any(one.definition == definition for one in self._all):
             return
         has_items = self._connection.execute("SELECT 1 FROM items LIMIT 1").fetchone() is not None
@@ -81,15 +80,15 @@ class PartitionIndexes:
         self._all.append(index)
 
     def retain(self, keep: Callable[[StoredIndex], bool]) -> None:
-        """Drops the other indexes."""
+        """Drop the indexes that `keep` rejects."""
         for index in [one for one in self._all if not keep(one)]:
             self._all.remove(index)
-            self.publish()  # before the table goes
+            self.publish()  # before the table is dropped
             self._connection.execute(f"DROP TABLE {index.table}")
             self._connection.execute("DELETE FROM indexes WHERE id = ?", (index.id,))
 
     def build_slice(self) -> None:
-        """Gives the next items their entries in the first index that is not complete."""
+        """Add entries for the next items to the first incomplete index."""
         index = next((one for one in self._all if one.built_to != COMPLETE), None)
         if index is None:
             return
@@ -105,17 +104,17 @@ class PartitionIndexes:
         self._connection.execute("UPDATE indexes SET built_to = ? WHERE id = ?", (index.built_to, index.id))
 
     def publish(self) -> None:
-        """Lets queries use what is complete; to be called once that is committed."""
+        """Let queries use the complete indexes; call it after the commit."""
         self.usable = tuple(one for one in self._all if one.built_to == COMPLETE)
 
     def insert(self, number: int, epk: str, document: JsonObject) -> None:
-        """Adds the entries of a new item."""
+        """Add the entries of a new item."""
         for index in self._all:
             if number <= index.built_to:
                 self._connection.execute(index.insertion, (index.definition.entry(epk, document), number))
 
     def update(self, number: int, epk: str, before: JsonObject, after: JsonObject) -> None:
-        """Moves the entries of an item that has changed."""
+        """Update the entries of a changed item."""
         for index in self._all:
             if number <= index.built_to:
                 old, new = index.definition.entry(epk, before), index.definition.entry(epk, after)
@@ -124,13 +123,13 @@ class PartitionIndexes:
                     self._connection.execute(index.insertion, (new, number))
 
     def delete(self, number: int, epk: str, document: JsonObject) -> None:
-        """Removes the entries of an item."""
+        """Remove the entries of an item."""
         for index in self._all:
             if number <= index.built_to:
                 self._connection.execute(index.deletion, (index.definition.entry(epk, document), number))
 
     def insert_many(self, items: Sequence[tuple[int, str, JsonObject]]) -> None:
-        """Adds the entries of new items, given as (number, EPK, document), index by index and in its order."""
+        """Add the entries of new items (number, EPK, document), in the order of each index."""
         for index in self._all:
             definition = index.definition
             entries = [

@@ -1,4 +1,4 @@
-"""Items of one physical partition as a connection sees them: reading, and writing inside a transaction."""
+"""The items of a physical partition: reads, and writes in a transaction."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Final, NamedTuple
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partition_keys import PartitionKey
-from cosmos_emulator.ranges import KeyRange
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 
 _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expires_at"
 _JOINED_COLUMNS: Final = ", ".join(f"items.{name}" for name in _COLUMNS.split(", "))
 _VISIBLE: Final = "(expires_at IS NULL OR expires_at > ?)"
 _CHUNK_BYTES: Final = 1 << 20
-_FETCHED: Final = 16  # rows at once, of up to 2 MB each
+_FETCHED: Final = 16  # rows at a time, of up to 2 MB each
 Clock = Callable[[], float]
 
 
 class StoredItem(NamedTuple):
-    """A row of `items`; see store/schema.py for the columns."""
+    """A row of the table `items` (store/schema.py)."""
 
     number: int
     epk: str
@@ -38,12 +38,12 @@ class StoredItem(NamedTuple):
     expires_at: int | None
 
     def document(self) -> JsonObject:
-        """A new copy of the document, system properties included."""
+        """Parse the document, with its system properties."""
         return json_text.parse_stored(self.body)
 
 
 class ScanPosition(NamedTuple):
-    """How far a scan has come: after this item. `epk` only orders scans of a key range."""
+    """The position of a scan: after this item. `epk` only matters in a key range."""
 
     epk: str
     number: int
@@ -51,29 +51,29 @@ class ScanPosition(NamedTuple):
 
 SCAN_START: Final = ScanPosition("", 0)
 EntryRange = tuple[bytes, bytes]
-"""Entries of an index from the first, inclusive, to the second, exclusive."""
+"""A range of index entries: from the first, inclusive, to the second, exclusive."""
 
 
 class IndexDropped(Exception):
-    """An index that a query had begun to use was dropped meanwhile: the policy has changed."""
+    """An index that a query was using was dropped, because the policy changed."""
 
 
 class EntryPosition(NamedTuple):
-    """How far a walk along an index has come: behind this entry's item with this number."""
+    """The position of a walk along an index: after this item of this entry."""
 
     entry: bytes
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Which items of a partition are meant: one logical partition, a range of keys, or (neither) all."""
+class ItemScope:
+    """Items of a partition: a logical partition, a range of keys, or all."""
 
     key: PartitionKey | None = None
     range: KeyRange | None = None
 
     def where(self, epk: str = "epk") -> tuple[str, list[str]]:
-        """A condition in SQL and its arguments; `+epk` keeps SQLite from using the index by EPK for it."""
+        """Return a SQL condition and its arguments; `+epk` prevents SQLite from using the index by EPK."""
         if self.key is not None:
             return f"{epk} = ? AND +key = ?", [self.key.epk, self.key.text]
         if self.range is not None:
@@ -82,10 +82,9 @@ class Scope:
 
 
 class ItemView:
-    """Reads of the committed items, or of a transaction's own, whichever the connection shows.
+    """Reads of the items that a connection sees, without expired ones.
 
-    Expired items are never seen. No cursor stays open between calls: an open one would pin the connection to an
-    old snapshot.
+    No cursor stays open between calls: it would keep the connection on an old snapshot.
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
@@ -93,7 +92,7 @@ class ItemView:
         self._clock = clock
 
     def get(self, key: PartitionKey, item_id: str) -> StoredItem | None:
-        """The item with this id in this logical partition."""
+        """Return the item with this id in a logical partition."""
         row = self._connection.execute(
             f"SELECT {_COLUMNS} FROM items WHERE key = ? AND id = ? AND {_VISIBLE}",  # noqa: S608 - constants
             (key.text, item_id, self._clock()),
@@ -101,17 +100,17 @@ class ItemView:
         return None if row is None else StoredItem._make(row)
 
     def get_by_number(self, key: PartitionKey, number: int) -> StoredItem | None:
-        """The item with this number, when it is in this logical partition."""
+        """Return the item with this number if it is in the logical partition."""
         row = self._connection.execute(
             f"SELECT {_COLUMNS} FROM items WHERE number = ? AND key = ? AND {_VISIBLE}",  # noqa: S608 - constants
             (number, key.text, self._clock()),
         ).fetchone()
         return None if row is None else StoredItem._make(row)
 
-    def scan(self, scope: Scope, after: ScanPosition, limit: int) -> list[StoredItem]:
-        """The next items in the order of insertion (of EPK first in a key range), at most `limit` or about 1 MB.
+    def scan(self, scope: ItemScope, after: ScanPosition, limit: int) -> list[StoredItem]:
+        """Return the next items in the order of insertion (in a key range, by EPK first).
 
-        Fewer than `limit` does not mean the end; an empty list does.
+        Returns at most `limit` items or about 1 MB; only an empty list is the end.
         """
         condition, arguments = scope.where()
         later, order = "number > ?", "number"
@@ -124,12 +123,12 @@ class ItemView:
             [*arguments, *position, self._clock(), limit],
         )
 
-    def changes(self, scope: Scope, after_lsn: int, until_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
-        """The latest versions written after `after_lsn`, until `until_lsn`, in LSN order, with `_ts` above `since_s`.
+    def changes(self, scope: ItemScope, after_lsn: int, until_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
+        """Return the latest versions after `after_lsn`, up to `until_lsn`, with `_ts` above `since_s`, in LSN order.
 
-        Ends at the border of a transaction: what was written together is never split, even beyond `limit`.
+        A transaction is never split, even beyond `limit`.
         """
-        condition, scoped = scope.where(epk="+epk")  # the index by LSN gives the order; the scope only filters
+        condition, scoped = scope.where(epk="+epk")  # the index by LSN provides the order
         select = f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {_VISIBLE} AND timestamp > ?"  # noqa: S608 - constants
         arguments = [*scoped, self._clock(), since_s]
         page = self._chunk(
@@ -142,15 +141,15 @@ class ItemView:
         return [item for item in page if item.lsn < last] + [StoredItem._make(row) for row in rows]
 
     def count_all(self) -> int:
-        """How many items the partition has, counted in its indexes without reading any."""
+        """Count the items, from indexes only."""
         (count,) = self._connection.execute(
             "SELECT (SELECT count(*) FROM items) - (SELECT count(*) FROM items WHERE expires_at <= ?)",
             (self._clock(),),
         ).fetchone()
         return int(count)
 
-    def count_up_to(self, scope: Scope, limit: int) -> int:
-        """How many items are in the scope, expired ones included; `limit` of them at most are counted."""
+    def count_up_to(self, scope: ItemScope, limit: int) -> int:
+        """Count at most `limit` items of the scope, including expired ones."""
         condition, arguments = scope.where()
         (count,) = self._connection.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM items WHERE {condition} LIMIT ?)",  # noqa: S608 - constants
@@ -159,7 +158,7 @@ class ItemView:
         return int(count)
 
     def numbers(self, index: StoredIndex, ranges: Sequence[EntryRange], limit: int) -> list[int]:
-        """Numbers of the items, expired ones included, in the ranges of an index: `limit` of them at most."""
+        """Return at most `limit` numbers from ranges of an index, including expired items."""
         found: list[int] = []
         for low, high in ranges:
             rows = self._read_index(
@@ -171,11 +170,11 @@ class ItemView:
                 break
         return found
 
-    def load(self, scope: Scope, numbers: Sequence[int]) -> list[StoredItem]:
-        """The items of the scope with these numbers, as far as they exist, by number; all at once, so ask for few."""
+    def load(self, scope: ItemScope, numbers: Sequence[int]) -> list[StoredItem]:
+        """Return the existing items of the scope with these numbers, by number, all at once."""
         condition, arguments = scope.where(epk="+epk")
         marks = ",".join("?" * len(numbers))
-        # Put together of constants and question marks; every value is an argument.
+        # The statement consists of constants and question marks.
         rows = self._connection.execute(
             f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks}) AND {condition} AND {_VISIBLE} "  # noqa: S608
             "ORDER BY number",
@@ -186,16 +185,16 @@ class ItemView:
     def walk(
         self,
         index: StoredIndex,
-        scope: Scope,
+        scope: ItemScope,
         entries: EntryRange,
         after: EntryPosition | None,
         limit: int,
         *,
         backward: bool,
     ) -> list[tuple[bytes, StoredItem]]:
-        """The next items of the scope in the order of an index, items of one entry by number; at most `limit`.
+        """Return the next items of the scope in the order of an index, and those of one entry by number.
 
-        Fewer than `limit` does not mean the end; an empty list does.
+        Returns at most `limit` items; only an empty list is the end.
         """
         condition, scoped = scope.where(epk="+items.epk")
         low, high = entries
@@ -207,10 +206,10 @@ class ItemView:
                 "e.entry >= ? AND e.entry <= ? AND (e.entry < ? OR e.number > ?)",
                 [low, after.entry, after.entry, after.number],
             )
-        else:  # without the lower bound, which SQLite might begin at every time
+        else:  # no lower bound, or SQLite might start there each time
             within, arguments = "(e.entry, e.number) > (?, ?) AND e.entry < ?", [after.entry, after.number, high]
         order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
-        # Put together of constants and the name of a table of ours; every value is an argument.
+        # The statement consists of constants and the name of an index table.
         rows = self._read_index(
             f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608
             f"WHERE {within} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
@@ -245,7 +244,7 @@ class ItemView:
 
 
 class ItemTransaction(ItemView):
-    """Writes of one transaction. All get its `lsn`; nothing is checked here but uniqueness."""
+    """Writes of one transaction, which all get its `lsn`. Only uniqueness is checked here."""
 
     def __init__(
         self, connection: sqlite3.Connection, clock: Clock, indexes: PartitionIndexes, lsn: int, last_number: int
@@ -255,10 +254,10 @@ class ItemTransaction(ItemView):
         self.lsn = lsn
         self.last_number = last_number
         self.writes = 0
-        self.etags = 0  # given out so far, undone operations included
+        self.etags = 0  # used so far, including those of undone operations
 
     def insert(self, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
-        """Adds an item with its document; 409 when its id or a unique value is taken in its logical partition."""
+        """Insert an item. Raises 409 if its id or a unique key value is taken in its logical partition."""
         self._insert(
             f"INSERT INTO items ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
             item,
@@ -271,9 +270,9 @@ class ItemTransaction(ItemView):
         self.writes += 1
 
     def insert_many(self, rows: Sequence[tuple[StoredItem, JsonObject, Sequence[str]]]) -> None:
-        """Adds items with their documents and unique values, in ascending order of their numbers.
+        """Insert items with documents and unique key values, in ascending order of their numbers.
 
-        409 when one of them finds its id or a unique value taken; nothing of the transaction can be kept then.
+        After a 409 (a value is taken), the transaction must be rolled back.
         """
         try:
             self._connection.executemany(
@@ -281,9 +280,7 @@ class ItemTransaction(ItemView):
                 [item for item, _, _ in rows],
             )
         except sqlite3.IntegrityError as error:
-            raise CosmosError(
-                409, "One of the items has an id that another one has in its logical partition."
-            ) from error
+            raise CosmosError(409, "One of the items has the id of another item in its logical partition.") from error
         for item, _, unique_values in rows:
             self._claim(item, unique_values)
         self._indexes.insert_many([(item.number, item.epk, document) for item, document, _ in rows])
@@ -291,7 +288,7 @@ class ItemTransaction(ItemView):
         self.writes += len(rows)
 
     def update(self, old: StoredItem, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
-        """Overwrites the item with the same number, `old` until now; 409 as for `insert`."""
+        """Overwrite `old` by the item with the same number. Raises 409 like `insert`."""
         self._insert(
             f"UPDATE items SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",  # noqa: S608 - constants
             (*item, item.number),
@@ -305,12 +302,12 @@ class ItemTransaction(ItemView):
         self.writes += 1
 
     def delete(self, item: StoredItem) -> None:
-        """Removes an item and frees its unique values."""
+        """Delete an item and free its unique key values."""
         self._remove(item.number, item.epk, item.document())
         self.writes += 1
 
     def discard_expired(self, limit: int) -> None:
-        """Frees the space of items that expired, which is no write: nobody has seen them since."""
+        """Free the space of expired items. This does not count as a write, because reads skip them."""
         rows = self._connection.execute(
             "SELECT number, epk, body FROM items WHERE expires_at <= ? LIMIT ?", (self._clock(), limit)
         ).fetchall()
@@ -319,7 +316,7 @@ class ItemTransaction(ItemView):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undoes what happened inside when it raises, and only that."""
+        """Roll back the block, and only the block, if it raises."""
         self._connection.execute("SAVEPOINT operation")
         try:
             yield
@@ -342,7 +339,7 @@ class ItemTransaction(ItemView):
     def _insert(
         self, statement: str, row: Sequence[object], holder: tuple[str, Sequence[object]], conflict: str
     ) -> None:
-        """Runs a write that may find its place taken; an expired holder that waits for the purge gives way."""
+        """Run a write, and repeat it if the conflicting item has expired and only waits for the purge."""
         try:
             self._connection.execute(statement, row)
         except sqlite3.IntegrityError as error:

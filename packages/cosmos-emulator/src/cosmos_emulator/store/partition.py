@@ -1,4 +1,4 @@
-"""A physical partition of a container: one SQLite file, one writer, and who may use it when."""
+"""A physical partition of a container: one SQLite file with one writer and any number of readers."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Final
 
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
-from cosmos_emulator.ranges import KeyRange
+from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
-from cosmos_emulator.store.schema import create_tables, open_connection
+from cosmos_emulator.store.schema import check_format, create_tables, open_connection
 
-# The rest of an item's number counts: the range in the upper bits keeps numbers unique in the container.
+# An item's number has the partition's index in its upper bits, which makes it unique in the container.
 NUMBER_BITS: Final = 40
 _PURGE_AT_ONCE: Final = 500
-_MOST_WANTED: Final = 16  # indexes made for queries, each of which every later write pays for
+_MOST_WANTED: Final = 16  # indexes created for queries, which later writes must maintain
 
 
 class Partition:
-    """Items whose effective partition key lies in `range`.
+    """Items whose effective partition key is in `range`.
 
-    Reads see what is committed and may be made at any time on the event loop. Writes are made in a transaction,
-    one at a time; a transaction may be handed to a worker thread as a whole, as long as nobody else touches it.
+    Reads see committed data and can run at any time on the event loop. Writes run in a transaction, one at a time,
+    which can be handed to a worker thread.
     """
 
     def __init__(
@@ -42,8 +42,11 @@ class Partition:
         may_index: Callable[[IndexDefinition], bool],
         on_unbuilt: Callable[[Partition], None],
     ) -> None:
-        """`named_indexes` and `may_index` tell what the container's policy wants now and what it allows;
-        `on_unbuilt` is told, from any thread, that `build_slice` has something to do."""
+        """Prepare the partition; its file is opened or created on first use.
+
+        `named_indexes` returns the indexes that the policy names, `may_index` whether it allows one. `on_unbuilt` is
+        called from any thread when `build_slice` has work to do.
+        """
         self.id = str(index)
         self.index = index
         self.range = key_range
@@ -61,25 +64,25 @@ class Partition:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number of the last committed transaction that wrote; it starts at 1."""
+        """The log sequence number of the last committed write transaction, from 1."""
         _ = self._writer
         return self._lsn
 
     @property
     def size_bytes(self) -> int:
-        """What the file takes on disk, without what the last transactions have yet to add to it."""
+        """The size of the file, without the write-ahead log."""
         return self._path.stat().st_size if self._path.exists() else 0
 
     @cached_property
     def committed(self) -> ItemView:
         """The items as last committed."""
-        _ = self._writer  # which makes the file and its tables
+        _ = self._writer  # creates the file and its tables
         self._reader = open_connection(self._path, durable=self._durable, read_only=True)
         return ItemView(self._reader, self._clock)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[ItemTransaction]:
-        """The partition's only transaction of the moment: committed at the end, undone when the block raises."""
+        """Begin the partition's only transaction: committed at the end, rolled back if the block raises."""
         async with self._lock:
             writer = self._writer
             writer.execute("BEGIN IMMEDIATE")
@@ -100,32 +103,32 @@ class Partition:
 
     @cached_property
     def committed_for_worker(self) -> ItemView:
-        """The items as last committed, for the one thread that has the transaction of the moment.
+        """The items as last committed, for the thread that holds the current transaction.
 
-        Nobody else commits meanwhile, so this is the snapshot from before that transaction.
+        Nothing else can commit, so this is the snapshot from before that transaction.
         """
         self._worker_reader = open_connection(self._path, durable=self._durable, read_only=True)
         return ItemView(self._worker_reader, self._clock)
 
     @contextmanager
     def separate_view(self) -> Iterator[ItemView]:
-        """The items as committed, over a connection of its own for a worker thread without a transaction."""
+        """Open a view of the committed items for a worker thread without a transaction."""
         _ = self._writer
         with closing(open_connection(self._path, durable=self._durable, read_only=True)) as connection:
             yield ItemView(connection, self._clock)
 
     async def purge_expired(self) -> None:
-        """Frees the space of expired items; nobody has seen them since they expired."""
+        """Free the space of expired items, which reads already skip."""
         async with self._lock:
             if self.is_open:
                 items = ItemTransaction(self._writer, self._clock, self._indexes, self._lsn, self._last_number)
                 self._atomically(self._writer, lambda: items.discard_expired(_PURGE_AT_ONCE))
 
     async def apply_default_ttl(self, default_ttl_s: int | None) -> None:
-        """Gives every item the expiry that a changed container default means for it."""
+        """Recompute the expiry of every item for a changed container default."""
         async with self._lock:
             writer = self._writer
-            # Beside the event loop: it rewrites the whole file.
+            # In a thread, because it rewrites the whole file.
             await asyncio.to_thread(
                 writer.execute,
                 "UPDATE items SET expires_at = CASE WHEN :default IS NULL OR coalesce(ttl, :default) = -1 THEN NULL"
@@ -135,25 +138,25 @@ class Partition:
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
-        """The indexes that queries may use."""
+        """The complete indexes, which queries can use."""
         _ = self._writer
         return self._indexes.usable
 
     def want_index(self, definition: IndexDefinition) -> None:
-        """Asks for an index that the policy allows without naming it; it comes into being in the background."""
+        """Request an index that the policy allows but does not name; it is built in the background."""
         if definition not in self._wanted and len(self._wanted) < _MOST_WANTED:
             self._wanted[definition] = None
             self._on_unbuilt(self)
 
     async def apply_policy(self) -> None:
-        """Drops the indexes that the container's policy no longer wants, and begins those that it newly names."""
+        """Drop the indexes that the changed policy no longer wants and add the ones it now names."""
         if self.is_open:
             async with self._lock:
-                await asyncio.to_thread(self._atomically, self._writer, self._synchronise)
+                await asyncio.to_thread(self._atomically, self._writer, self._synchronize)
             self._on_unbuilt(self)
 
     async def build_slice(self) -> bool:
-        """Builds some milliseconds' worth of what is wanted; whether there is more to do."""
+        """Build part of an index for a few milliseconds; returns whether more work remains."""
         async with self._lock:
             if self.is_closed:
                 return False
@@ -166,7 +169,7 @@ class Partition:
                 self._indexes.add(definition, on_demand=True)
         self._indexes.build_slice()
 
-    def _synchronise(self) -> None:
+    def _synchronize(self) -> None:
         named = self._named_indexes()
         self._indexes.retain(lambda one: self._may_index(one.definition) if one.on_demand else one.definition in named)
         self._wanted.clear()
@@ -174,7 +177,7 @@ class Partition:
             self._indexes.add(definition, on_demand=False)
 
     def _atomically(self, connection: sqlite3.Connection, change: Callable[[], None]) -> None:
-        """Runs a change of indexes and entries in a transaction; when it fails they are read anew."""
+        """Change indexes in a transaction; if it fails, read their state from the file again."""
         connection.execute("BEGIN IMMEDIATE")
         try:
             change()
@@ -187,11 +190,11 @@ class Partition:
 
     @property
     def is_open(self) -> bool:
-        """Whether anybody has used the partition since the start."""
+        """Whether the file has been opened since startup."""
         return "_writer" in self.__dict__
 
     async def close(self) -> None:
-        """Closes the file once the transaction under way has ended, for good."""
+        """Close the file for good, after the running transaction."""
         async with self._lock:
             self.is_closed = True
             if "committed" in self.__dict__:
@@ -207,13 +210,14 @@ class Partition:
     @cached_property
     def _writer(self) -> sqlite3.Connection:
         if self.is_closed:
-            raise CosmosError(404, "The container was deleted meanwhile.", sub_status=OWNER_MISSING)
+            raise CosmosError(404, "The container was deleted during the request.", sub_status=OWNER_MISSING)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = open_connection(self._path, durable=self._durable)
+        check_format(connection, self._path)
         create_tables(connection, self.index << NUMBER_BITS)
         self._lsn, self._last_number = connection.execute("SELECT lsn, number FROM progress").fetchone()
         self._indexes = PartitionIndexes(connection)
-        self._atomically(connection, self._synchronise)
+        self._atomically(connection, self._synchronize)
         if not self._indexes.is_complete:
             self._on_unbuilt(self)
         return connection

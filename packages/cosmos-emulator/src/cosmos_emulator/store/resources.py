@@ -1,4 +1,4 @@
-"""Databases, containers, scripts and offers: few, small, and all in memory beside their table."""
+"""Databases, containers, scripts and offers: one table, all of it also kept in memory."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.store.schema import open_connection
+from cosmos_emulator.store.schema import UnsupportedFormat, check_format, open_connection
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS resources (
     rid TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,           -- as in a link: dbs, colls, sprocs, triggers, udfs, offers
+    kind TEXT NOT NULL,           -- dbs, colls, sprocs, triggers, udfs or offers
     parent TEXT NOT NULL,         -- rid of the owner, empty for databases and offers
     body BLOB NOT NULL,
-    partitions INTEGER NOT NULL   -- of a container; 0 for everything else
+    partitions INTEGER NOT NULL   -- of a container, otherwise 0
 );
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 """
 
 
 class DataDirectoryInUse(OSError):
-    """Another process has the data directory open."""
+    """Another process is using the data directory."""
 
 
 @dataclass(slots=True)
 class Resource:
-    """`body` is what a read answers, system properties included."""
+    """A resource that is not an item; `body` includes its system properties."""
 
     rid: str
     kind: str
@@ -41,17 +41,17 @@ class Resource:
 
     @property
     def id(self) -> str:
-        """The name, unique among the parent's resources of this kind."""
+        """The name, unique among the parent's resources of the same kind."""
         return str(self.body["id"])
 
     @property
     def etag(self) -> str:
-        """With its double quotes."""
+        """The etag with its double quotes."""
         return str(self.body["_etag"])
 
 
 class ResourceTable:
-    """All resources that are not items. Writes are on disk when the method returns."""
+    """All resources that are not items. Each write is stored when its method returns."""
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         self._connection = _open_alone(path, durable=durable)
@@ -62,20 +62,20 @@ class ResourceTable:
             self._remember(Resource(rid, kind, parent, json_text.parse_stored(body), partitions))
 
     def find(self, kind: str, parent: str, name: str) -> Resource | None:
-        """The resource with this name."""
+        """Return the resource with this name."""
         return self._by_name.get((kind, parent, name))
 
     def find_rid(self, kind: str, rid: str) -> Resource | None:
-        """The resource with this rid, when it is of this kind."""
+        """Return the resource with this rid if it is of this kind."""
         found = self._by_rid.get(rid)
         return found if found is not None and found.kind == kind else None
 
     def children(self, kind: str, parent: str) -> list[Resource]:
-        """The parent's resources of a kind, oldest first."""
+        """Return the parent's resources of a kind, oldest first."""
         return [one for one in self._by_rid.values() if one.kind == kind and one.parent == parent]
 
     def add(self, resource: Resource) -> None:
-        """Stores a new resource; 409 when the name is taken."""
+        """Store a new resource. Raises 409 if the name is taken."""
         if (resource.kind, resource.parent, resource.id) in self._by_name:
             raise CosmosError(409, "Resource with specified id or name already exists.")
         self._connection.execute(
@@ -85,18 +85,18 @@ class ResourceTable:
         self._remember(resource)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
-        """Gives a resource a new body with the same id."""
+        """Store a new body with the same id."""
         self._connection.execute("UPDATE resources SET body = ? WHERE rid = ?", (json_text.dump(body), resource.rid))
         resource.body = body
 
     def remove(self, resource: Resource) -> None:
-        """Forgets a resource, not its children."""
+        """Remove a resource, but not its children."""
         self._connection.execute("DELETE FROM resources WHERE rid = ?", (resource.rid,))
         del self._by_rid[resource.rid]
         del self._by_name[resource.kind, resource.parent, resource.id]
 
     def next_number(self, counter: str) -> int:
-        """1, 2, 3 …, never the same again, across restarts."""
+        """Return 1, 2, 3 …; a number is never reused, even after a restart."""
         (value,) = self._connection.execute(
             "INSERT INTO counters VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
             (counter,),
@@ -104,7 +104,7 @@ class ResourceTable:
         return int(value)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._connection.close()
 
     def _remember(self, resource: Resource) -> None:
@@ -113,20 +113,30 @@ class ResourceTable:
 
 
 def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
-    """The account's file with a lock on it: what this process keeps in memory must be the truth while it runs."""
+    # Exclusive, because the copy in memory is authoritative while the process runs.
     try:
-        connection = open_connection(path, durable=durable, patience_s=0)
+        connection = open_connection(path, durable=durable, timeout_s=0)
     except sqlite3.OperationalError as error:
-        raise DataDirectoryInUse(f"{path.parent} is in use by another emulator ({error})") from error
+        raise _in_use(path, error) from error
     connection.execute("PRAGMA locking_mode=EXCLUSIVE")
     try:
+        check_format(connection, path)
         connection.executescript(_SCHEMA)  # takes the lock
     except sqlite3.OperationalError as error:
         connection.close()
-        raise DataDirectoryInUse(f"{path.parent} is in use by another emulator ({error})") from error
+        raise _in_use(path, error) from error
+    except UnsupportedFormat:
+        connection.close()
+        raise
     return connection
 
 
+def _in_use(path: Path, error: sqlite3.OperationalError) -> DataDirectoryInUse:
+    return DataDirectoryInUse(
+        f"{path.parent} is in use by another emulator; stop it, or choose another data directory ({error})"
+    )
+
+
 def new_etag() -> str:
-    """An etag for a resource that is no item, in the service's form, with its double quotes."""
+    """Return a new etag for a resource that is not an item, with its double quotes."""
     return f'"{secrets.token_hex(4)}-0000-0000-0000-{secrets.token_hex(6)}"'

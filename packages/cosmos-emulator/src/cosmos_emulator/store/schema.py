@@ -1,10 +1,7 @@
-"""The tables of a physical partition's file, and how a connection to it is opened.
+"""The SQLite files: connections, format version, and the tables of a physical partition.
 
-`items` is the truth; `unique_values` keeps a container's unique keys; `indexes` lists the indexes, each of which has a
-table of its own (store/indexes.py). Files from before there were indexes get theirs when they are opened.
-
-A WAL file with `synchronous=NORMAL` keeps every acknowledged write when the process is killed; a power cut may lose
-the last moments (sqlite.org/pragma.html#pragma_synchronous).
+WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut may lose the most
+recent ones (sqlite.org/pragma.html#pragma_synchronous).
 """
 
 from __future__ import annotations
@@ -13,57 +10,61 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+FORMAT_VERSION: Final = 1
+"""Format of the files, kept in `PRAGMA user_version`; 0 is a file from before versions, which has the same tables."""
+
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS items (
-    number INTEGER PRIMARY KEY,   -- of the _rid: grows with insertion
+    number INTEGER PRIMARY KEY,   -- of the _rid; grows with each insert
     epk TEXT NOT NULL,            -- effective partition key
     key TEXT NOT NULL,            -- partition key, canonical JSON
     id TEXT NOT NULL,
-    body BLOB NOT NULL,           -- the document as it is answered, system properties included
+    body BLOB NOT NULL,           -- the document with its system properties
     etag TEXT NOT NULL,           -- with its double quotes
-    timestamp INTEGER NOT NULL,   -- seconds of the last write
-    lsn INTEGER NOT NULL,         -- of the transaction that wrote it last
-    ttl INTEGER,                  -- the document's own, seconds
-    expires_at INTEGER            -- seconds; from ttl and the container's default
+    timestamp INTEGER NOT NULL,   -- of the last write, in seconds
+    lsn INTEGER NOT NULL,         -- of the last transaction that wrote it
+    ttl INTEGER,                  -- of the document, in seconds
+    expires_at INTEGER            -- in seconds; from ttl and the container's default
 );
 CREATE UNIQUE INDEX IF NOT EXISTS items_by_key ON items (key, id);
 CREATE INDEX IF NOT EXISTS items_by_epk ON items (epk);
 CREATE INDEX IF NOT EXISTS items_by_lsn ON items (lsn);
 CREATE INDEX IF NOT EXISTS items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS unique_values (
-    key TEXT NOT NULL,            -- a unique key holds inside one logical partition
+    key TEXT NOT NULL,            -- unique keys apply within a logical partition
     rule INTEGER NOT NULL,        -- position in the container's uniqueKeyPolicy
     value TEXT NOT NULL,          -- canonical JSON of the values at the rule's paths
-    number INTEGER NOT NULL,      -- of the item that has them
+    number INTEGER NOT NULL,      -- of the item
     PRIMARY KEY (key, rule, value)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS unique_values_by_item ON unique_values (number);
 CREATE TABLE IF NOT EXISTS indexes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     definition TEXT NOT NULL UNIQUE,
-    on_demand INTEGER NOT NULL,   -- 1: made for a query, 0: named by the policy
-    built_to INTEGER NOT NULL     -- number of the last item that has an entry
+    on_demand INTEGER NOT NULL,   -- 1: created for a query, 0: named by the policy
+    built_to INTEGER NOT NULL     -- number of the last indexed item
 );
 CREATE TABLE IF NOT EXISTS progress (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     lsn INTEGER NOT NULL,         -- of the last committed transaction
-    number INTEGER NOT NULL       -- the last one given to an item
+    number INTEGER NOT NULL       -- of the last inserted item
 );
 """
+_LOCK_TIMEOUT_S: Final = 10.0
 
 
-_PATIENCE_S: Final = 10.0
+class UnsupportedFormat(OSError):
+    """The data directory was written by a newer version of the emulator."""
 
 
 def open_connection(
-    path: Path, *, durable: bool, read_only: bool = False, patience_s: float = _PATIENCE_S
+    path: Path, *, durable: bool, read_only: bool = False, timeout_s: float = _LOCK_TIMEOUT_S
 ) -> sqlite3.Connection:
-    """A connection in autocommit mode that any thread may use, one at a time.
+    """Open a connection in autocommit mode that any thread may use, one at a time.
 
-    Not `durable` never waits for the disk: for data that end with the process. `patience_s` is how long to wait for
-    a lock of another connection.
+    Unless `durable`, it never waits for the disk. `timeout_s` is how long to wait for another connection's lock.
     """
-    connection = sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={'NORMAL' if durable else 'OFF'}")
@@ -76,6 +77,18 @@ def open_connection(
 
 
 def create_tables(connection: sqlite3.Connection, first_number: int) -> None:
-    """Makes what is missing. Items of this partition are numbered from `first_number` + 1."""
+    """Create the tables that are missing; items are numbered from `first_number` + 1."""
     connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
     connection.execute("INSERT OR IGNORE INTO progress VALUES (1, 1, ?)", (first_number,))
+
+
+def check_format(connection: sqlite3.Connection, path: Path) -> None:
+    """Mark a file with the format version. Raises UnsupportedFormat, changing nothing, if it has a newer one."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found > FORMAT_VERSION:
+        raise UnsupportedFormat(
+            f"{path} has data format {found}, and this version of cosmos-emulator supports formats up to "
+            f"{FORMAT_VERSION}; upgrade cosmos-emulator, or choose another data directory"
+        )
+    if found < FORMAT_VERSION:
+        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")

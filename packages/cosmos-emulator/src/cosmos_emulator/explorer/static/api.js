@@ -1,14 +1,13 @@
-// The emulator's own API, as an SDK would call it: each request is signed with the account's key, in the browser.
+// A client of the Cosmos DB REST API. It signs each request in the browser, like auth.py in azure-cosmos.
 //
-// Resources are named by their _self links, which are made of rids: an id may be anything, "..", too, which no browser
-// sends as it stands. The rule of the signature is the one of azure-cosmos auth.py.
+// Requests address resources by _self link (made of rids), because browsers normalize paths with ids such as "..".
 
-// Public, and the same in every emulator of the service.
+// Public, and the same in every Cosmos DB emulator.
 const WELL_KNOWN_KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const STORED_KEY = "cosmos-explorer-key";
 const API_VERSION = "2020-07-15";
 
-/** A request that the emulator refused (`status` 400 and above) or did not answer (`status` 0). */
+/** A request failed with `status` 400 or above, or got no response (`status` 0). */
 export class ApiError extends Error {
   constructor(status, subStatus, code, message, chargeRu) {
     super(message);
@@ -33,7 +32,7 @@ export const replace = (self, body, headers = {}) => send("PUT", self, kindOf(se
 export const remove = (self, headers = {}) => send("DELETE", self, kindOf(self), {headers});
 export const execute = (self, body, headers = {}) => send("POST", self, kindOf(self), {headers, body});
 
-/** A page of a query; the emulator merges what several physical partitions answer, which SDKs do for themselves. */
+/** One page of a query. The emulator merges the physical partitions' results, as an SDK would. */
 export function query(owner, kind, text, parameters, headers = {}) {
   const asked = {
     "content-type": "application/query+json",
@@ -45,7 +44,7 @@ export function query(owner, kind, text, parameters, headers = {}) {
   return send("POST", `${owner}${kind}/`, kind, {headers: asked, body: {query: text, parameters}});
 }
 
-/** The header that names a logical partition: JSON, all of it ASCII, as headers are. */
+/** The partition key header, as ASCII-only JSON. */
 export function partitionKeyHeader(values) {
   const text = JSON.stringify(values).replace(/[\u007f-\uffff]/g, escaped);
   return {"x-ms-documentdb-partitionkey": text};
@@ -60,7 +59,7 @@ async function send(verb, link, kind, {headers, body}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const path = link.split("/").filter(Boolean).map(encodeURIComponent).join("/");
   const started = performance.now();
-  const response = await answered(`/${path}`, {
+  const response = await respond(`/${path}`, {
     method: verb,
     body: text,
     cache: "no-store",
@@ -75,7 +74,7 @@ async function send(verb, link, kind, {headers, body}) {
   const content = await response.text();
   const ms = performance.now() - started;
   const chargeRu = Number(response.headers.get("x-ms-request-charge") ?? 0);
-  if (!response.ok) throw refusal(response, content, chargeRu);
+  if (!response.ok) throw apiError(response, content, chargeRu);
   return {
     body: content ? JSON.parse(content) : null,
     chargeRu,
@@ -86,27 +85,27 @@ async function send(verb, link, kind, {headers, body}) {
   };
 }
 
-async function answered(path, request) {
+async function respond(path, request) {
   try {
     return await fetch(path, request);
   } catch (error) {
-    throw new ApiError(0, 0, "No answer", `The emulator did not answer (${error.message}). Is it still running?`, 0);
+    throw new ApiError(0, 0, "No response", `The emulator did not respond (${error.message}). Check that it is running.`, 0);
   }
 }
 
-function refusal(response, content, chargeRu) {
+function apiError(response, content, chargeRu) {
   const subStatus = Number(response.headers.get("x-ms-substatus") ?? 0);
   let code = response.statusText;
   let message = content;
   try {
     ({code, message} = JSON.parse(content));
   } catch {
-    // Not from the gateway: the text is all there is.
+    // The body is not the gateway's JSON; show it unchanged.
   }
   return new ApiError(response.status, subStatus, code, readable(message), chargeRu);
 }
 
-/** The sentences of `Message: {"Errors":["…"]}\r\nActivityId: …`, or the text as it is. */
+/** Extract the errors from `Message: {"Errors":["…"]}\r\nActivityId: …`; return any other text unchanged. */
 function readable(message) {
   const errors = /^Message: (\{.*\})\r?\n/s.exec(message);
   if (!errors) return message;
@@ -117,7 +116,7 @@ function readable(message) {
   }
 }
 
-/** The rid that a link of rids ends in, or that its feed belongs to. */
+/** The rid to sign: of the resource itself, or of a feed's parent. */
 function ridOf(link) {
   const segments = link.split("/").filter(Boolean);
   return segments.length % 2 ? (segments.at(-2) ?? "") : segments.at(-1);
@@ -125,7 +124,7 @@ function ridOf(link) {
 
 async function authorization(verb, kind, rid, date) {
   if (!crypto.subtle) {
-    throw new ApiError(0, 0, "No signature", "Browsers sign on https and on localhost only: open the explorer there.", 0);
+    throw new ApiError(0, 0, "No signature", "Browsers can sign requests only over HTTPS or on localhost. Open the explorer at one of those addresses.", 0);
   }
   const payload = `${verb.toLowerCase()}\n${kind}\n${rid.toLowerCase()}\n${date.toLowerCase()}\n\n`;
   const secret = bytesOf(sessionStorage.getItem(STORED_KEY) ?? WELL_KNOWN_KEY);

@@ -1,6 +1,6 @@
-// Elements without markup: every text is a text node, whatever it holds.
+// Build elements without parsing markup: all text becomes text nodes.
 
-/** An element. `properties` are set on it (`aria-…`, `for` and `role` as attributes, `on…` as listeners). */
+/** Create an element. `aria-…`, `data-…`, `for`, and `role` become attributes, `on…` listeners, all else properties. */
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -15,7 +15,7 @@ export function element(tag, properties = {}, ...children) {
 export const button = (text, onclick, properties = {}) =>
   element("button", {type: "button", onclick, ...properties}, text);
 
-/** A labelled field, as the two nodes. */
+/** Return a label and its control. */
 export function field(label, control) {
   return [element("label", {for: control.id}, label), control];
 }
@@ -39,7 +39,7 @@ export const cell = (text, className = "") => element("td", {className}, text);
 
 export const json = (value) => JSON.stringify(value, null, 2);
 
-/** A line that says what happened; read out by screen readers, and replaced by what happens next. */
+/** A status line that screen readers announce. */
 export class Status {
   constructor() {
     this.node = element("div", {className: "status", role: "status"});
@@ -57,13 +57,13 @@ export class Status {
     this.node.replaceChildren(element("div", {className: "error", role: "alert"}, `${where}${error.message}${charge}`));
   }
 
-  /** Run `work` with this line as its report, unless work is under way: a second click is none. What it throws is shown. */
+  /** Run `work` and show any error. Does nothing while other work runs, so a double click counts once. */
   during(work) {
     if (!this.isBusy) this.current = this.#run(work);
     return this.current;
   }
 
-  /** The same, but behind what is under way. */
+  /** Like `during`, but wait for running work first. */
   async afterwards(work) {
     await this.current;
     await this.during(work);
@@ -82,4 +82,4 @@ export class Status {
   }
 }
 
-export const cost = ({chargeRu, ms}) => `${chargeRu.toFixed(2)} RU (modelled), ${ms.toFixed(0)} ms`;
+export const cost = ({chargeRu, ms}) => `${chargeRu.toFixed(2)} RU (modeled), ${ms.toFixed(0)} ms`;

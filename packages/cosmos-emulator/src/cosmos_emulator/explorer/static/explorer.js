@@ -1,4 +1,4 @@
-// The page: a tree of databases and containers, and four views of the container that is chosen.
+// The page: a tree of databases and containers, and four views of the selected container.
 
 import * as api from "./api.js";
 import {Status, button, element} from "./dom.js";
@@ -11,7 +11,7 @@ const VIEWS = {Items: itemsView, Query: queryView, Scripts: scriptsView, Setting
 const tree = document.getElementById("tree");
 const content = document.getElementById("content");
 const dialog = document.getElementById("key-dialog");
-let chosen = null; // the container's _self, kept over a refresh
+let chosen = null; // the selected container's _self; survives a refresh
 
 async function load() {
   const status = new Status();
@@ -28,15 +28,15 @@ async function load() {
   }
 }
 
-function askForKey(said) {
+function askForKey(message) {
   const problem = document.getElementById("key-problem");
-  problem.hidden = !said;
-  problem.textContent = said;
+  problem.hidden = !message;
+  problem.textContent = message;
   if (!dialog.open) dialog.showModal();
 }
 
 function treeOf(databases) {
-  if (!databases.length) return element("p", {className: "quiet"}, "The account has no database yet.");
+  if (!databases.length) return element("p", {className: "quiet"}, "This account has no databases yet.");
   const branches = databases.map(([database, containers]) => {
     const leaves = containers.map((container) => element("li", {}, leaf(database, container)));
     const inside = leaves.length ? element("ul", {}, ...leaves) : element("p", {className: "quiet"}, "No containers.");

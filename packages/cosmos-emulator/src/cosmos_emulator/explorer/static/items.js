@@ -1,4 +1,4 @@
-// The items of a container: a page at a time, one of them to read, change or delete under its etag.
+// Items: list them page by page; create one; read, replace, or delete one under its etag.
 
 import * as api from "./api.js";
 import {Status, button, cell, cost, element, field, json, table} from "./dom.js";
@@ -11,8 +11,8 @@ export function itemsView(container) {
   const status = new Status();
   const rows = element("div");
   const editor = new Editor(container, () => status.afterwards(() => show(starts)));
-  let listed = ""; // the partition key that is listed, as it was typed
-  let starts = [null]; // the continuations with which the pages up to the one shown began
+  let listed = ""; // the partition key being listed, as typed
+  let starts = [null]; // the continuation token of each page so far
   let following = null;
 
   const show = async (wanted) => {
@@ -34,7 +34,7 @@ export function itemsView(container) {
   const filter = element(
     "form",
     {onsubmit: (event) => { event.preventDefault(); restart(); }},
-    ...field("Partition key (all when empty)", key),
+    ...field("Partition key (empty for all)", key),
     element("div", {className: "actions"}, element("button", {type: "submit"}, "List"), button("New item", () => editor.start())),
   );
   restart();
@@ -68,17 +68,17 @@ function itemTable(container, documents, number, editor) {
   return table(`Page ${number}`, [{title: "id"}, ...paths.map((path) => ({title: path}))], lines);
 }
 
-/** One item as text. It is written only over the version that was read. */
+/** Edits one item as JSON. Writes carry the etag that was read. */
 class Editor {
   constructor(container, onWritten) {
     this.container = container;
     this.onWritten = onWritten;
-    this.stored = null; // the item as it was read, null for one that is yet to be created
+    this.stored = null; // the item as last read, or null for a new item
     this.status = new Status();
     this.title = element("h3", {tabIndex: -1}, "Item");
     this.text = element("textarea", {id: "item", className: "document", spellcheck: false});
     this.save = button("Save", () => this.write());
-    this.reload = button("Read again", () => this.open(this.stored));
+    this.reload = button("Reload", () => this.open(this.stored));
     this.delete = button("Delete", () => this.askToDelete());
     this.node = element(
       "section",
@@ -94,13 +94,13 @@ class Editor {
     const document = {id: crypto.randomUUID()};
     for (const path of this.container.partitionKey.paths) place(document, namesOf(path));
     this.show(null, document, "New item");
-    this.status.say("Not stored yet.");
+    this.status.say("Not saved yet.");
     this.text.focus();
   }
 
   open(document) {
     this.show(document, document, document.id);
-    this.title.focus(); // which on a small screen lies far below the list
+    this.title.focus(); // on a small screen, the editor is below the list
     return this.status.during(async () => {
       const answer = await api.read(document._self, this.keyHeader(document));
       this.show(answer.body, answer.body, document.id);
@@ -115,7 +115,7 @@ class Editor {
         ? await api.replace(this.stored._self, document, this.conditions())
         : await api.create(this.container._self, "docs", document, this.keyHeader(document));
       this.show(answer.body, answer.body, answer.body.id);
-      this.status.say(`Stored: ${cost(answer)}`, "success");
+      this.status.say(`Saved: ${cost(answer)}`, "success");
       this.onWritten();
     });
   }

@@ -1,9 +1,9 @@
-// Values of a container's partition key: in documents, and as people type them.
+// Partition key values, from documents and from user input.
 
-/** The property names of `/a/"b c"`. */
+/** Split a path such as `/a/"b c"` into property names. */
 export const namesOf = (path) => path.slice(1).split("/").map((name) => name.replace(/^"|"$/g, ""));
 
-/** The values of a document, one per path; `{}` stands for a missing one, as in the header. */
+/** A document's values, one per path. `{}` means missing, as in the request header. */
 export function keyOf(definition, document) {
   return definition.paths.map((path) => {
     const value = namesOf(path).reduce((inner, name) => inner?.[name], document);
@@ -11,7 +11,7 @@ export function keyOf(definition, document) {
   });
 }
 
-/** What was typed, as the list of the header; null when nothing was. JSON, or a text as it is. */
+/** Parse user input (JSON or plain text) into the header's list. Returns null for empty input. */
 export function typedKey(text) {
   const trimmed = text.trim();
   if (!trimmed) return null;
@@ -23,4 +23,4 @@ export function typedKey(text) {
   }
 }
 
-export const KEY_HINT = 'a text, JSON ("42"), or a list of values: ["a", 1]';
+export const KEY_HINT = 'text, JSON ("42"), or a list of values: ["a", 1]';

@@ -1,4 +1,4 @@
-// The query box: rows page by page, and what each page and all of them cost.
+// Run a query page by page, and show the charge of each page and in total.
 
 import * as api from "./api.js";
 import {Status, button, cost, element, field, json} from "./dom.js";
@@ -12,7 +12,7 @@ export function queryView(container) {
   size.value = "25";
   const status = new Status();
   const rows = element("pre", {id: "rows", tabIndex: 0, "aria-label": "Rows", hidden: true});
-  let asked = null; // the query under way: what its first page was asked with, and what it has cost
+  let asked = null; // the current query: its request, its next page, and its total charge
 
   const page = async () => {
     const answer = await api.query(container._self, "docs", asked.text, asked.parameters, {
@@ -41,10 +41,10 @@ export function queryView(container) {
       onsubmit: (event) => { event.preventDefault(); run(); },
       onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(); },
     },
-    ...field("Query (Ctrl+Enter runs it)", text),
+    ...field("Query (Ctrl+Enter to run)", text),
     ...field("Parameters (JSON)", parameters),
-    ...field("Partition key (all when empty)", key),
-    ...field("Rows of a page", size),
+    ...field("Partition key (empty for all)", key),
+    ...field("Rows per page", size),
     element("div", {className: "actions"}, element("button", {type: "submit"}, "Run"), next),
   );
   return element("section", {"aria-label": "Query"}, form, status.node, rows);
@@ -62,15 +62,15 @@ function request(text, parameters, key, pageSize) {
   };
 }
 
-/** `{"@a": 1}` as the list that the API takes; such a list is taken as it is. */
+/** Convert `{"@a": 1}` to the API's list of parameters. A list is returned unchanged. */
 function named(text) {
   if (!text.trim()) return [];
   let given;
   try {
     given = JSON.parse(text);
   } catch (error) {
-    throw new Error(`The parameters are no JSON: ${error.message}`);
+    throw new Error(`The parameters are not valid JSON: ${error.message}`);
   }
-  if (given === null || typeof given !== "object") throw new Error('The parameters must be like {"@name": "value"}.');
+  if (given === null || typeof given !== "object") throw new Error('Enter the parameters as a JSON object: {"@name": "value"}.');
   return Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({name, value}));
 }

@@ -1,4 +1,4 @@
-// Stored procedures, triggers and user-defined functions: their texts, and a procedure to run.
+// Stored procedures, triggers, and user-defined functions: show their code, and execute a stored procedure.
 
 import * as api from "./api.js";
 import {Status, button, cost, element, field, json} from "./dom.js";
@@ -37,7 +37,7 @@ function scriptNodes(kind, script) {
   return [
     element("h3", {}, script.id),
     ...when,
-    element("pre", {className: "source", tabIndex: 0, "aria-label": "Text of the script"}, script.body),
+    element("pre", {className: "source", tabIndex: 0, "aria-label": "Code"}, script.body),
     ...(kind === "sprocs" ? [executionForm(script)] : []),
   ];
 }
@@ -74,6 +74,6 @@ function executionForm(script) {
 
 function listOfArguments(text) {
   const given = JSON.parse(text.trim() || "[]");
-  if (!Array.isArray(given)) throw new Error('The arguments must be a list, e.g. ["a", 1].');
+  if (!Array.isArray(given)) throw new Error('Enter the arguments as a JSON list: ["a", 1].');
   return given;
 }

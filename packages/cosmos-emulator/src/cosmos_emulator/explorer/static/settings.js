@@ -1,4 +1,4 @@
-// What a container is: its definition, its throughput, and how its items are spread.
+// A container's definition, throughput, and physical partitions.
 
 import * as api from "./api.js";
 import {Status, cell, element, json, table} from "./dom.js";
@@ -10,7 +10,7 @@ export function settingsView(container, database) {
     const [read, ranges, offers] = await Promise.all([
       api.read(container._self, {"x-ms-documentdb-populatepartitionstatistics": "true"}),
       api.list(container._self, "pkranges"),
-      offersOrRefusal(),
+      readableOffers(),
     ]);
     node.append(
       facts(read.body, throughput(offers, container, database)),
@@ -23,8 +23,8 @@ export function settingsView(container, database) {
   return node;
 }
 
-/** The account's offers. An identity without the right to manage may not read them, but everything else. */
-async function offersOrRefusal() {
+/** The account's offers, or null if the key may not read them. */
+async function readableOffers() {
   try {
     return (await api.list("", "offers")).body.Offers;
   } catch (error) {
@@ -47,14 +47,14 @@ function facts({partitionKey, defaultTtl, uniqueKeyPolicy, _etag}, offered) {
 }
 
 function throughput(offers, container, database) {
-  if (offers === null) return "not shown: the emulator grants this key data operations only";
+  if (offers === null) return "not shown: with --rbac, this key is limited to data operations";
   const own = offers.find((offer) => offer.offerResourceId === container._rid);
   const shared = offers.find((offer) => offer.offerResourceId === database._rid);
-  if (own) return inWords(own.content);
-  return shared ? `${inWords(shared.content)}, shared by the database` : "none provisioned";
+  if (own) return describe(own.content);
+  return shared ? `${describe(shared.content)}, shared by the database` : "none provisioned";
 }
 
-function inWords({offerThroughput, offerAutopilotSettings}) {
+function describe({offerThroughput, offerAutopilotSettings}) {
   return offerAutopilotSettings ? `autoscale up to ${offerAutopilotSettings.maxThroughput} RU/s` : `${offerThroughput} RU/s`;
 }
 

@@ -1,0 +1,1 @@
+"""Compiles the syntax tree to closures over frames."""

@@ -1,6 +1,6 @@
-"""Comparison operators: as values (true, false, undefined) and as tests (is it exactly true).
+"""Comparison operators as values (true, false, undefined) and as tests for exactly true.
 
-Equality holds between values of one type; every other pair is undefined, as is any order of arrays or objects
+Equality is defined between values of one type. Other pairs and the order of arrays or objects are undefined
 (learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators).
 """
 
@@ -25,6 +25,7 @@ Comparison = Callable[[JsonOrUndefined, JsonOrUndefined], "bool | Undefined"]
 
 
 def equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
+    """Return `left = right`."""
     if type(left) is type(right):
         if left is UNDEFINED:
             return UNDEFINED
@@ -33,6 +34,7 @@ def equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
 
 
 def not_equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
+    """Return `left != right`."""
     if type(left) is dict or type(left) is list:
         return UNDEFINED
     same = equals(left, right)
@@ -65,7 +67,7 @@ _NUMERIC = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 
 
 def comparison_test(name: str, left: Evaluator, right: Evaluator) -> Test:
-    """Whether `left name right` is exactly true; with a constant operand a closure made for its type."""
+    """Return a test of `left name right`, specialized if an operand is constant."""
     if isinstance(left, Constant) and not isinstance(right, Constant):
         name, left, right = MIRRORED[name], right, left
     if isinstance(right, Constant):
@@ -115,7 +117,7 @@ def _string_test(name: str, left: Evaluator, value: str) -> Test:
 
 
 def membership(value: Evaluator, choices: list[Evaluator]) -> Evaluator:
-    """IN: the OR of the equalities."""
+    """Return a closure for IN, the OR of its equalities."""
 
     def evaluate(frame: Frame) -> bool | Undefined:
         found = value(frame)
@@ -132,7 +134,7 @@ def membership(value: Evaluator, choices: list[Evaluator]) -> Evaluator:
 
 
 def membership_test(value: Evaluator, choices: list[Evaluator]) -> Test:
-    """Whether IN is exactly true; against constants it is one look-up."""
+    """Return a test of IN, which is one look-up if the choices are constants."""
     constants = [choice.value for choice in choices if isinstance(choice, Constant)]
     if len(constants) < len(choices):
         evaluate = membership(value, choices)

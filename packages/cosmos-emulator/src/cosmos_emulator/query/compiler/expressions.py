@@ -1,4 +1,4 @@
-"""Expressions to closures. Each rule compiles its operands first and folds itself when all are constants."""
+"""Compiles expressions to closures and folds those whose operands are all constant."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Rows = Callable[[Frame], Iterator[Json]]
 
 
 class AggregateCalls(Protocol):
-    """Collects the aggregate calls of a SELECT clause; each gets a slot that holds its result per group."""
+    """Collects the aggregate calls of a SELECT clause."""
 
-    def slot_for(self, call: syntax.FunctionCall) -> int: ...
+    def slot_for(self, call: syntax.FunctionCall) -> int:
+        """Return the slot that holds the call's result per group."""
 
 
 class ExpressionCompiler:
     """Compiles the expressions of one query level.
 
-    `subquery` compiles a nested query against this level's scope. `aggregates` is None where aggregate
-    functions may not stand.
+    `subquery` compiles a nested query in this level's scope. `aggregates` is None if aggregates are not allowed.
     """
 
     def __init__(
@@ -52,13 +52,15 @@ class ExpressionCompiler:
         self._aggregates = aggregates
 
     def with_aggregates(self, aggregates: AggregateCalls) -> ExpressionCompiler:
+        """Return a compiler for the same level that allows aggregate functions."""
         return ExpressionCompiler(self._context, self._scope, self._subquery, aggregates)
 
     # Values
 
     def compile(self, node: Expression) -> Evaluator:
-        """A closure from a frame to the expression's value. Raises CosmosError 400 for what cannot be
-        compiled.
+        """Return a closure from a frame to the expression's value.
+
+        Raises CosmosError 400 if the expression is invalid or not supported.
         """
         match node:
             case syntax.Property():
@@ -87,7 +89,7 @@ class ExpressionCompiler:
         return self._compound(node)
 
     def projected(self, node: Expression) -> Evaluator:
-        """Like `compile`, for a value that leaves the query: what JSON cannot carry becomes undefined."""
+        """Compile an expression of a result row: values without a JSON form become undefined."""
         evaluate = self.compile(node)
         if isinstance(evaluate, Constant):
             return Constant(finite(evaluate.value))
@@ -137,9 +139,9 @@ class ExpressionCompiler:
         return _folded(lambda frame: apply(left(frame), right(frame)), [left, right])
 
     def _array(self, node: syntax.ArrayLiteral) -> Evaluator:
-        """Undefined elements are left out, as an undefined property is."""
         elements = [self.projected(element) for element in node.elements]
 
+        # Undefined elements are omitted.
         def evaluate(frame: Frame) -> JsonOrUndefined:
             values = (element(frame) for element in elements)
             return [value for value in values if value is not UNDEFINED]
@@ -157,7 +159,8 @@ class ExpressionCompiler:
             return slot_evaluator(self._aggregates.slot_for(node))
         function = self._known(node)
         arguments = [self.compile(argument) for argument in node.arguments]
-        evaluate = call_evaluator(function.call, arguments)
+        call = self._context.regex_match if node.name == "REGEXMATCH" else function.call
+        evaluate = call_evaluator(call, arguments)
         if function.evaluated is Evaluated.PER_ROW:
             return evaluate
         return _folded(evaluate, arguments)
@@ -197,7 +200,7 @@ class ExpressionCompiler:
     # Tests
 
     def test(self, node: Expression) -> Test:
-        """A closure that says whether the expression is exactly true: what WHERE keeps."""
+        """Return a closure that tells whether the expression is exactly true, as WHERE requires."""
         match node:
             case syntax.Logical(operator=operator, operands=operands):
                 return logical_test(operator, [self.test(operand) for operand in operands])
@@ -210,7 +213,7 @@ class ExpressionCompiler:
 
 
 def object_evaluator(members: Sequence[tuple[str, Evaluator]]) -> Evaluator:
-    """An object of those members that are defined."""
+    """Return a closure for an object of the defined members."""
 
     def evaluate(frame: Frame) -> JsonOrUndefined:
         row: dict[str, Json] = {}
@@ -224,7 +227,6 @@ def object_evaluator(members: Sequence[tuple[str, Evaluator]]) -> Evaluator:
 
 
 def _folded(evaluate: Evaluator, operands: Sequence[Evaluator]) -> Evaluator:
-    """The evaluator, or its value if all it depends on is constant."""
     if all(isinstance(operand, Constant) for operand in operands):
         return Constant(evaluate([]))
     return evaluate

@@ -1,4 +1,4 @@
-"""GROUP BY and aggregates: rows are gathered into groups, each becoming one frame to project from."""
+"""GROUP BY and aggregates: each group of rows becomes one frame for the projection."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from cosmos_emulator.query.values import identity
 
 
 def is_aggregate(node: Expression) -> bool:
+    """Return whether an expression is a call of an aggregate function."""
     return isinstance(node, FunctionCall) and node.name in AGGREGATES
 
 
 def has_aggregates(query: Query) -> bool:
-    """Whether the SELECT clause calls an aggregate function (its subqueries aside)."""
+    """Return whether the SELECT clause calls an aggregate function outside its subqueries."""
     expressions = syntax.selected(query.select)
     return any(is_aggregate(node) for expression in expressions for node in syntax.walk(expression))
 
 
 @dataclass(slots=True)
 class Grouping:
-    """Groups frames by the keys; implements `AggregateCalls` for the projection.
+    """Groups frames by keys; implements `AggregateCalls` for the projection.
 
-    Without keys there is exactly one group, over no rows too.
+    Without keys there is exactly one group, even over no rows.
     """
 
     compiler: ExpressionCompiler
@@ -39,7 +40,7 @@ class Grouping:
     arguments: list[Evaluator] = field(default_factory=list)
 
     def slot_for(self, call: FunctionCall) -> int:
-        """The slot of an aggregate's result; equal calls share one."""
+        """Return the slot of an aggregate's result; equal calls share one."""
         if call not in self.calls:
             self.arguments.append(self._argument(call))
             self.calls[call] = self.context.new_slot()
@@ -57,11 +58,12 @@ class Grouping:
         return self.compiler.compile(call.arguments[0])
 
     def groups(self, frames: Iterable[Frame], start: Frame) -> Iterator[Frame]:
-        """One frame per group, in the order of their first rows: that row's aliases and the aggregates'
-        results.
+        """Yield one frame per group in the order of their first rows.
+
+        A frame has the aliases of the group's first row and the results of the aggregates.
         """
         factories = [AGGREGATES[call.name] for call in self.calls]
-        # `start` is the frame before the first row: what the one group over no rows has.
+        # `start` is the frame before the first row, used for the one group over no rows.
         gathered: dict[Hashable, tuple[Frame, list[Accumulator]]] = {}
         if not self.keys:
             gathered[()] = (list(start), [factory() for factory in factories])
@@ -79,10 +81,10 @@ class Grouping:
 
 
 def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:
-    """The grouping of a query that has GROUP BY or aggregates, None for any other.
+    """Return the grouping of a query, None without GROUP BY and aggregates.
 
-    Raises CosmosError 400 for `SELECT *` with GROUP BY (SC2041) and for a property in the SELECT list that
-    is neither grouped by nor aggregated (SC2102).
+    Raises CosmosError 400 for `SELECT *` with GROUP BY (SC2041) and for a property in the SELECT list that is neither
+    grouped by nor aggregated (SC2102).
     """
     if not query.group_by and not has_aggregates(query):
         return None
@@ -108,14 +110,14 @@ def _check_grouped(node: Expression, group_by: tuple[Expression, ...], scope: Sc
 
 
 def _is_local(node: Expression, scope: Scope) -> bool:
-    """Whether a path begins at an input of this query; one of an enclosing query is the same for all rows."""
+    """Return whether a path starts at an input of this query rather than of an enclosing one."""
     while isinstance(node, syntax.Property | syntax.Index):
         node = node.target
     return isinstance(node, syntax.Identifier) and node.name in scope.slots
 
 
 def _below_grouped(node: Expression, group_by: tuple[Expression, ...]) -> bool:
-    """Whether the path continues one of the GROUP BY expressions, such as `g.name` with `GROUP BY g`."""
+    """Return whether the path extends a GROUP BY expression, as `g.name` does with `GROUP BY g`."""
     while isinstance(node, syntax.Property | syntax.Index):
         node = node.target
         if node in group_by:

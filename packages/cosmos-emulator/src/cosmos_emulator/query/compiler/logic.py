@@ -1,7 +1,7 @@
-"""AND, OR, `??`, `? :`, BETWEEN, LIKE and the tests that WHERE is made of: closures over compiled operands.
+"""Logical and conditional operators as closures over compiled operands.
 
-Logic has three values: false decides AND and true decides OR, whatever the other operands are; what is neither true
-nor false counts as undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/logical-operators).
+Logic has three values: false decides AND and true decides OR. A value that is neither true nor false counts as
+undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/logical-operators).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined
 
 
 def logical(operator: str, operands: Sequence[Evaluator]) -> Evaluator:
+    """Return a closure for AND or OR."""
     decisive = operator == "OR"
 
     def evaluate(frame: Frame) -> bool | Undefined:
@@ -31,7 +32,7 @@ def logical(operator: str, operands: Sequence[Evaluator]) -> Evaluator:
 
 
 def logical_test(operator: str, tests: Sequence[Test]) -> Test:
-    """Whether AND or OR is exactly true: all operands are, or any is."""
+    """Return a test of AND or OR."""
     first, second = tests[0], tests[1]
     if operator == "AND":
         if len(tests) == 2:
@@ -43,6 +44,8 @@ def logical_test(operator: str, tests: Sequence[Test]) -> Test:
 
 
 def coalesce(left: Evaluator, right: Evaluator) -> Evaluator:
+    """Return a closure for `left ?? right`."""
+
     def evaluate(frame: Frame) -> JsonOrUndefined:
         value = left(frame)
         return right(frame) if value is UNDEFINED else value
@@ -51,7 +54,7 @@ def coalesce(left: Evaluator, right: Evaluator) -> Evaluator:
 
 
 def conditional(test: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evaluator:
-    """Undefined if the test is neither true nor false."""
+    """Return a closure for `test ? then : otherwise`, undefined if the test is not a boolean."""
 
     def evaluate(frame: Frame) -> JsonOrUndefined:
         decision = test(frame)
@@ -63,7 +66,7 @@ def conditional(test: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evalu
 
 
 def between(value: Evaluator, low: Evaluator, high: Evaluator) -> Evaluator:
-    """`value >= low AND value <= high`, the value computed once."""
+    """Return a closure for BETWEEN that computes the value once."""
     at_least, at_most = COMPARISONS[">="], COMPARISONS["<="]
 
     def evaluate(frame: Frame) -> bool | Undefined:
@@ -77,6 +80,8 @@ def between(value: Evaluator, low: Evaluator, high: Evaluator) -> Evaluator:
 
 
 def like(value: Evaluator, pattern: Evaluator, escape: str | None) -> Evaluator:
+    """Return a closure for LIKE."""
+
     def evaluate(frame: Frame) -> bool | Undefined:
         text, wanted = value(frame), pattern(frame)
         if type(text) is not str or type(wanted) is not str:

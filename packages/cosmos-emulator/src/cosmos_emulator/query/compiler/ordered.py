@@ -1,4 +1,4 @@
-"""ORDER BY: rows with their keys, sorted, and positions to resume from."""
+"""ORDER BY: sorted rows, and the positions from which a query resumes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from cosmos_emulator.query.syntax import Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 OrderPosition: TypeAlias = "dict[str, Json]"
-"""`{"keys": [{"item": v} | {}, …], "rid": "…", "row": n, "taken": n}`: the order keys of a row (an
-undefined one is `{}`), the item's `_rid`, which of the item's rows it is, and how many rows the query had
-given with it.
+"""`{"keys": [{"item": v} | {}, …], "rid": "…", "row": n, "taken": n}`.
+
+The row's order keys (`{}` if undefined), the item's `_rid`, the index of the row among the item's rows, and how many
+rows the query had returned including this one.
 """
 
 Tie: TypeAlias = "tuple[int, str, int]"
 
-_UNSORTED: Final = 1000  # rows kept beyond those that are wanted, so that not every piece is sorted anew
+_UNSORTED: Final = 1000  # rows kept beyond `wanted`, to sort less often
 
 
 class Entry(NamedTuple):
-    """One row to be sorted. `tie` orders equal keys: by item, then by the item's rows."""
+    """A row to sort. `tie` orders equal keys by item and then by the item's rows."""
 
     values: tuple[JsonOrUndefined, ...]
     keys: tuple[SortKey, ...]
@@ -38,18 +39,21 @@ class Entry(NamedTuple):
     row: Json
 
     def position(self, taken: int) -> OrderPosition:
+        """Return the row's position after the query has returned `taken` rows."""
         keys: list[Json] = [{} if value is UNDEFINED else {"item": value} for value in self.values]
         return {"keys": keys, "rid": self.tie[1], "row": self.tie[2], "taken": taken}
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
+    """The compiled ORDER BY clause of a query."""
+
     keys: list[Evaluator]
     descending: list[bool]
     selection: Selection
 
     def entries(self, frames: Iterable[Frame]) -> list[Entry]:
-        """All rows of the frames, sorted; undefined ones are left out."""
+        """Return the defined rows of the frames, sorted."""
         entries: list[Entry] = []
         previous: JsonOrUndefined = UNDEFINED
         row_number = 0
@@ -66,22 +70,23 @@ class Ordering:
         return entries
 
     def sort(self, entries: list[Entry]) -> None:
-        # Stable sorts from the last key to the first, because each key has its own direction.
+        # Each key has its own direction, so sort stably from the last key to the first.
+        """Sort entries in place."""
         entries.sort(key=attrgetter("tie"))
         for index, descending in reversed(list(enumerate(self.descending))):
             entries.sort(key=_key(index), reverse=descending)
 
     def index_after(self, entries: list[Entry], position: OrderPosition) -> int:
-        """Where the rows behind the position begin."""
+        """Return the index of the first entry after the position."""
         keys, tie = self._parsed(position)
         return bisect_left(entries, True, key=lambda entry: self._is_after(entry, keys, tie))
 
     def behind(self, entries: list[Entry], position: OrderPosition) -> list[Entry]:
-        """Those of sorted entries that come after the position."""
+        """Return the sorted entries after the position."""
         return entries[self.index_after(entries, position) :]
 
     def taken(self, position: OrderPosition) -> int:
-        """How many rows the query had given at the position."""
+        """Return how many rows the query had returned at the position."""
         return _integer(position, "taken")
 
     def _is_after(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie) -> bool:
@@ -103,10 +108,10 @@ class Ordering:
 
 
 class OrderedRows:
-    """The rows of a query in their order, from items that come in pieces; never keeps many more than are wanted.
+    """The sorted rows of a query over items that arrive in parts.
 
-    `wanted` is how many rows will be asked for at most. Items that come before others in the order may be finished
-    before those are known: `finished` gives their rows and starts anew.
+    It keeps few rows beyond `wanted`, the most that will be read. If all later items sort after the present ones, call
+    `finished` to get the rows so far and start over.
     """
 
     def __init__(
@@ -120,15 +125,15 @@ class OrderedRows:
         self._wanted = wanted
         self._entries: list[Entry] = []
         if after is not None:
-            ordering.behind([], after)  # refuses a position that is not one of this query
+            ordering.behind([], after)  # raises if the position is not of this query
 
     @property
     def is_done(self) -> bool:
-        """Whether the query has given all the rows that its LIMIT or TOP allows."""
+        """Return whether the query has returned all rows that LIMIT or TOP allows."""
         return self._end is not None and self._count >= self._end
 
     def add(self, frames: Iterable[Frame]) -> None:
-        """Takes the rows of more items."""
+        """Add the rows of more items."""
         entries = self._ordering.entries(frames)
         if self._after is not None:
             entries = self._ordering.behind(entries, self._after)
@@ -139,7 +144,7 @@ class OrderedRows:
             del self._entries[bound:]
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
-        """The rows of the items so far, each with its position."""
+        """Return the rows so far, each with its position."""
         entries, self._entries = self._entries, []
         self._ordering.sort(entries)
         skipped = min(self._to_skip, len(entries))
@@ -167,17 +172,17 @@ def _malformed() -> Exception:
 
 
 def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
-    """Items in the order of their creation, which the number in the `_rid` tells."""
+    """Order items by creation, using the number in `_rid`."""
     rid = item.get("_rid") if type(item) is dict else None
     created = document_id(item)
     return (created if type(created) is int else 0, rid if type(rid) is str else "", row_number)
 
 
 def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
-    """The ORDER BY of a query; None without one, and over the one row of an aggregate.
+    """Return the ORDER BY of a query; None without one or over the single row of an aggregate.
 
-    Raises CosmosError 400 for ORDER BY with GROUP BY and for an expression that is neither a path nor a UDF
-    call (the service: 2206, its index can only order documents by a path).
+    Raises CosmosError 400 for ORDER BY with GROUP BY, and for an expression that is neither a path nor a UDF call
+    (error 2206 of the service, whose index orders documents by paths only).
     """
     if not query.order_by:
         return None

@@ -1,8 +1,7 @@
-"""What the compiler knows while it turns the tree into closures.
+"""The state of a compilation.
 
-A compiled query runs on a *frame*: a list with one slot per input alias and aggregate, made once per run
-and written over for every row. The item itself is always in slot 0. Closures read their slot; nothing is
-looked up by name.
+A compiled query runs on a *frame*: a list with a slot per input alias and aggregate, allocated once per run and
+overwritten for every row. Slot 0 holds the item. Closures read slots by index, never by name.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.functions.regex import RegexMatcher
 from cosmos_emulator.query.syntax import Identifier, Parameter, PathCollection, UdfCall
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -19,11 +19,11 @@ Frame: TypeAlias = "list[JsonOrUndefined]"
 Evaluator: TypeAlias = Callable[[Frame], JsonOrUndefined]
 Test: TypeAlias = Callable[[Frame], bool]
 Binder: TypeAlias = Callable[[Frame], Iterator[None]]
-"""Fills the frame for one row after the other; yields once per row."""
+"""Fills the frame for each row in turn and yields once per row."""
 UdfCaller: TypeAlias = Callable[[str, "list[JsonOrUndefined]"], JsonOrUndefined]
 
 Checkpoint: TypeAlias = Callable[[], None]
-"""Called now and then inside loops over arrays; raises to stop a query that takes too long."""
+"""Called periodically in loops over arrays; raises to stop a query."""
 
 ITEM_SLOT = 0
 MAX_UDF_CALLS = 10
@@ -32,19 +32,20 @@ MAX_JOINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """An evaluator of a value that is known already: the compiler folds and specialises on it."""
+    """An evaluator of a known value, which the compiler folds and specializes on."""
 
     value: JsonOrUndefined
 
     def __call__(self, _frame: Frame) -> JsonOrUndefined:
+        """Return the value."""
         return self.value
 
 
 @dataclass(slots=True)
 class Scope:
-    """The aliases that an expression can name, those of the enclosing queries included.
+    """The aliases visible to an expression, including those of enclosing queries.
 
-    `opens_container`: the first name of FROM stands for the item, whatever it is. So at the top level, and in a
+    If `opens_container`, the first name of FROM is the item, whatever the name. That applies to the top level and to a
     subquery that is the first source there.
     """
 
@@ -53,13 +54,14 @@ class Scope:
     opens_container: bool = False
 
     def bind(self, alias: str, slot: int, source: Identifier | PathCollection) -> None:
-        """Raises CosmosError 400 if this query has the alias already."""
+        """Bind an alias to a slot. Raises CosmosError 400 if this query already has the alias."""
         if alias in self.slots:
             message = f"The input alias '{alias}' is specified more than once in the FROM clause."
             raise query_error("SC2011", message, source.location)
         self.slots[alias] = slot
 
     def slot_of(self, name: str) -> int | None:
+        """Return the slot of an alias, None if it is unknown."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.slots:
@@ -68,7 +70,7 @@ class Scope:
         return None
 
     def resolve(self, name: Identifier | PathCollection) -> int:
-        """The slot of an alias. Raises CosmosError 400 (SC2001) for an unknown one."""
+        """Return the slot of an alias. Raises CosmosError 400 (SC2001) if it is unknown."""
         slot = self.slot_of(name.name)
         if slot is None:
             raise query_error("SC2001", f"Identifier '{name.name}' could not be resolved.", name.location)
@@ -77,7 +79,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Context:
-    """One compilation: the request's parameters and functions, and the slots and calls handed out so far."""
+    """One compilation: parameters, functions, and the slots and calls allocated so far."""
 
     parameters: Mapping[str, Json]
     udfs: UdfCaller | None = None
@@ -85,27 +87,32 @@ class Context:
     frame_size: int = 1
     udf_calls: int = 0
     joins: int = 0
+    regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # has a time limit per query
 
     def new_slot(self) -> int:
+        """Allocate a slot."""
         self.frame_size += 1
         return self.frame_size - 1
 
     def new_frame(self) -> Frame:
+        """Return an empty frame for one run."""
         return [UNDEFINED] * self.frame_size
 
     def parameter(self, node: Parameter) -> Json:
-        """Raises CosmosError 400 for a parameter that the request does not declare."""
+        """Return a parameter's value. Raises CosmosError 400 if it is not declared."""
         if node.name not in self.parameters:
             raise query_error("SC2001", f"Parameter '{node.name}' is not declared.", node.location)
         return self.parameters[node.name]
 
     def count_udf_call(self, call: UdfCall) -> None:
+        """Count a UDF call. Raises CosmosError 400 if there are too many."""
         self.udf_calls += 1
         if self.udf_calls > MAX_UDF_CALLS:
             message = f"The query exceeds the maximum of {MAX_UDF_CALLS} calls of user-defined functions."
             raise query_error("SC3005", message, call.location)
 
     def count_join(self) -> None:
+        """Count a JOIN. Raises CosmosError 400 if there are too many."""
         self.joins += 1
         if self.joins > MAX_JOINS:
             raise query_error("SC3004", f"The query exceeds the maximum of {MAX_JOINS} JOINs.")

@@ -1,7 +1,6 @@
-"""One query level compiled: FROM … WHERE … SELECT with its groups, without ORDER BY and limits.
+"""Compiles one query level: FROM, WHERE, SELECT and groups, without ORDER BY and row counts.
 
-The top level and every subquery are the same thing here; a subquery only starts from a frame that its
-enclosing query has filled.
+The top level and subqueries compile alike; a subquery starts from a frame that its enclosing query has filled.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from cosmos_emulator.query.syntax import Query
 from cosmos_emulator.query.values import UNDEFINED, Json, identity
 
 MAX_UNMEASURED_NODES = 200
-"""Rows of a SELECT clause with no more expressions than this are not measured."""
+"""Rows of a SELECT clause with at most this many expressions are not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`bind` fills the frame row by row (None: one row, as it is), `test` is WHERE, `project` is SELECT."""
+    """`bind` fills the frame row by row (None: one row as it is); `test` is WHERE; `project` is SELECT."""
 
     compiler: ExpressionCompiler
     bind: Binder | None
@@ -33,10 +32,10 @@ class Selection:
     grouping: Grouping | None
     project: Evaluator
     may_grow: bool
-    """Whether a row can be much larger than the item: it is measured then."""
+    """Whether rows must be measured because they can be much larger than the item."""
 
     def matches(self, frame: Frame) -> Iterator[Frame]:
-        """The frame, once for each row of its inputs that WHERE keeps; it is the same list, written over."""
+        """Yield the same frame, overwritten, for each row that WHERE accepts."""
         test = self.test
         if self.bind is None:
             if test is None or test(frame):
@@ -47,11 +46,11 @@ class Selection:
                 yield frame
 
     def rows(self, frame: Frame) -> Iterator[Json]:
-        """The rows that one filled frame gives."""
+        """Return the rows for one filled frame."""
         return self.projected(self.matches(frame), frame)
 
     def projected(self, matches: Iterable[Frame], start: Frame) -> Iterator[Json]:
-        """The rows of the matches, grouped where the query groups; undefined ones are left out."""
+        """Return the defined result rows of the matches, grouped if the query groups."""
         project = self.project
         frames = matches if self.grouping is None else self.grouping.groups(matches, start)
         for frame in frames:
@@ -61,15 +60,15 @@ class Selection:
                 yield value
 
     def measure(self, row: Json) -> None:
-        """Raises CosmosError 400 for a row that has grown too large."""
+        """Raise CosmosError 400 if the row is too large."""
         if self.may_grow:
             check_row(row)
 
 
 def compile_selection(query: Query, context: Context, scope: Scope) -> Selection:
-    """Compiles a query into its own scope, which this fills.
+    """Compile a query and bind its aliases in `scope`.
 
-    Raises CosmosError 400 for names, functions and clauses that do not fit together.
+    Raises CosmosError 400 for invalid names, functions and combinations of clauses.
     """
 
     def source(nested: Query, opens_container: bool) -> Callable[[Frame], Iterator[Json]]:
@@ -97,7 +96,7 @@ def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[
 
 
 def _may_grow(query: Query) -> bool:
-    """Whether the SELECT clause can repeat its inputs often, or multiplies what a query below it has multiplied."""
+    """Return whether the SELECT clause can multiply its inputs or what a nested query has multiplied."""
     if any(isinstance(source.collection, syntax.SubqueryCollection) for source in query.sources):
         return True
     nodes = sum(1 for expression in syntax.selected(query.select) for _ in syntax.walk(expression))
@@ -139,7 +138,7 @@ def _list(select: syntax.SelectList, compiler: ExpressionCompiler) -> Evaluator:
 
 
 def distinct_rows(rows: Iterable[Json]) -> Iterator[Json]:
-    """The first of each set of equal rows."""
+    """Yield the first of each set of equal rows."""
     seen: set[Hashable] = set()
     for row in rows:
         key = identity(row)

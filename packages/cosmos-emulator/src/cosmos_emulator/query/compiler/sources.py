@@ -1,4 +1,4 @@
-"""FROM and JOIN: closures that fill the frame's alias slots for one combination of inputs after the other."""
+"""FROM and JOIN: closures that fill the alias slots for each combination of inputs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
 
 
 def compile_sources(sources: tuple[Source, ...], context: Context, scope: Scope, subquery: Subquery) -> Binder | None:
-    """Binds the aliases of a FROM clause in `scope`; None means one row with the frame as it is.
+    """Bind the aliases of a FROM clause in `scope`; return None for one row with the frame as it is.
 
-    Where the scope opens the container, the first name of the first source stands for the item; every other name
-    must be an alias bound before it, or one of an enclosing query.
+    If the scope opens the container, the first name of the first source is the item. Every other name must be an alias
+    bound before it or in an enclosing query.
     """
     binder: Binder | None = None
     for position, source in enumerate(sources):
@@ -49,7 +49,7 @@ def _bound(
 
 
 def _alias(source: Source) -> str | None:
-    """The alias given, else the last property of the path."""
+    """Return the given alias or the last property of the path."""
     if source.alias is not None or not isinstance(source.collection, PathCollection):
         return source.alias
     last = source.collection.path[-1]
@@ -65,7 +65,7 @@ def _values(source: Source, root: bool, scope: Scope, subquery: Subquery) -> Val
 
 
 def _value(slot: int, path: tuple[str | int, ...]) -> Values:
-    """`JOIN c.a.b`: one row if the value is there."""
+    """`JOIN c.a.b`: one row if the value exists."""
 
     def values(frame: Frame) -> Iterable[JsonOrUndefined]:
         value = _reached(frame[slot], path)
@@ -75,7 +75,7 @@ def _value(slot: int, path: tuple[str | int, ...]) -> Values:
 
 
 def _elements(slot: int, path: tuple[str | int, ...]) -> Values:
-    """`x IN c.a.b`: a row per element; none for what is not an array."""
+    """`x IN c.a.b`: one row per array element."""
 
     def values(frame: Frame) -> Iterable[JsonOrUndefined]:
         value = _reached(frame[slot], path)
@@ -91,7 +91,7 @@ def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndef
 
 
 def _nested(outer: Binder | None, slot: int, values: Values, checkpoint: Checkpoint | None) -> Binder:
-    """A loop over the values inside the loop of the sources before."""
+    """Loop over the values within the loops of the preceding sources."""
 
     def innermost(frame: Frame) -> Iterator[None]:
         for count, value in enumerate(values(frame)):

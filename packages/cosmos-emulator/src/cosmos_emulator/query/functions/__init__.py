@@ -1,4 +1,4 @@
-"""The built-in functions, by name in capitals (learn.microsoft.com/azure/cosmos-db/nosql/query)."""
+"""The built-in functions by name in capitals (learn.microsoft.com/azure/cosmos-db/nosql/query)."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ UNSUPPORTED_FUNCTIONS = frozenset(
         "VECTORDISTANCE",
     }
 )
-"""Functions of the service that need a spatial, full-text or vector index: refused by name."""
+"""Functions that need a spatial, full-text or vector index; the emulator rejects them by name."""
 
 __all__ = ["FUNCTIONS", "UNSUPPORTED_FUNCTIONS", "Evaluated", "Function"]

@@ -1,4 +1,4 @@
-"""Array, set and object functions, and the two that choose among their arguments."""
+"""Array, set and object functions, IIF and CHOOSE."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cosmos_emulator.query.values import (
 )
 
 
-def array_concat(*arrays: JsonOrUndefined) -> JsonOrUndefined:
+def _array_concat(*arrays: JsonOrUndefined) -> JsonOrUndefined:
     joined: list[Json] = []
     for array in arrays:
         if type(array) is not list:
@@ -26,10 +26,10 @@ def array_concat(*arrays: JsonOrUndefined) -> JsonOrUndefined:
     return joined
 
 
-def array_contains(
+def _array_contains(
     array: JsonOrUndefined, value: JsonOrUndefined, partial: JsonOrUndefined = False
 ) -> bool | Undefined:
-    """Whether an element equals the value; with `partial`, whether one has all its properties."""
+    """Return whether an element equals the value or, with `partial`, has all its properties."""
     if type(array) is not list or value is UNDEFINED or type(partial) is not bool:
         return UNDEFINED
     if partial and type(value) is dict:
@@ -43,24 +43,24 @@ def _includes(element: Json, wanted: dict[str, Json]) -> bool:
     )
 
 
-def array_contains_any(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
+def _array_contains_any(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
     if type(array) is not list:
         return UNDEFINED
     return any(deep_equal(element, value) for element in array for value in values)
 
 
-def array_contains_all(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
+def _array_contains_all(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
     if type(array) is not list:
         return UNDEFINED
     return all(any(deep_equal(element, value) for element in array) for value in values)
 
 
-def array_length(array: JsonOrUndefined) -> int | Undefined:
+def _array_length(array: JsonOrUndefined) -> int | Undefined:
     return len(array) if type(array) is list else UNDEFINED
 
 
-def array_slice(array: JsonOrUndefined, start: JsonOrUndefined, *length: JsonOrUndefined) -> JsonOrUndefined:
-    """The elements from `start` (negative: from the end), at most `length` of them."""
+def _array_slice(array: JsonOrUndefined, start: JsonOrUndefined, *length: JsonOrUndefined) -> JsonOrUndefined:
+    """Return at most `length` elements from `start`, which counts from the end if negative."""
     if type(array) is not list or not is_integral(start):
         return UNDEFINED
     first = int(start) if start >= 0 else max(len(array) + int(start), 0)
@@ -70,16 +70,16 @@ def array_slice(array: JsonOrUndefined, start: JsonOrUndefined, *length: JsonOrU
     return array[first : first + max(int(count), 0)] if is_integral(count) else UNDEFINED
 
 
-def set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """The distinct elements that both arrays have, in the order of the first."""
+def _set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
+    """Return the distinct elements of both arrays in the order of the first."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     wanted = set(map(identity, right))
     return [element for element in _distinct(left) if identity(element) in wanted]
 
 
-def set_union(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """The distinct elements of both arrays, the first's first."""
+def _set_union(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
+    """Return the distinct elements of either array, those of the first array first."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     return _distinct([*left, *right])
@@ -89,29 +89,29 @@ def _distinct(array: list[Json]) -> list[Json]:
     return list({identity(element): element for element in reversed(array)}.values())[::-1]
 
 
-def object_to_array(
+def _object_to_array(
     value: JsonOrUndefined, key: JsonOrUndefined = "k", member: JsonOrUndefined = "v"
 ) -> JsonOrUndefined:
-    """`{"a": 1}` to `[{"k": "a", "v": 1}]`; the names of the two properties may be given."""
+    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`; the property names can be given."""
     if type(value) is not dict or type(key) is not str or type(member) is not str:
         return UNDEFINED
     return [{key: name, member: content} for name, content in value.items()]
 
 
-def choose(index: JsonOrUndefined, *choices: JsonOrUndefined) -> JsonOrUndefined:
-    """The choice at the one-based index; undefined outside."""
+def _choose(index: JsonOrUndefined, *choices: JsonOrUndefined) -> JsonOrUndefined:
+    """Return the choice at the one-based index, or undefined."""
     if not is_integral(index) or not 1 <= index <= len(choices):
         return UNDEFINED
     return choices[int(index) - 1]
 
 
-def iif(test: JsonOrUndefined, then: JsonOrUndefined, otherwise: JsonOrUndefined) -> JsonOrUndefined:
-    """`then` if the test is exactly true, else `otherwise`."""
+def _iif(test: JsonOrUndefined, then: JsonOrUndefined, otherwise: JsonOrUndefined) -> JsonOrUndefined:
+    """Return `then` if the test is exactly true, otherwise `otherwise`."""
     return then if test is True else otherwise
 
 
 def document_id(item: JsonOrUndefined) -> int | Undefined:
-    """The number of an item inside its container: the last eight bytes of its `_rid`, little-endian."""
+    """Return an item's number in its container: the last eight bytes of its `_rid`, little-endian."""
     rid = item.get("_rid") if type(item) is dict else None
     if type(rid) is not str:
         return UNDEFINED
@@ -122,16 +122,16 @@ def document_id(item: JsonOrUndefined) -> int | Undefined:
 
 
 ARRAY_FUNCTIONS = table(
-    Function("ARRAY_CONCAT", array_concat, 2, None),
-    Function("ARRAY_CONTAINS", array_contains, 2, 3),
-    Function("ARRAY_CONTAINS_ALL", array_contains_all, 2, None),
-    Function("ARRAY_CONTAINS_ANY", array_contains_any, 2, None),
-    Function("ARRAY_LENGTH", array_length, 1, 1),
-    Function("ARRAY_SLICE", array_slice, 2, 3),
-    Function("CHOOSE", choose, 2, None),
+    Function("ARRAY_CONCAT", _array_concat, 2, None),
+    Function("ARRAY_CONTAINS", _array_contains, 2, 3),
+    Function("ARRAY_CONTAINS_ALL", _array_contains_all, 2, None),
+    Function("ARRAY_CONTAINS_ANY", _array_contains_any, 2, None),
+    Function("ARRAY_LENGTH", _array_length, 1, 1),
+    Function("ARRAY_SLICE", _array_slice, 2, 3),
+    Function("CHOOSE", _choose, 2, None),
     Function("DOCUMENTID", document_id, 1, 1),
-    Function("IIF", iif, 3, 3),
-    Function("OBJECTTOARRAY", object_to_array, 1, 3),
-    Function("SETINTERSECT", set_intersect, 2, 2),
-    Function("SETUNION", set_union, 2, 2),
+    Function("IIF", _iif, 3, 3),
+    Function("OBJECTTOARRAY", _object_to_array, 1, 3),
+    Function("SETINTERSECT", _set_intersect, 2, 2),
+    Function("SETUNION", _set_union, 2, 2),
 )

@@ -1,7 +1,7 @@
-"""Conversions between strings and the other types.
+"""Conversions between strings and other types.
 
-A string is read as JSON; what is not JSON of the type wanted makes the result undefined
-(learn.microsoft.com/azure/cosmos-db/nosql/query/stringtonumber and its siblings).
+A string is parsed as JSON. If the result has another type, the function returns undefined
+(learn.microsoft.com/azure/cosmos-db/nosql/query/stringtonumber and related pages).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from cosmos_emulator.query.sizes import check_text
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite, is_number, number
 
 
-def to_string(value: JsonOrUndefined) -> JsonOrUndefined:
-    """A string as it is, everything else as its JSON text without blanks."""
+def _to_string(value: JsonOrUndefined) -> JsonOrUndefined:
+    """Return a string unchanged and any other value as compact JSON."""
     if type(value) is str:
         return value
     if finite(value) is UNDEFINED:
@@ -50,5 +50,5 @@ CONVERSION_FUNCTIONS = table(
     Function("STRINGTONULL", _reader(lambda value: value is None), 1, 1),
     Function("STRINGTONUMBER", _reader(is_number), 1, 1),
     Function("STRINGTOOBJECT", _reader(lambda value: type(value) is dict), 1, 1),
-    Function("TOSTRING", to_string, 1, 1),
+    Function("TOSTRING", _to_string, 1, 1),
 )

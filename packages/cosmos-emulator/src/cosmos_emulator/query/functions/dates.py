@@ -1,7 +1,7 @@
-"""Date and time functions: ISO 8601 strings in UTC with seven decimals, and ticks of 100 ns since 1970.
+"""Date functions: ISO 8601 strings in UTC with seven decimals, and ticks of 100 ns since 1970.
 
-Computed in integer ticks, because Python's datetime ends at microseconds. Text or parts that are no date
-make the result undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/datetimeadd and its siblings).
+They compute in integer ticks, because Python's datetime stops at microseconds. Invalid dates and parts return
+undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/datetimeadd and related pages).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PARTS = {name: part for part, names in _PART_NAMES.items() for name in names}
 
 
 class _Moment(NamedTuple):
-    """A point in time taken apart; `fraction` in ticks."""
+    """The components of a point in time; `fraction` is in ticks."""
 
     year: int
     month: int
@@ -56,7 +56,7 @@ class _Moment(NamedTuple):
     fraction: int = 0
 
     def ticks(self) -> int:
-        """Ticks since 1970. Raises ValueError for a date or time that does not exist."""
+        """Return the ticks since 1970. Raises ValueError for an invalid date or time."""
         if not (0 <= self.hour < 24 and 0 <= self.minute < 60 and 0 <= self.second < 60):
             raise ValueError("no such time")
         if not 0 <= self.fraction < _SECOND:
@@ -66,7 +66,7 @@ class _Moment(NamedTuple):
 
 
 def _moment(ticks: int) -> _Moment:
-    """Raises ValueError outside the years 1 to 9999."""
+    """Split ticks into components. Raises ValueError outside the years 1 to 9999."""
     day, rest = divmod(ticks, _DAY)
     ordinal = day + _EPOCH_DAY
     if not 1 <= ordinal <= _LAST_DAY:
@@ -83,7 +83,7 @@ def _text(ticks: int) -> str:
 
 
 def _parsed(text: JsonOrUndefined) -> int | None:
-    """The ticks of a date string, None if it is none."""
+    """Return the ticks of a date string, None if it is invalid."""
     match = _ISO.fullmatch(text) if type(text) is str else None
     if match is None:
         return None
@@ -99,8 +99,8 @@ def _part(name: JsonOrUndefined) -> str | None:
     return _PARTS.get(name.lower()) if type(name) is str else None
 
 
-def date_time_add(part: JsonOrUndefined, amount: JsonOrUndefined, moment: JsonOrUndefined) -> str | Undefined:
-    """The date moved by a whole number of parts; in months a day that does not exist becomes the last one."""
+def _date_time_add(part: JsonOrUndefined, amount: JsonOrUndefined, moment: JsonOrUndefined) -> str | Undefined:
+    """Move a date by whole parts; adding months clamps to the last day of the month."""
     unit, ticks = _part(part), _parsed(moment)
     if unit is None or ticks is None or not is_integral(amount):
         return UNDEFINED
@@ -126,8 +126,8 @@ def _days_in(year: int, month: int) -> int:
     return 31 if following is None else (following - date(year, month, 1)).days
 
 
-def date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUndefined) -> int | Undefined:
-    """How many boundaries of the part lie between the two dates, negative when the end is earlier."""
+def _date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUndefined) -> int | Undefined:
+    """Count the part boundaries between two dates, negative if the end is earlier."""
     unit, first, last = _part(part), _parsed(start), _parsed(end)
     if unit is None or first is None or last is None:
         return UNDEFINED
@@ -135,7 +135,7 @@ def date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUnd
 
 
 def _count(ticks: int, unit: str) -> int:
-    """The number of the part's units before a moment, from a fixed origin."""
+    """Count the units from a fixed origin to a moment."""
     if unit in _TICKS:
         return ticks // _TICKS[unit]
     if unit == "nanosecond":
@@ -144,8 +144,8 @@ def _count(ticks: int, unit: str) -> int:
     return at.year if unit == "year" else at.year * 12 + at.month
 
 
-def date_time_part(part: JsonOrUndefined, moment: JsonOrUndefined) -> int | Undefined:
-    """One part of a date; the parts below a second each count from the second."""
+def _date_time_part(part: JsonOrUndefined, moment: JsonOrUndefined) -> int | Undefined:
+    """Return one part of a date; parts below a second count from the second."""
     unit, ticks = _part(part), _parsed(moment)
     if unit is None or ticks is None:
         return UNDEFINED
@@ -157,8 +157,8 @@ def date_time_part(part: JsonOrUndefined, moment: JsonOrUndefined) -> int | Unde
     return int(getattr(at, unit))
 
 
-def date_time_from_parts(*parts: JsonOrUndefined) -> str | Undefined:
-    """Year, month, day, then optionally hour, minute, second and ticks."""
+def _date_time_from_parts(*parts: JsonOrUndefined) -> str | Undefined:
+    """Build a date from year, month, day and optionally hour, minute, second and ticks."""
     numbers = [int(part) for part in parts if is_integral(part)]
     if len(numbers) != len(parts):
         return UNDEFINED
@@ -168,13 +168,13 @@ def date_time_from_parts(*parts: JsonOrUndefined) -> str | Undefined:
         return UNDEFINED
 
 
-def date_time_bin(
+def _date_time_bin(
     moment: JsonOrUndefined,
     part: JsonOrUndefined,
     size: JsonOrUndefined = 1,
     start: JsonOrUndefined = "1970-01-01T00:00:00.0000000Z",
 ) -> str | Undefined:
-    """The date rounded down to a multiple of `size` parts (days or smaller) after the start."""
+    """Round a date down to a multiple of `size` parts (days or smaller) since the start."""
     unit, ticks, origin = _part(part), _parsed(moment), _parsed(start)
     if unit is None or ticks is None or origin is None or not is_integral(size):
         return UNDEFINED
@@ -187,22 +187,21 @@ def date_time_bin(
         return UNDEFINED
 
 
-def date_time_to_ticks(moment: JsonOrUndefined) -> int | Undefined:
+def _date_time_to_ticks(moment: JsonOrUndefined) -> int | Undefined:
     ticks = _parsed(moment)
     return UNDEFINED if ticks is None else ticks
 
 
-def date_time_to_timestamp(moment: JsonOrUndefined) -> int | Undefined:
-    """Milliseconds since 1970."""
+def _date_time_to_timestamp(moment: JsonOrUndefined) -> int | Undefined:
     ticks = _parsed(moment)
     return UNDEFINED if ticks is None else ticks // _TICKS["millisecond"]
 
 
-def ticks_to_date_time(ticks: JsonOrUndefined) -> str | Undefined:
+def _ticks_to_date_time(ticks: JsonOrUndefined) -> str | Undefined:
     return _from_number(ticks, 1)
 
 
-def timestamp_to_date_time(milliseconds: JsonOrUndefined) -> str | Undefined:
+def _timestamp_to_date_time(milliseconds: JsonOrUndefined) -> str | Undefined:
     return _from_number(milliseconds, _TICKS["millisecond"])
 
 
@@ -219,28 +218,28 @@ def _now() -> int:
     return time.time_ns() // _NANOSECONDS_IN_TICK
 
 
-def current_date_time() -> str:
+def _current_date_time() -> str:
     return _text(_now())
 
 
-def current_timestamp() -> int:
+def _current_timestamp() -> int:
     return _now() // _TICKS["millisecond"]
 
 
 DATE_FUNCTIONS = table(
-    Function("DATETIMEADD", date_time_add, 3, 3),
-    Function("DATETIMEBIN", date_time_bin, 2, 4),
-    Function("DATETIMEDIFF", date_time_diff, 3, 3),
-    Function("DATETIMEFROMPARTS", date_time_from_parts, 3, 7),
-    Function("DATETIMEPART", date_time_part, 2, 2),
-    Function("DATETIMETOTICKS", date_time_to_ticks, 1, 1),
-    Function("DATETIMETOTIMESTAMP", date_time_to_timestamp, 1, 1),
-    Function("GETCURRENTDATETIME", current_date_time, 0, 0, Evaluated.PER_ROW),
-    Function("GETCURRENTDATETIMESTATIC", current_date_time, 0, 0, Evaluated.PER_QUERY),
+    Function("DATETIMEADD", _date_time_add, 3, 3),
+    Function("DATETIMEBIN", _date_time_bin, 2, 4),
+    Function("DATETIMEDIFF", _date_time_diff, 3, 3),
+    Function("DATETIMEFROMPARTS", _date_time_from_parts, 3, 7),
+    Function("DATETIMEPART", _date_time_part, 2, 2),
+    Function("DATETIMETOTICKS", _date_time_to_ticks, 1, 1),
+    Function("DATETIMETOTIMESTAMP", _date_time_to_timestamp, 1, 1),
+    Function("GETCURRENTDATETIME", _current_date_time, 0, 0, Evaluated.PER_ROW),
+    Function("GETCURRENTDATETIMESTATIC", _current_date_time, 0, 0, Evaluated.PER_QUERY),
     Function("GETCURRENTTICKS", _now, 0, 0, Evaluated.PER_ROW),
     Function("GETCURRENTTICKSSTATIC", _now, 0, 0, Evaluated.PER_QUERY),
-    Function("GETCURRENTTIMESTAMP", current_timestamp, 0, 0, Evaluated.PER_ROW),
-    Function("GETCURRENTTIMESTAMPSTATIC", current_timestamp, 0, 0, Evaluated.PER_QUERY),
-    Function("TICKSTODATETIME", ticks_to_date_time, 1, 1),
-    Function("TIMESTAMPTODATETIME", timestamp_to_date_time, 1, 1),
+    Function("GETCURRENTTIMESTAMP", _current_timestamp, 0, 0, Evaluated.PER_ROW),
+    Function("GETCURRENTTIMESTAMPSTATIC", _current_timestamp, 0, 0, Evaluated.PER_QUERY),
+    Function("TICKSTODATETIME", _ticks_to_date_time, 1, 1),
+    Function("TIMESTAMPTODATETIME", _timestamp_to_date_time, 1, 1),
 )

@@ -1,4 +1,4 @@
-"""What a built-in function is: a name, how many arguments it takes, what computes it."""
+"""The description of a built-in function."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from enum import Enum, auto
 from cosmos_emulator.query.values import JsonOrUndefined
 
 Call = Callable[..., JsonOrUndefined]
-"""Takes the arguments' values, UNDEFINED among them; answers UNDEFINED for arguments of a wrong type."""
+"""Takes argument values, including UNDEFINED, and returns UNDEFINED for arguments of a wrong type."""
 
 
 class Evaluated(Enum):
-    """How often a call is computed when its arguments are constants."""
+    """How often a call with constant arguments is computed."""
 
     ONCE = auto()
-    """Pure: while the query is compiled."""
+    """At compile time."""
 
     PER_QUERY = auto()
-    """The static clock functions: one value for all rows, even without arguments."""
+    """One value for all rows: the static clock functions."""
 
     PER_ROW = auto()
-    """The clock and RAND."""
+    """The clock functions and RAND."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
+    """A built-in function with its name in capitals and its minimum and maximum number of arguments."""
+
     name: str
     call: Call
     minimum: int
@@ -34,14 +36,16 @@ class Function:
     evaluated: Evaluated = Evaluated.ONCE
 
     def arity(self) -> str:
-        """The number of arguments as the service's SC2050 sentence says it."""
+        """Return the number of arguments in the wording of the service's SC2050 message."""
         if self.maximum is None:
             return f"at least {self.minimum}"
         return f"{self.minimum}" if self.minimum == self.maximum else f"{self.minimum} to {self.maximum}"
 
     def takes(self, count: int) -> bool:
+        """Return whether a call can have this many arguments."""
         return self.minimum <= count and (self.maximum is None or count <= self.maximum)
 
 
 def table(*functions: Function) -> dict[str, Function]:
+    """Index functions by name."""
     return {function.name: function for function in functions}

@@ -1,7 +1,7 @@
-"""The Int… functions: 64-bit signed integers that wrap around, as in C++.
+"""The Int functions: 64-bit signed integers that wrap around, as in C++.
 
-(learn.microsoft.com/azure/cosmos-db/nosql/query/intbitleftshift and its siblings.) An argument that is not an
-integer makes the result undefined; so does a division by zero.
+Non-integer arguments and division by zero return undefined
+(learn.microsoft.com/azure/cosmos-db/nosql/query/intbitleftshift and related pages).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BITS = 64
 
 
 def wrap(value: int, bits: int = _BITS) -> int:
-    """The value in two's complement of that many bits."""
+    """Wrap an integer to two's complement of that many bits."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -32,7 +32,7 @@ def _integer(compute: Callable[..., int | Undefined]) -> Callable[..., int | Und
 
 
 def _divide(dividend: int, divisor: int) -> int | Undefined:
-    """Division that rounds toward zero."""
+    """Divide and round toward zero."""
     if divisor == 0:
         return UNDEFINED
     quotient = abs(dividend) // abs(divisor)
@@ -40,7 +40,7 @@ def _divide(dividend: int, divisor: int) -> int | Undefined:
 
 
 def _remainder(dividend: int, divisor: int) -> int | Undefined:
-    """The remainder, with the sign of the dividend."""
+    """Return the remainder with the sign of the dividend."""
     if divisor == 0:
         return UNDEFINED
     remainder = abs(dividend) % abs(divisor)

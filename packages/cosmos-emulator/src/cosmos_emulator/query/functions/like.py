@@ -1,4 +1,4 @@
-"""LIKE patterns, as regular expressions that take time linear in the text for each part of the pattern."""
+"""LIKE patterns as regular expressions that match in linear time per pattern part."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from functools import lru_cache
 
 @lru_cache(maxsize=256)
 def like_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
-    """The expression that a LIKE pattern stands for, to be matched against a whole text.
+    """Convert a LIKE pattern to a regular expression for the whole text.
 
-    `%` any text, `_` one character, `[a-f]` and `[^a-f]` one of a set; a character after the escape stands
-    for itself. Each part after a `%` is matched at its first place and not tried again, so time stays
-    linear in the text for each part.
+    `%` matches any text, `_` one character, `[a-f]` and `[^a-f]` one character of a set. A character after the escape
+    is literal. Each part after a `%` matches at its first occurrence without backtracking.
     """
     segments: list[list[str]] = [[]]
     position = 0

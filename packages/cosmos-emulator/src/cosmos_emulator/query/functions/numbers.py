@@ -1,7 +1,7 @@
-"""Mathematical functions: doubles in, doubles out; what is not a number makes the result undefined.
+"""Mathematical functions on doubles. A non-number argument returns undefined.
 
-Where mathematics has no answer (SQRT(-1)) the result is NaN or infinite inside the query, as
-IS_FINITE_NUMBER's documentation shows, and undefined once it is projected.
+A result such as SQRT(-1) is NaN or infinite inside the query, as the documentation of IS_FINITE_NUMBER shows, and
+undefined when projected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RANDOM_BITS = 53
 
 
 def _real(compute: Callable[..., Number]) -> Callable[..., Number | Undefined]:
-    """Lifts a function of doubles to JSON values."""
+    """Adapt a function of doubles to JSON values."""
 
     def apply(*arguments: JsonOrUndefined) -> Number | Undefined:
         numbers = [as_double(argument) for argument in arguments if is_number(argument)]
@@ -42,7 +42,7 @@ def _real(compute: Callable[..., Number]) -> Callable[..., Number | Undefined]:
 
 
 def round_half_away(value: float) -> float:
-    """The nearest integer, halves away from zero: 2.5 to 3, -2.5 to -3."""
+    """Round to the nearest integer, halves away from zero."""
     if not math.isfinite(value) or value.is_integer():
         return value
     return math.copysign(math.floor(abs(value) + 0.5), value)
@@ -67,7 +67,7 @@ def _log10(value: float) -> float:
 
 
 def number_bin(value: float, size: float = 1.0) -> Number:
-    """The largest multiple of `size` that is not above the value."""
+    """Return the largest multiple of `size` that does not exceed the value."""
     return math.floor(value / size) * size
 
 
@@ -76,7 +76,7 @@ def _number_bin(value: JsonOrUndefined, size: JsonOrUndefined = 1) -> Number | U
 
 
 def rand() -> float:
-    """A number in [0, 1)."""
+    """Return a random number in [0, 1)."""
     return secrets.randbits(_RANDOM_BITS) / float(1 << _RANDOM_BITS)
 
 

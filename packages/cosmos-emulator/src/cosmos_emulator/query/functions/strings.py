@@ -1,20 +1,20 @@
-"""String functions. Positions and lengths count code points; a wrong type makes the result undefined."""
+"""String functions. Positions and lengths count code points; arguments of another type return undefined."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from cosmos_emulator.query.functions.function import Function, table
-from cosmos_emulator.query.functions.regex import regex_match
+from cosmos_emulator.query.functions.regex import RegexMatcher
 from cosmos_emulator.query.sizes import check_text
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral
 
 MAX_REPLICATED = 10_000
-"""Longest result of REPLICATE, in characters (learn.microsoft.com/azure/cosmos-db/nosql/query/replicate)."""
+"""Maximum length of a REPLICATE result in characters (learn.microsoft.com/azure/cosmos-db/nosql/query/replicate)."""
 
 
 def _matcher(test: Callable[[str, str], bool]) -> Callable[..., bool | Undefined]:
-    """A function of two strings and an optional flag to ignore case."""
+    """Make a function of two strings and an optional flag to ignore case."""
 
     def match(text: JsonOrUndefined, part: JsonOrUndefined, ignore_case: JsonOrUndefined = False) -> bool | Undefined:
         if type(text) is not str or type(part) is not str or type(ignore_case) is not bool:
@@ -25,7 +25,7 @@ def _matcher(test: Callable[[str, str], bool]) -> Callable[..., bool | Undefined
 
 
 def _transformer(transform: Callable[[str], JsonOrUndefined]) -> Callable[..., JsonOrUndefined]:
-    """A function of one string."""
+    """Make a function of one string."""
 
     def apply(text: JsonOrUndefined) -> JsonOrUndefined:
         return transform(text) if type(text) is str else UNDEFINED
@@ -34,7 +34,7 @@ def _transformer(transform: Callable[[str], JsonOrUndefined]) -> Callable[..., J
 
 
 def _trimmer(trim: Callable[[str, str | None], str]) -> Callable[..., str | Undefined]:
-    """A function of a string and, optionally, the characters to take off instead of white space."""
+    """Make a function of a string and optionally the characters to trim instead of white space."""
 
     def apply(text: JsonOrUndefined, *characters: JsonOrUndefined) -> str | Undefined:
         if type(text) is not str:
@@ -46,40 +46,39 @@ def _trimmer(trim: Callable[[str, str | None], str]) -> Callable[..., str | Unde
     return apply
 
 
-def concat(*parts: JsonOrUndefined) -> str | Undefined:
+def _concat(*parts: JsonOrUndefined) -> str | Undefined:
     texts = [part for part in parts if type(part) is str]
     check_text(sum(map(len, texts)))
     return "".join(texts) if len(texts) == len(parts) else UNDEFINED
 
 
-def substring(text: JsonOrUndefined, start: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
-    """`length` characters from the zero-based `start`; fewer where the text ends."""
+def _substring(text: JsonOrUndefined, start: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or not is_integral(start) or not is_integral(length):
         return UNDEFINED
     first = max(int(start), 0)
     return text[first : first + max(int(length), 0)]
 
 
-def left(text: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
+def _left(text: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or not is_integral(length):
         return UNDEFINED
     return text[: max(int(length), 0)]
 
 
-def right(text: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
+def _right(text: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or not is_integral(length):
         return UNDEFINED
     return text[max(len(text) - max(int(length), 0), 0) :]
 
 
-def index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefined = 0) -> int | Undefined:
-    """The first position of `part` at or after `start`, -1 if there is none."""
+def _index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefined = 0) -> int | Undefined:
+    """Return the first position of `part` at or after `start`, or -1."""
     if type(text) is not str or type(part) is not str or not is_integral(start):
         return UNDEFINED
     return text.find(part, max(int(start), 0))
 
 
-def replace(text: JsonOrUndefined, old: JsonOrUndefined, new: JsonOrUndefined) -> str | Undefined:
+def _replace(text: JsonOrUndefined, old: JsonOrUndefined, new: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or type(old) is not str or type(new) is not str:
         return UNDEFINED
     if not old:
@@ -88,7 +87,7 @@ def replace(text: JsonOrUndefined, old: JsonOrUndefined, new: JsonOrUndefined) -
     return text.replace(old, new)
 
 
-def replicate(text: JsonOrUndefined, times: JsonOrUndefined) -> str | Undefined:
+def _replicate(text: JsonOrUndefined, times: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or not is_integral(times):
         return UNDEFINED
     if times < 0 or len(text) * times > MAX_REPLICATED:
@@ -96,7 +95,7 @@ def replicate(text: JsonOrUndefined, times: JsonOrUndefined) -> str | Undefined:
     return text * int(times)
 
 
-def string_join(parts: JsonOrUndefined, separator: JsonOrUndefined) -> str | Undefined:
+def _string_join(parts: JsonOrUndefined, separator: JsonOrUndefined) -> str | Undefined:
     if type(parts) is not list or type(separator) is not str:
         return UNDEFINED
     texts = [part for part in parts if type(part) is str]
@@ -104,32 +103,32 @@ def string_join(parts: JsonOrUndefined, separator: JsonOrUndefined) -> str | Und
     return separator.join(texts) if len(texts) == len(parts) else UNDEFINED
 
 
-def string_split(text: JsonOrUndefined, separator: JsonOrUndefined) -> JsonOrUndefined:
+def _string_split(text: JsonOrUndefined, separator: JsonOrUndefined) -> JsonOrUndefined:
     if type(text) is not str or type(separator) is not str:
         return UNDEFINED
     return [*text.split(separator)] if separator else [text]
 
 
 STRING_FUNCTIONS = table(
-    Function("CONCAT", concat, 2, None),
+    Function("CONCAT", _concat, 2, None),
     Function("CONTAINS", _matcher(lambda text, part: part in text), 2, 3),
     Function("ENDSWITH", _matcher(str.endswith), 2, 3),
-    Function("INDEX_OF", index_of, 2, 3),
-    Function("LEFT", left, 2, 2),
+    Function("INDEX_OF", _index_of, 2, 3),
+    Function("LEFT", _left, 2, 2),
     Function("LENGTH", _transformer(len), 1, 1),
     Function("LOWER", _transformer(str.lower), 1, 1),
     Function("LTRIM", _trimmer(str.lstrip), 1, 2),
-    Function("REGEXMATCH", regex_match, 2, 3),
-    Function("REPLACE", replace, 3, 3),
-    Function("REPLICATE", replicate, 2, 2),
+    Function("REGEXMATCH", RegexMatcher(), 2, 3),  # the compiler uses Context.regex_match
+    Function("REPLACE", _replace, 3, 3),
+    Function("REPLICATE", _replicate, 2, 2),
     Function("REVERSE", _transformer(lambda text: text[::-1]), 1, 1),
-    Function("RIGHT", right, 2, 2),
+    Function("RIGHT", _right, 2, 2),
     Function("RTRIM", _trimmer(str.rstrip), 1, 2),
     Function("STARTSWITH", _matcher(str.startswith), 2, 3),
     Function("STRINGEQUALS", _matcher(str.__eq__), 2, 3),
-    Function("STRINGJOIN", string_join, 2, 2),
-    Function("STRINGSPLIT", string_split, 2, 2),
-    Function("SUBSTRING", substring, 3, 3),
+    Function("STRINGJOIN", _string_join, 2, 2),
+    Function("STRINGSPLIT", _string_split, 2, 2),
+    Function("SUBSTRING", _substring, 3, 3),
     Function("TRIM", _trimmer(str.strip), 1, 2),
     Function("UPPER", _transformer(str.upper), 1, 1),
 )

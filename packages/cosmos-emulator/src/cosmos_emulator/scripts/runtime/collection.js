@@ -1,8 +1,8 @@
-// The collection: document operations that are checked, queued and answered through callbacks.
+// The collection object, which checks and queues document operations and replies through callbacks.
 //
 // Sources: azure-cosmosdb-js-server DocDbWrapperScript.js (argument checks, defaults), DefinitelyTyped
-// documentdb-server (ICollection). Differences: the link of a document is compared up to a slash, so that collection
-// `c1` does not accept links into `c10`; attachments and spatial functions are refused by name.
+// documentdb-server (ICollection). Unlike there, document links are compared up to a slash, so that collection `c1`
+// rejects links into `c10`. Attachments and spatial functions are not supported.
 
 const defaultPageSize = 100;
 const largestPage = 1000;
@@ -17,7 +17,7 @@ function guid() {
   return replaced("xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx", /x/g, () => floor(random() * 16).toString(16));
 }
 
-// `options` may be left out: a function in its place is the callback.
+// `options` can be omitted: a function in its place is the callback.
 function optionsAndCallback(options, callback) {
   if (callback === undefined && typeof options === "function") return [{}, options];
   if (options !== undefined && (typeof options !== "object" || options === null)) {
@@ -31,7 +31,7 @@ function optionsAndCallback(options, callback) {
 
 function textOption(options, name) {
   const value = options[name] ?? "";
-  if (typeof value !== "string" || !isWellFormed(value)) throw badRequest(`The option "${name}" must be a text.`);
+  if (typeof value !== "string" || !isWellFormed(value)) throw badRequest(`The option "${name}" must be a string.`);
   return value;
 }
 
@@ -42,7 +42,7 @@ function indexActionOption(options) {
   throw badRequest(`The option "indexAction" must be default, include or exclude, not "${action}".`);
 }
 
-// -1 leaves the size to the server, as in the clients' options.
+// -1 lets the server choose, as in the SDKs.
 function feedOptions(options) {
   const asked = options.pageSize || defaultPageSize;
   if (!isInteger(asked) || asked < -1) throw badRequest('The option "pageSize" must be a positive integer or -1.');
@@ -50,19 +50,19 @@ function feedOptions(options) {
   return { __proto__: null, pageSize, continuation: textOption(options, "continuation") };
 }
 
-// The JSON text of a document to write. The caller's object stays as it is when an id is added.
+// Returns the JSON of a document to write. An added ID does not modify the script's object.
 function documentText(body, addsId) {
   if (body === null || (typeof body !== "object" && typeof body !== "string")) {
-    throw badRequest("The body of a document must be an object or its JSON text.");
+    throw badRequest("The body of a document must be an object or its JSON string.");
   }
   const text = typeof body === "string" ? body : stringify(body);
-  if (text === undefined) throw badRequest("The body of a document must be an object or its JSON text.");
+  if (text === undefined) throw badRequest("The body of a document must be an object or its JSON string.");
   if (!addsId || (typeof body === "object" && body.id)) return text;
   let document;
   try {
     document = parse(text);
   } catch {
-    throw badRequest("The body of a document must be an object or its JSON text.");
+    throw badRequest("The body of a document must be an object or its JSON string.");
   }
   if (typeof document !== "object" || document === null || document.id) return text;
   document.id = guid();
@@ -73,28 +73,28 @@ function queryOf(query) {
   const text = typeof query === "string" ? query : query?.query;
   const parameters = typeof query === "string" ? [] : query?.parameters ?? [];
   if (typeof text !== "string" || !isWellFormed(text) || !isArray(parameters)) {
-    throw badRequest("A query must be a text or an object {query, parameters}.");
+    throw badRequest("A query must be a string or an object {query, parameters}.");
   }
   return { __proto__: null, text, parameters: stringify(parameters) };
 }
 
 function linkChecks(selfLink, altLink) {
   const refused = (link) => badRequest(
-    `The link "${asString(link)}" is not of this collection; a script cannot use resources outside current collection.`,
+    `The link "${asString(link)}" is not in this collection; a script cannot use resources outside current collection.`,
   );
   const segmentsOf = (link) => (typeof link === "string" && isWellFormed(link) ? splitText(link, "/") : []);
   const isCollection = (parts) => lowerCased(parts[0] ?? "") === "dbs" && lowerCased(parts[2] ?? "") === "colls";
   return {
     collection(link) {
-      if (!isCollection(segmentsOf(link))) throw badRequest(`Not the link of a collection: "${asString(link)}".`);
+      if (!isCollection(segmentsOf(link))) throw badRequest(`This is not a collection link: "${asString(link)}".`);
       if (link !== selfLink && link !== altLink) throw refused(link);
     },
-    // The link without a trailing slash.
+    // Returns the link without a trailing slash.
     document(link) {
       const parts = segmentsOf(link);
       const whole = parts.length === 6 || (parts.length === 7 && parts[6] === "");
       if (!whole || !isCollection(parts) || lowerCased(parts[4]) !== "docs" || parts[5] === "") {
-        throw badRequest(`Not the link of a document: "${asString(link)}".`);
+        throw badRequest(`This is not a document link: "${asString(link)}".`);
       }
       if (!startsWith(link, selfLink) && !startsWith(link, `${altLink}/`)) throw refused(link);
       return parts.length === 7 ? slice(link, 0, -1) : link;
@@ -102,8 +102,8 @@ function linkChecks(selfLink, altLink) {
   };
 }
 
-// Queues an operation whose reply goes to the callback as (err) or (undefined, result, options); an error without
-// a callback is thrown, which ends the script.
+// Queues an operation. Its callback receives (err) or (undefined, result, options). Without a callback, an error is
+// thrown and ends the script.
 function queued(operation, callback, argumentsOf) {
   return enqueue(operation, ({ error, result, options }) => {
     if (error !== null) {
@@ -119,7 +119,7 @@ const withResult = (result, options) => [undefined, result, options];
 const withoutResult = (_, options) => [undefined, options];
 
 function need(name, given, least) {
-  if (given < least) throw badRequest(`${name} needs at least ${least} arguments and got ${given}.`);
+  if (given < least) throw badRequest(`${name} requires at least ${least} arguments but got ${given}.`);
 }
 
 function collectionOf({ selfLink, altLink }, response) {

@@ -1,11 +1,10 @@
-// From the body of a script to its function.
+// Compiles the body of a script to its function.
 
 const sourceOf = uncurried(Function.prototype.toString);
 const insignificant = /^(?:[\s;]|\/\/[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 const matches = uncurried(RegExp.prototype.test);
 
-// The text of one function expression or declaration: in parentheses a declaration becomes an expression, whether
-// named, anonymous, arrow or async. A semicolon behind it, perhaps with comments, does not fit into parentheses.
+// Parentheses turn a function declaration of any kind into an expression, but reject a semicolon after it.
 function compiled(body) {
   let entry;
   try {
@@ -18,13 +17,13 @@ function compiled(body) {
   return entry;
 }
 
-// Behind `0,` the body is an expression statement, which may end with a semicolon; nothing else may follow.
+// After `0,` the body is an expression statement and can end with a semicolon, but nothing else can follow.
 function compiledWithEnd(body) {
   let entry;
   try {
     entry = compileText(`0,${body}`);
   } catch {
-    return undefined; // the caller reports the error of the body as it stands
+    return undefined; // the caller reports the error of the unchanged body
   }
   if (typeof entry !== "function") return undefined;
   const source = sourceOf(entry);

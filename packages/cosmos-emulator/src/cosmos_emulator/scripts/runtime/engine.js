@@ -1,23 +1,23 @@
-// The queue of collection operations, and the three commands by which the host drives them.
+// The queue of collection operations and the host's three commands.
 //
-// The host (../engine_process.py) calls `dispatch("run")`, then again and again `dispatch("next")`, which hands it one
-// queued operation, and `dispatch("resume")` with the operation's reply, until "next" reports the end. Before each
-// "next" it drains the promise jobs. Everything crosses as JSON text; nothing of the script is called by the host.
+// The host (../engine_process.py) calls `dispatch("run")`. It then alternates `dispatch("next")`, which returns a
+// queued operation, and `dispatch("resume")` with the operation's reply, until "next" reports the end. Before each "next" it
+// runs the promise jobs. All data crosses as JSON text, and the host calls no function of the script.
 
 const run = {
   __proto__: null,
-  failure: undefined, // of `described`; the first one counts
-  closed: false, // no operation may be queued any more
-  first: undefined, // of the queued operations, a linked list of {operation, deliver, next}
+  failure: undefined, // from `described`; the first one counts
+  closed: false, // no more operations can be queued
+  first: undefined, // head of the queue, a linked list of {operation, deliver, next}
   last: undefined,
   inFlight: undefined,
   accepted: 0,
   acceptUntil: 0, // ms since the epoch
   acceptAtMost: Infinity,
-  finish: undefined, // () => the result, once everything is done
+  finish: undefined, // () => the result, called when the queue is empty
 };
 
-// The compiled function, or undefined after the failure was noted.
+// Returns the compiled function, or undefined after recording the failure.
 function compiledOrFailed(body) {
   try {
     return compiled(body);
@@ -37,9 +37,9 @@ function attempt(action) {
   }
 }
 
-// Whether the operation was accepted: not when the time is nearly up. `deliver(reply)` runs after the current call.
+// Returns whether the operation was accepted; it is refused when time is nearly up. `deliver(reply)` runs later.
 function enqueue(operation, deliver) {
-  if (run.closed || run.failure !== undefined) throw badRequest("The script has ended; it can queue no operation.");
+  if (run.closed || run.failure !== undefined) throw badRequest("The script has ended and cannot queue operations.");
   if (run.accepted >= run.acceptAtMost || now() > run.acceptUntil) return false;
   const entry = { __proto__: null, operation: recordText(operation), deliver, next: undefined };
   if (run.first === undefined) run.first = entry;
@@ -53,7 +53,7 @@ const failedStep = () => recordText({ __proto__: null, step: "failed", failure: 
 
 function nextStep() {
   if (run.failure === undefined && run.first === undefined) {
-    run.closed = true; // serialising the result may call a toJSON of the script
+    run.closed = true; // serializing the result can call the script's toJSON
     let result;
     attempt(() => {
       result = run.finish();
@@ -72,7 +72,7 @@ function resume(text) {
   attempt(() => deliver(parse(text)));
 }
 
-// `settings` is the document of ../trampoline.py.
+// `settings` comes from ../trampoline.py.
 function start(settings) {
   run.acceptUntil = now() + settings.acceptForMs;
   run.acceptAtMost = settings.acceptAtMost ?? Infinity;
@@ -81,8 +81,7 @@ function start(settings) {
   attempt(() => apply(entry, undefined, settings.arguments));
 }
 
-// Nothing of the script may be thrown at the host. `asString` makes a long concatenation one piece: the host's binding
-// cannot take the ropes that QuickJS builds.
+// Never throws. `asString` flattens long concatenations, because the host's binding does not support QuickJS ropes.
 function dispatch(command, text) {
   try {
     if (command === "run") start(parse(text));

@@ -1,4 +1,4 @@
-// `Error` with the two-argument form of the service's engine, the error codes, and how a thrown value is reported.
+// `Error` with the service's two-argument form, the error codes, and the description of thrown values.
 //
 // Sources: azure-cosmosdb-js-server DocDbWrapperScript.js (ErrorCodes, `new Error(code, message)`); DefinitelyTyped
 // documentdb-server (IFeedCallback's `err`: number, body).
@@ -7,7 +7,7 @@ const NativeError = globalThis.Error;
 const nativeErrors = ["AggregateError", "EvalError", "InternalError", "RangeError", "ReferenceError", "SuppressedError",
   "SyntaxError", "TypeError", "URIError"];
 
-// `new Error(number, message)`; every other use is the standard one.
+// Adds `new Error(number, message)` to the standard forms.
 function NumberedError(...parts) {
   const numbered = parts.length > 1 && typeof parts[0] === "number";
   const error = construct(NativeError, numbered ? [parts[1]] : parts, new.target ?? NumberedError);
@@ -32,7 +32,7 @@ const ErrorCodes = Object.freeze({
   InternalServerError: 500,
 });
 
-// The errors of the runtime itself that say "the message is too large": uncaught, they answer 413 and not 400.
+// The runtime's own size errors. If uncaught, they return 413 instead of 400.
 const sizeErrors = new WeakSet();
 const addToSet = uncurried(WeakSet.prototype.add);
 const isInSet = uncurried(WeakSet.prototype.has);
@@ -44,13 +44,13 @@ function badRequest(message) {
 function tooLarge(name) {
   const error = new NumberedError(
     ErrorCodes.RequestEntityTooLarge,
-    `The message is too large because of "${name}": return less, and let the caller call again for the rest.`,
+    `The message is too large because of "${name}"; return less and let the client call again for the rest.`,
   );
   addToSet(sizeErrors, error);
   return error;
 }
 
-// What a callback gets as `err` for a failed operation: {number, message} from the host.
+// Returns a callback's `err` for a failed operation, {number, message} from the host.
 function operationError({ number, message }) {
   const body = `{"Errors":[${stringify(message)}]}`;
   const error = new NumberedError(number, body);
@@ -64,27 +64,27 @@ function orElse(read, otherwise) {
   try {
     return read();
   } catch {
-    return otherwise; // the script's own getter or toString threw
+    return otherwise; // the script's getter or toString threw
   }
 }
 
 const reported = (value) => toWellFormed(slice(asString(value), 0, longestReport));
 
-// A thrown value as the host reports it.
+// Returns the description of a thrown value that the host reports.
 function described(thrown) {
   const isObject = (typeof thrown === "object" || typeof thrown === "function") && thrown !== null;
   const number = orElse(() => thrown.number, 0);
   return {
     __proto__: null,
-    text: orElse(() => reported(thrown), "a value that cannot be shown as text"),
+    text: orElse(() => reported(thrown), "a value without a text form"),
     number: isObject && isInteger(number) ? number : 0,
     stack: orElse(() => reported(thrown.stack), ""),
     tooLarge: isObject && isInSet(sizeErrors, thrown),
   };
 }
 
-// The JSON of a record of plain values and such records. Not by `stringify` as a whole: of an object it keeps a stack
-// in an ordinary array, whose indexes a script can give setters; of a plain value it runs nothing of the script.
+// Returns the JSON of nested records of plain values. `stringify` is safe only for plain values: for objects it uses an
+// ordinary array, on whose indexes a script can define setters.
 function recordText(record) {
   const names = keys(record);
   let members = "";

@@ -1,11 +1,16 @@
-// User-defined functions: compiled once, called many times, without any context.
+// User-defined functions, which have no context object.
 //
-// `dispatch("define", [name, body])` compiles; `dispatch("call", [name, ...arguments])` runs. An argument crosses as
-// [value], or as 0 when it is undefined. The answers: "=" and the JSON of the result, "?" for an undefined result,
-// "!" and the failure.
+// `dispatch("define", [name, body])` compiles and `dispatch("call", [name, ...arguments])` calls one. An argument is
+// sent as [value], or as 0 if undefined. The answer is "=" and the JSON of the result, "?" for undefined, or "!" and
+// the failure.
 
 const functions = { __proto__: null };
 const NativePromise = Promise;
+
+// Unlike `list[list.length] = value`, does not run setters that a script defined on Array.prototype.
+function appendTo(list, value) {
+  defineProperty(list, list.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+}
 
 function failed(error, whileCompiling) {
   return `!${recordText({ __proto__: null, ...described(error), whileCompiling })}`;
@@ -37,7 +42,7 @@ function call(text) {
   }
 }
 
-// `asString` as in engine.js: an answer must be one piece.
+// `asString` flattens the answer, as in engine.js.
 function dispatch(command, text) {
   return asString(command === "define" ? define(text) : call(text));
 }

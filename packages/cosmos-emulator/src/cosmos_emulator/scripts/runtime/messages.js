@@ -1,7 +1,7 @@
-// getContext(): request and response with their accessors, abort, `__`, ErrorCodes and console.
+// The globals of procedures and triggers: getContext(), `__`, ErrorCodes and console.
 //
-// Source: azure-cosmosdb-js-server DocDbWrapperScript.js, which gives each property of a message get, set and append
-// functions (the latter two only when it is writable) and counts characters against the size limit.
+// Source: azure-cosmosdb-js-server DocDbWrapperScript.js. There, too, each message property has a get function and, if
+// writable, set and append functions, and sizes are limited in characters.
 
 const isText = (value) => typeof value === "string";
 
@@ -10,7 +10,7 @@ function lengthOf(value) {
   return (typeof value === "object" ? stringify(value) ?? "" : asString(value)).length;
 }
 
-// A message of `properties` {name: {value, writable}}, none longer than `limit` characters.
+// Returns a message with `properties` {name: {value, writable}} of at most `limit` characters each.
 function message(properties, limit) {
   const writable = (name) => {
     if (!isText(name) || !hasOwn(properties, name)) throw badRequest(`There is no property "${asString(name)}" to set.`);
@@ -50,8 +50,8 @@ function message(properties, limit) {
 
 const property = (value, writable) => ({ __proto__: null, value, writable });
 
-// The properties of the two messages, by the kind of script. A pre-trigger has no response; a post-trigger reads the
-// request and may change the response, which is the reply to the client and not the stored document.
+// Returns the properties of both messages by kind of script. A pre-trigger has no response. A post-trigger can change
+// the response to the client, not the stored document.
 function messagesOf({ kind, requestBody, responseBody, operationType, quota, usage }) {
   switch (kind) {
     case "procedure":
@@ -70,7 +70,7 @@ function messagesOf({ kind, requestBody, responseBody, operationType, quota, usa
   }
 }
 
-// `%s` takes the next argument, `%%` is a percent sign.
+// Replaces `%s` with the next argument and `%%` with a percent sign.
 function substituted(format, values) {
   let used = 0;
   return replaced(format, /%([%s])/g, (_, directive) => {
@@ -80,14 +80,14 @@ function substituted(format, values) {
   });
 }
 
-// The log text is the concatenation of every call's text; without logging a call does nothing.
+// Concatenates the texts of all calls. Without logging, calls do nothing.
 function exposeConsole(logging, limit) {
   const written = { __proto__: null, text: "" };
   const log = (...values) => {
     if (!logging) return;
-    if (values.length === 0) throw badRequest("console.log needs at least one argument.");
+    if (values.length === 0) throw badRequest("console.log requires at least one argument.");
     if (values.length > 1 && !isText(values[0])) {
-      throw badRequest("The first of several arguments of console.log must be a text, which may hold %s.");
+      throw badRequest("The first of several arguments of console.log must be a format string.");
     }
     const [format, ...rest] = values;
     const text = written.text + (values.length === 1 ? asString(format) : substituted(format, rest));
@@ -98,7 +98,7 @@ function exposeConsole(logging, limit) {
   return written;
 }
 
-// Puts the globals of a procedure or trigger in place; gives the function that reports its result.
+// Defines the globals of a procedure or trigger. Returns the function that reports its result.
 function exposeContext(settings) {
   const messages = messagesOf(settings);
   const request = message(messages.request, settings.responseLimit);

@@ -1,12 +1,12 @@
-// The JavaScript query API: filter, map, pluck, flatten, unwind, sortBy, sortByDescending, alone or in a chain.
+// The JavaScript query API: filter, map, pluck, flatten, unwind, sortBy, sortByDescending and chain.
 //
-// Each call fetches one page of documents by a query, so that it sees what queries see, and works on that page;
-// nothing spans pages. Sources: docs "JavaScript query API in Azure Cosmos DB" and azure-cosmosdb-js-server
-// DocDbWrapperScript.js (argument forms, the result appended to the body when there is no callback).
+// Each call queries one page of documents and works on that page only. Sources: docs "JavaScript query API in Azure
+// Cosmos DB" and azure-cosmosdb-js-server DocDbWrapperScript.js (argument forms; without a callback, the result is
+// appended to the body).
 
 const everyDocument = { __proto__: null, text: "SELECT * FROM c", parameters: "[]" };
 
-// Ascending by type and then by value, in the order of types that ORDER BY has.
+// The order of types in ORDER BY.
 const typeOrder = { __proto__: null, undefined: 0, boolean: 2, number: 3, string: 4, object: 5 };
 const typeRank = (key) => (key === null ? 1 : typeOrder[typeof key] ?? 6);
 
@@ -25,17 +25,17 @@ function unwound(documents, innerOf, combined) {
   const results = [];
   for (const document of documents) {
     const inner = innerOf(document);
-    if (!isArray(inner)) continue; // as a JOIN with something that is no array
+    if (!isArray(inner)) continue;
     for (const element of inner) results.push(combined ? combined(document, element) : element);
   }
   return results;
 }
 
-// A step takes a page and gives a page. Its maker takes the arguments, without a leading collection, and gives
-// [step, the remaining arguments (options and callback)].
+// A step maps a page to a page. Its maker takes the arguments without a leading collection and returns
+// [step, remaining arguments (options and callback)].
 function functionStep(name, stepOf) {
   return ([callback, ...rest]) => {
-    if (typeof callback !== "function") throw badRequest(`${name} needs a function.`);
+    if (typeof callback !== "function") throw badRequest(`${name} requires a function.`);
     return [stepOf(callback), rest];
   };
 }
@@ -47,7 +47,7 @@ const makers = {
   sortByDescending: functionStep("sortByDescending", (keyOf) => (page) => sorted(page, keyOf, -1)),
 
   pluck([name, ...rest]) {
-    if (typeof name !== "string" || name === "") throw badRequest("pluck needs the name of a property.");
+    if (typeof name !== "string" || name === "") throw badRequest("pluck requires a property name.");
     return [(page) => page.map((document) => document[name]), rest];
   },
 
@@ -58,10 +58,10 @@ const makers = {
 
   unwind([innerOf, ...rest]) {
     if (typeof innerOf !== "function" || innerOf.length !== 1) {
-      throw badRequest("unwind needs a function of one argument that selects the inner collection.");
+      throw badRequest("unwind requires a function of one argument that selects the inner collection.");
     }
     const combined = typeof rest[0] === "function" || rest.length > 2 ? rest.shift() : undefined;
-    if (combined && combined.length < 2) throw badRequest("The result selector of unwind needs two arguments.");
+    if (combined && combined.length < 2) throw badRequest("The result selector of unwind must take two arguments.");
     return [(page) => unwound(page, innerOf, combined), rest];
   },
 };
@@ -69,7 +69,7 @@ const makers = {
 function addQueries(collection, response) {
   const appendToBody = (error, page) => {
     if (error) throw error;
-    if (!response) throw badRequest("A query without a callback needs a response to write to.");
+    if (!response) throw badRequest("A query requires a callback if the script has no response.");
     response.appendBody(stringify(page));
   };
 
@@ -99,7 +99,7 @@ function addQueries(collection, response) {
       chained[name] = (...args) => {
         const [step, rest] = makers[name](withoutCollection(args));
         if (rest.some((argument) => argument !== undefined)) {
-          throw badRequest(`In a chain, options and callback belong to value() and not to ${name}().`);
+          throw badRequest(`In a chain, pass options and callback to value(), not to ${name}().`);
         }
         return chainOf([...steps, step]);
       };

@@ -1,0 +1,95 @@
+"""Run the reactions to a number of commands and measure what they cost in each container.
+
+The changes of all commands are handed to the reaction as one batch, as if one physical partition held them all. The
+changes of `users` that follow are handled the same way. Reading costs the same on one page or several. Pages without
+changes are counted separately, because they depend on polling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from azure.cosmos.aio import ContainerProxy
+from functions_host.cosmos_trigger.change_feed import FeedReader
+from functions_host.cosmos_trigger.partitions import read_partitions
+
+from bench.capacity.charges import Charges
+from management.account import Blog
+from shared.models.base import Item
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
+
+PAGE_SIZE = 100
+
+
+@dataclass(frozen=True)
+class BatchCost:
+    """Charge of a batch with the changes of n commands: `fixed` + n × `each`."""
+
+    fixed: Charges
+    each: Charges
+
+    @classmethod
+    def through(cls, few: tuple[int, Charges], many: tuple[int, Charges]) -> BatchCost:
+        """Fit the line through two measurements, each a number of commands and a charge."""
+        each = (many[1] - few[1]) * (1 / (many[0] - few[0]))
+        return cls(few[1] - each * few[0], each)
+
+    def of(self, commands: float) -> Charges:
+        """Return the charge of a batch of this many commands."""
+        return self.fixed + self.each * commands
+
+
+class _Feed:
+    """One container's change feed from a starting point."""
+
+    def __init__(self, readers: Sequence[tuple[FeedReader, str]]) -> None:
+        self._readers = list(readers)
+
+    @classmethod
+    async def from_now(cls, container: ContainerProxy) -> _Feed:
+        started = []
+        for partition in await read_partitions(container):
+            now = await FeedReader(container, partition.feed_range, "now", PAGE_SIZE).read(None)
+            started.append((FeedReader(container, partition.feed_range, "beginning", PAGE_SIZE), now.etag))
+        return cls(started)
+
+    async def news(self) -> list[Item]:
+        """Return the changes since the last call."""
+        found: list[Item] = []
+        for number, (reader, etag) in enumerate(self._readers):
+            page = await reader.read(etag)
+            while page.is_new:
+                found += page.items
+                page = await reader.read(page.etag)
+            self._readers[number] = (reader, page.etag)
+        return found
+
+
+class ReactionRun:
+    """Runs the reactions of a blog until there are no more changes."""
+
+    def __init__(self, blog: Blog, posts: _Feed, users: _Feed) -> None:
+        self._posts, self._users = posts, users
+        self._posts_reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+        self._users_reaction = UserChangeHandler(blog.users, blog.posts, blog.failures)
+
+    @classmethod
+    async def from_now(cls, blog: Blog) -> ReactionRun:
+        """Start with the changes from now on."""
+        return cls(blog, await _Feed.from_now(blog.posts.proxy), await _Feed.from_now(blog.users.proxy))
+
+    async def follow(self) -> int:
+        """React until there are no more changes; return their number."""
+        changes = 0
+        while True:
+            posts = await self._posts.news()
+            if posts:
+                await self._posts_reaction.on_changed(posts)
+            users = await self._users.news()
+            if users:
+                await self._users_reaction.on_changed(users)
+            if not posts and not users:
+                return changes
+            changes += len(posts) + len(users)

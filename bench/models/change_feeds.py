@@ -1,0 +1,97 @@
+"""Follow a model's change feeds in this process, like the Functions host, so that the cost can be measured.
+
+Each physical partition is read in pages of up to 100 changes, as configured for this project's triggers. Lease writes,
+one per batch, are the same for every model and are omitted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from functions_host.cosmos_trigger.change_feed import FeedReader
+from functions_host.cosmos_trigger.partitions import read_partitions
+
+from bench.models.interface import ChangeFeed, Model
+from bench.timing import BenchmarkError
+
+PAGE_SIZE: Final = 100
+_MOST_ROUNDS: Final = 50
+
+
+@dataclass
+class _Follower:
+    """The position in one physical partition of a change feed."""
+
+    feed: ChangeFeed
+    reader: FeedReader
+    continuation: str | None = None
+
+    async def follow(self) -> bool:
+        """Read a page and react to it; return False if there was nothing new."""
+        page = await self.reader.read(self.continuation)
+        if page.items:
+            await self.feed.on_changed(page.items)
+        self.continuation = page.etag
+        return page.is_new
+
+    async def follow_to_end(self) -> bool:
+        """Return False if there was nothing new at all."""
+        found = False
+        while await self.follow():
+            found = True
+        return found
+
+
+class ChangeFeedFollower:
+    """All change feeds of a model."""
+
+    def __init__(self, followers: list[_Follower]) -> None:
+        self._followers = followers
+
+    @classmethod
+    async def start(cls, model: Model, *, from_now: bool = False) -> ChangeFeedFollower:
+        """Start from the beginning, or `from_now`, which skips existing changes."""
+        followers = []
+        for feed in model.change_feeds:
+            container = model.database.get_container_client(feed.container)
+            for partition in await read_partitions(container):
+                reader = FeedReader(container, partition.feed_range, "beginning", PAGE_SIZE)
+                if from_now:
+                    start = await FeedReader(container, partition.feed_range, "now", PAGE_SIZE).read(None)
+                    followers.append(_Follower(feed, reader, start.etag))
+                else:
+                    followers.append(_Follower(feed, reader))
+        return cls(followers)
+
+    def of(self, container: str) -> ChangeFeedFollower:
+        """Return only the change feed of one container."""
+        return ChangeFeedFollower([follower for follower in self._followers if follower.feed.container == container])
+
+    async def settle(self) -> None:
+        """React until nothing changes any more. Raises BenchmarkError if that never happens."""
+        for _ in range(_MOST_ROUNDS):
+            news = await asyncio.gather(*(follower.follow_to_end() for follower in self._followers))
+            if not any(news):
+                return
+        raise BenchmarkError("the reactions to the change feeds keep writing")
+
+    @asynccontextmanager
+    async def running(self, poll_delay_s: float) -> AsyncIterator[None]:
+        """Follow all partitions during the block, with a pause whenever there is nothing new."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_keep_following(follower, poll_delay_s)) for follower in self._followers]
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+
+async def _keep_following(follower: _Follower, poll_delay_s: float) -> None:
+    while True:
+        if not await follower.follow():
+            await asyncio.sleep(poll_delay_s)

@@ -1,0 +1,137 @@
+"""This project's model as deployed: the code of shared/data and shared/propagation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final
+
+from azure.cosmos.aio import CosmosClient, DatabaseProxy
+
+from bench.models.interface import (
+    ChangeFeed,
+    CommentView,
+    ContainerPlan,
+    LikeView,
+    Model,
+    PostView,
+    UserView,
+    comment_of,
+    like_of,
+    post_of,
+    user_of,
+)
+from bench.models.plan import ArticlePlan
+from management.newest import Newest
+from management.provision import provision
+from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
+from shared.cosmos import Container
+from shared.data.comments import create_comment, list_comments
+from shared.data.feed import FEED_LENGTH, list_recent_posts
+from shared.data.likes import create_like, list_likes
+from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
+from shared.data.username_reservations import reservation_item
+from shared.data.users import create_user, edit_user, get_user
+from shared.models.base import Item
+from shared.models.comment import NewComment
+from shared.models.like import NewLike
+from shared.models.post import NewPost, PostChanges, short_form
+from shared.models.user import NewUser, UserChanges, name_version
+from shared.propagation.posts import PostChangeHandler
+from shared.propagation.users import UserChangeHandler
+from shared.settings import Settings
+from shared.transactions import BATCHES, PROCEDURES
+
+# The API's largest page; no list in the article's data is longer.
+_WHOLE: Final = 100
+
+
+class ProjectModel(Model):
+    """Sends the same requests as the API's functions."""
+
+    NAME: ClassVar[str] = "this"
+    _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": BATCHES}
+    CONTAINERS: ClassVar[Sequence[ContainerPlan]] = tuple(map(ContainerPlan, container_definitions()))
+
+    def __init__(self, database: DatabaseProxy) -> None:
+        super().__init__(database)
+        self.users, self.posts, self.feed_container, self.failures = (
+            Container(database.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)
+        )
+
+    @classmethod
+    async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
+        """Provision like `manage.py provision`."""
+        del client  # provision opens its own
+        await provision(configuration, throughput=throughput)
+
+    @staticmethod
+    def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
+        newest: Newest[Item] = Newest(FEED_LENGTH)
+        for index in range(plan.users):
+            author = plan.user(index)
+            yield USERS, reservation_item(author["username"], author["id"], name_version(author), confirmed=True)
+            yield USERS, author
+            for post in plan.posts(index, author):
+                copy = short_form(post)
+                newest.offer((copy["creationDate"], copy["id"]), copy)
+                yield USERS, copy
+                yield POSTS, post
+                for _, response in plan.responses(post):
+                    yield POSTS, response
+        for copy in newest.values():
+            yield FEED, copy
+
+    @property
+    def change_feeds(self) -> Sequence[ChangeFeed]:
+        users = UserChangeHandler(self.users, self.posts, self.failures)
+        posts = PostChangeHandler(self.users, self.posts, self.feed_container, self.failures)
+        return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
+
+    async def create_user(self, username: str) -> UserView:
+        return user_of(await create_user(self.users, NewUser(username=username), idempotency_key=None))
+
+    async def rename_user(self, user: UserView, username: str) -> UserView:
+        return user_of(await edit_user(self.users, user.id, UserChanges(username=username), etag=None))
+
+    async def get_user(self, user_id: str) -> UserView:
+        return user_of(await get_user(self.users, user_id))
+
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
+        new = NewPost(user_id=author.id, title=title, content=content)
+        return post_of(await create_post(self.users, self.posts, new, idempotency_key=None))
+
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
+        return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content), etag=None))
+
+    async def get_post(self, post_id: str) -> PostView:
+        return post_of(await get_post(self.posts, post_id))
+
+    async def list_user_posts(self, user_id: str) -> list[PostView]:
+        page = await list_posts_of_user(self.users, user_id, limit=_WHOLE, cursor=None)
+        return [post_of(item) for item in page.items]
+
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
+        new = NewComment(user_id=author.id, content=content)
+        return comment_of(await create_comment(self.users, self.posts, post_id, new, **self._OPTIONS))
+
+    async def list_comments(self, post_id: str) -> list[CommentView]:
+        page = await list_comments(self.posts, post_id, limit=_WHOLE, cursor=None)
+        return [comment_of(item) for item in page.items]
+
+    async def like(self, post_id: str, liker: UserView) -> LikeView:
+        new = NewLike(user_id=liker.id)
+        return like_of((await create_like(self.users, self.posts, post_id, new, **self._OPTIONS)).item)
+
+    async def list_likes(self, post_id: str) -> list[LikeView]:
+        page = await list_likes(self.posts, post_id, limit=_WHOLE, cursor=None)
+        return [like_of(item) for item in page.items]
+
+    async def feed(self) -> list[PostView]:
+        return [post_of(item) for item in await list_recent_posts(self.feed_container, limit=FEED_LENGTH)]
+
+
+class ProjectModelWithProcedures(ProjectModel):
+    """The same model with comments and likes written by stored procedures."""
+
+    NAME: ClassVar[str] = "this, procedures"
+    _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": PROCEDURES}

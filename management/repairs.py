@@ -1,0 +1,124 @@
+"""Repair single items, each write conditional on the state that was read."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from management.account import Blog
+from management.verification.census import USER_FIELDS
+from management.verification.copies import differences, wanted_copy
+from management.verification.counts import recount
+from shared.cosmos import ConditionFailed, Container, ItemMissing
+from shared.data import username_reservations
+from shared.errors import DatabaseUnavailable
+from shared.models.base import Item
+from shared.models.fields import is_item_id, iso_utc
+from shared.models.post import Post
+from shared.models.user import User
+from shared.propagation.copies import Copies
+from shared.propagation.rename_fanout import is_outdated
+from shared.transactions import BATCHES
+
+_ATTEMPTS = 20
+
+
+@dataclass
+class Repairs:
+    """Repairs of a blog and the number of items changed so far."""
+
+    blog: Blog
+    changed: int = 0
+
+    async def complete_user(self, user_id: str) -> None:
+        """Add missing fields to a user. Costs a point read and at most one write."""
+        user = await self.blog.users.read(user_id, user_id)
+        if user is None:
+            return
+        added: dict[str, Any] = {
+            "type": User.TYPE,
+            "creationDate": iso_utc(datetime.fromtimestamp(user["_ts"], UTC)),
+        }
+        operations = [
+            {"op": "set", "path": f"/{name}", "value": added[name]}
+            for name in USER_FIELDS
+            if name in added and name not in user
+        ]
+        if operations:
+            with suppress(ConditionFailed, ItemMissing):  # the app has written it since
+                await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
+                self.changed += 1
+
+    async def recount_post(self, post_id: str) -> None:
+        """Set a post's counts and increment its version. Raises DatabaseUnavailable if the post keeps changing."""
+        for _ in range(_ATTEMPTS):
+            counted = await recount(self.blog.posts, post_id)
+            if counted is None or not counted.faults():
+                return
+            operations: list[dict[str, Any]] = [
+                {"op": "set", "path": "/commentCount", "value": counted.comments},
+                {"op": "set", "path": "/likeCount", "value": counted.likes},
+                {"op": "incr", "path": "/version", "value": 1},
+            ]
+            with suppress(ConditionFailed, ItemMissing):
+                await self.blog.posts.patch(post_id, post_id, operations, etag=counted.post["_etag"])
+                self.changed += 1
+                return
+        raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")
+
+    async def update_usernames(self, place: tuple[str, list[str]]) -> None:
+        """Update stale usernames on items of a post. Costs two point reads per item and a rename per stale user.
+
+        The functions check only one item per user, which misses items written without a name version.
+        """
+        post_id, item_ids = place
+        for item_id in item_ids:
+            item = await self.blog.posts.read(item_id, post_id)
+            user_id = str(item.get("userId")) if item else ""
+            user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
+            if item and user and "username" in user and is_outdated(item, user):
+                await BATCHES.rename_in_post(self.blog.posts, post_id, user)
+                self.changed += 1
+
+    async def repair_user_copy(self, place: tuple[str, str]) -> None:
+        user_id, post_id = place
+        await self._repair_copy(Copies(self.blog.users, self.blog.posts, partition_key="userId"), user_id, post_id)
+
+    async def repair_feed_copy(self, post_id: str) -> None:
+        copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
+        await self._repair_copy(copies, Post.TYPE, post_id)
+
+    async def _repair_copy(self, copies: Copies, key: str, post_id: str) -> None:
+        """Delete an orphaned copy; overwrite a stale one, whatever version it claims. Replay adds missing copies."""
+        wanted, copy = await wanted_copy(self.blog.posts, post_id), await copies.container.read(post_id, key)
+        if copy is None:
+            return
+        if wanted is None or wanted[copies.partition_key] != key:
+            await self._delete(copies.container, copy, key)
+        elif differences(copy, wanted):
+            await copies.put(wanted)
+            copy = await copies.container.read(post_id, key)
+            if copy is not None and differences(copy, wanted):
+                with suppress(ConditionFailed, ItemMissing):  # the functions have written it since
+                    await copies.container.delete(post_id, key, etag=copy["_etag"])
+                    await copies.put(wanted, present=False)
+            self.changed += 1
+
+    async def release_reservation(self, key: str) -> None:
+        """Delete a confirmed reservation whose user has another username or does not exist."""
+        held = await self.blog.users.read(key, key)
+        if held is None or "ttl" in held:
+            return
+        owner = await self.blog.users.read(held["ownerId"], held["ownerId"])
+        if owner is not None:
+            await username_reservations.release(self.blog.users, held["username"], owner)
+        elif time.time() - held["_ts"] > username_reservations.ABANDONED_AFTER_S:
+            await self._delete(self.blog.users, held, key)
+
+    async def _delete(self, container: Container, item: Item, key: str) -> None:
+        with suppress(ConditionFailed, ItemMissing):
+            await container.delete(item["id"], key, etag=item["_etag"])
+            self.changed += 1

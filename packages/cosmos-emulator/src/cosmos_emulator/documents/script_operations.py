@@ -1,0 +1,126 @@
+"""The operations that scripts call: on one logical partition, in the transaction of the execution."""
+
+from __future__ import annotations
+
+from cosmos_emulator import json_text
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.documents.create import create
+from cosmos_emulator.documents.delete import delete
+from cosmos_emulator.documents.feed import feed_page
+from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from cosmos_emulator.documents.read import read
+from cosmos_emulator.documents.replace import replace
+from cosmos_emulator.documents.upsert import upsert
+from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http.links import parse_link
+from cosmos_emulator.http.quota import QUOTA, USAGE
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.paging import (
+    ItemPosition,
+    PageLimits,
+    complete_at_once,
+    decode_continuation,
+    encode_continuation,
+)
+from cosmos_emulator.reads.query_text import parse_query
+from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.reads.udfs import udf_caller
+from cosmos_emulator.scripts import Page
+from cosmos_emulator.store.items import ItemScope
+
+
+class PartitionOperations:
+    """Implements `ScriptOperations` for a logical partition, and adds up the modeled charges.
+
+    By default, queries do not see the script's own writes, and other reads do (stored-procedures-triggers-udfs).
+    """
+
+    def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:
+        self._gateway = gateway
+        self._target = target
+        self._charges: ChargeModel = target.charges
+        self.reads_ru = 0.0
+        self.writes_ru = 0.0
+
+    @property
+    def self_link(self) -> str:
+        """`dbs/{rid}/colls/{rid}/`."""
+        return self._target.container.self_link
+
+    @property
+    def alt_link(self) -> str:
+        """`dbs/{name}/colls/{name}`."""
+        return self._target.container.alt_link
+
+    def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
+        """Return a document, or None if it is unchanged. Raises 404 if it is missing."""
+        target = self._target
+        result = read(target.items, target.key, _reference(document_link), self._charges, if_none_match)
+        self.reads_ru += result.charge_ru
+        return None if result.status == 304 or result.item is None else result.item.document()
+
+    def read_documents(self, page_size: int, continuation: str | None) -> Page:
+        """Return a page of the partition, including the script's own writes."""
+        start = ItemPosition.of_json(decode_continuation(continuation))
+        slices = [self._slice(own_writes=True)]
+        items, end = complete_at_once(feed_page(slices, start, PageLimits(page_size)))
+        self.reads_ru += self._charges.feed([len(item.body) for item in items])
+        return Page([item.document() for item in items], None if end is None else encode_continuation(end.as_json()))
+
+    def query_documents(
+        self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
+    ) -> Page:
+        """Return a page of a query."""
+        container, settings = self._target.container, self._gateway.settings
+        parsed = parse_query(text, [*parameters])
+        slices = [self._slice(own_writes=settings.script_queries_see_own_writes)]
+        with udf_caller(self._gateway, container, parsed) as udfs:
+            query = PagedQuery(
+                parsed,
+                container.definition.indexing,
+                self._charges,
+                udfs,
+                require_order_index=settings.require_order_index,
+            )
+            page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+        self.reads_ru += page.charge_ru
+        return Page([json_text.parse(row) for row in page.rows], page.continuation)
+
+    def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
+        """Create a document. Raises 400 if the id is missing or the partition key differs, 409 if the id is taken."""
+        _ = index_action  # the policy applies to every item
+        with self._target.items.savepoint():
+            return self._written(create(self._target, body))
+
+    def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
+        """Create or replace a document. Raises 412 if it has changed."""
+        with self._target.items.savepoint():
+            return self._written(upsert(self._target, body, etag))
+
+    def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
+        """Replace a document. Raises 404 if it is missing, 412 if it has changed."""
+        with self._target.items.savepoint():
+            return self._written(replace(self._target, _reference(document_link), body, etag))
+
+    def delete_document(self, document_link: str, *, etag: str | None) -> None:
+        """Delete a document. Raises 404 if it is missing, 412 if it has changed."""
+        with self._target.items.savepoint():
+            self.writes_ru += delete(self._target, _reference(document_link), etag).charge_ru
+
+    def resource_usage(self) -> tuple[str, str]:
+        """Return quota and usage, as in the headers."""
+        return QUOTA, USAGE
+
+    def _written(self, result: ItemResult) -> JsonObject:
+        self.writes_ru += result.charge_ru
+        return {} if result.item is None else result.item.document()
+
+    def _slice(self, *, own_writes: bool) -> Slice:
+        target = self._target
+        view = target.items if own_writes else target.partition.committed_for_worker
+        return Slice(target.partition, ItemScope(key=target.key), view)
+
+
+def _reference(document_link: str) -> ItemReference:
+    return ItemReference.of_link(parse_link(document_link))

@@ -1,0 +1,1 @@
+"""HTTP: the server, the routes, and everything between a request and its operation."""

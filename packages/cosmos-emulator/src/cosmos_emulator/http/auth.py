@@ -1,0 +1,95 @@
+"""Authentication with the account key (azure-cosmos auth.py).
+
+Microsoft Entra ID tokens are accepted without validation, because there is no issuer to validate them against.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import time
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.links import Link
+
+_MAX_SKEW_S: Final = 15 * 60
+
+
+class MasterKey:
+    """An account key, which checks signatures."""
+
+    def __init__(self, key: str) -> None:
+        try:
+            self._secret = base64.b64decode(key, validate=True)
+        except binascii.Error as error:
+            raise ValueError("the account key must be base64") from error
+
+    def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
+        """Raise 401 unless the request is signed with this key or has a Microsoft Entra ID token."""
+        header = headers.get(h.AUTHORIZATION)
+        if not header:
+            raise CosmosError(401, "Required Header authorization is missing.")
+        if header.startswith("type=aad&"):
+            return
+        kind, _, signature = unquote(header).partition("&ver=1.0&sig=")
+        if kind.startswith("type=resource"):
+            raise CosmosError(401, "Resource tokens are not supported by this emulator; use the account key.")
+        if kind != "type=master":
+            raise CosmosError(401, "The authorization header must be of type=master or type=aad.")
+        _check_clock(headers)
+        if not self._signed(signature, verb, link, headers):
+            raise CosmosError(
+                401,
+                "The input authorization token can't serve the request. The wrong key is being used or the expected "
+                f"payload is not built as per the protocol. Server used the following payload to sign: "
+                f"'{_payload(verb, link, headers)!r}'",
+            )
+
+    def has_signed(self, verb: str, link: Link, headers: Mapping[str, str]) -> bool:
+        """Return whether the request is signed with this key."""
+        kind, _, signature = unquote(headers.get(h.AUTHORIZATION, "")).partition("&ver=1.0&sig=")
+        return kind == "type=master" and self._signed(signature, verb, link, headers)
+
+    def _signed(self, signature: str, verb: str, link: Link, headers: Mapping[str, str]) -> bool:
+        return hmac.compare_digest(signature.encode(), self._signature(verb, link, headers))
+
+    def _signature(self, verb: str, link: Link, headers: Mapping[str, str]) -> bytes:
+        digest = hmac.digest(self._secret, _payload(verb, link, headers).encode(), "sha256")
+        return base64.b64encode(digest)
+
+
+def _payload(verb: str, link: Link, headers: Mapping[str, str]) -> str:
+    parts = (
+        verb.lower(),
+        link.signed_type.lower(),
+        link.signed_link,
+        headers.get(h.X_DATE, "").lower(),
+        headers.get(h.DATE, "").lower(),
+    )
+    return "".join(f"{part}\n" for part in parts)
+
+
+def _check_clock(headers: Mapping[str, str]) -> None:
+    sent = _seconds(headers.get(h.X_DATE) or headers.get(h.DATE, ""))
+    if abs(time.time() - sent) > _MAX_SKEW_S:
+        raise CosmosError(
+            401, "The authorization token is not valid at the current time: its date is off by over 15 minutes."
+        )
+
+
+@lru_cache(maxsize=64)
+def _seconds(date: str) -> float:
+    """Parse an RFC 1123 date; cached, because dates change once a second."""
+    try:
+        sent = parsedate_to_datetime(date)
+    except ValueError as error:
+        raise CosmosError(401, f"The request has no valid x-ms-date header: {date!r}.") from error
+    return (sent if sent.tzinfo else sent.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,89 @@
+"""The names of all headers that the gateway reads or writes, in lower case (azure-cosmos http_constants.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# Every request
+ACTIVITY_ID: Final = "x-ms-activity-id"
+AUTHORIZATION: Final = "authorization"
+CONSISTENCY_LEVEL: Final = "x-ms-consistency-level"
+CONTENT_TYPE: Final = "content-type"
+DATE: Final = "date"
+INTENDED_RID: Final = "x-ms-cosmos-intended-collection-rid"
+X_DATE: Final = "x-ms-date"
+
+# Conditions
+A_IM: Final = "a-im"
+IF_MATCH: Final = "if-match"
+IF_MODIFIED_SINCE: Final = "if-modified-since"
+IF_NONE_MATCH: Final = "if-none-match"
+PREFER: Final = "prefer"
+
+# Operations sent as POST
+IS_BATCH: Final = "x-ms-cosmos-is-batch-request"
+IS_QUERY: Final = "x-ms-documentdb-isquery"
+IS_QUERY_PLAN: Final = "x-ms-cosmos-is-query-plan-request"
+IS_UPSERT: Final = "x-ms-documentdb-is-upsert"
+
+# Scope and paging
+CONTINUATION: Final = "x-ms-continuation"
+END_EPK: Final = "x-ms-end-epk"
+MAX_ITEM_COUNT: Final = "x-ms-max-item-count"
+PARTITION_KEY: Final = "x-ms-documentdb-partitionkey"
+PARTITION_KEY_RANGE_ID: Final = "x-ms-documentdb-partitionkeyrangeid"
+START_EPK: Final = "x-ms-start-epk"
+
+# Queries
+CROSS_PARTITION: Final = "x-ms-documentdb-query-enablecrosspartition"
+CONTINUATION_EXPECTED: Final = "x-ms-documentdb-query-iscontinuationexpected"
+INDEX_UTILIZATION: Final = "x-ms-cosmos-index-utilization"
+PARALLELIZE: Final = "x-ms-documentdb-query-parallelizecrosspartitionquery"
+POPULATE_INDEX_METRICS: Final = "x-ms-cosmos-populateindexmetrics"
+POPULATE_INDEX_METRICS_V2: Final = "x-ms-cosmos-populateindexmetrics-v2"
+POPULATE_QUERY_METRICS: Final = "x-ms-documentdb-populatequerymetrics"
+QUERY_METRICS: Final = "x-ms-documentdb-query-metrics"
+SUPPORTED_QUERY_FEATURES: Final = "x-ms-cosmos-supported-query-features"
+
+# Batches, scripts, throughput
+AUTOPILOT_SETTINGS: Final = "x-ms-cosmos-offer-autopilot-settings"
+BATCH_ATOMIC: Final = "x-ms-cosmos-batch-atomic"
+BATCH_CONTINUE_ON_ERROR: Final = "x-ms-cosmos-batch-continue-on-error"
+ENABLE_SCRIPT_LOGGING: Final = "x-ms-documentdb-script-enable-logging"
+INDEXING_DIRECTIVE: Final = "x-ms-indexing-directive"
+OFFER_THROUGHPUT: Final = "x-ms-offer-throughput"
+POST_TRIGGER: Final = "x-ms-documentdb-post-trigger-include"
+PRE_TRIGGER: Final = "x-ms-documentdb-pre-trigger-include"
+SCRIPT_LOG: Final = "x-ms-documentdb-script-log-results"
+
+# Containers
+POPULATE_PARTITION_STATISTICS: Final = "x-ms-documentdb-populatepartitionstatistics"
+
+# Only this emulator
+MERGE_PARTITIONS: Final = "x-ms-cosmos-emulator-merge-partitions"
+
+# Responses
+ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
+CHARGE_MODEL: Final = "x-ms-cosmos-emulator-charge-model"
+CONTENT_PATH: Final = "x-ms-content-path"
+ETAG: Final = "etag"
+INDEX_PROGRESS: Final = "x-ms-documentdb-collection-index-transformation-progress"
+ITEM_COUNT: Final = "x-ms-item-count"
+LSN: Final = "lsn"
+REQUEST_CHARGE: Final = "x-ms-request-charge"
+RESOURCE_QUOTA: Final = "x-ms-resource-quota"
+RESOURCE_USAGE: Final = "x-ms-resource-usage"
+RETRY_AFTER_MS: Final = "x-ms-retry-after-ms"
+SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105 - the name of a header
+SUB_STATUS: Final = "x-ms-substatus"
+
+
+def wants_no_content(headers: Mapping[str, str]) -> bool:
+    """Return whether the client asks for responses to writes without the document."""
+    return headers.get(PREFER, "").lower() == "return=minimal"
+
+
+def flag(headers: Mapping[str, str], name: str) -> bool:
+    """Return whether a boolean header is set: Python clients send `True`, JavaScript clients `true`."""
+    return headers.get(name, "").lower() == "true"

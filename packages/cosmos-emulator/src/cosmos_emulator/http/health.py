@@ -1,0 +1,24 @@
+"""`GET /_emulator/health`: readiness, without a signature, a charge or any simulated behavior."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiohttp import web
+
+from cosmos_emulator import __version__, json_text
+
+_PATH: Final = "/_emulator/health"
+
+
+def is_health(raw_path: str) -> bool:
+    """Return whether a path is the health endpoint's."""
+    return raw_path.partition("?")[0].rstrip("/") == _PATH
+
+
+def health_response(method: str) -> web.Response:
+    """Return 200 with the version; 405 for methods other than GET and HEAD."""
+    if method not in ("GET", "HEAD"):
+        return web.Response(status=405, text="Use GET to read the health.", headers={"Allow": "GET, HEAD"})
+    body = json_text.dump({"status": "ready", "version": __version__})
+    return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,75 @@
+"""What the operations on one item share: the transaction, the triggers and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from cosmos_emulator.documents.triggers import Triggers
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request, partition_headers
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.items import ItemTransaction
+from cosmos_emulator.store.partition import Partition
+
+# Takes the document of the request, which a pre-trigger may have changed.
+Write = Callable[[LogicalPartition, JsonObject], ItemResult]
+
+
+def item_reference(request: Request) -> ItemReference:
+    """Return the item that the link names."""
+    return ItemReference.of_link(request.link)
+
+
+def logical_partition(
+    request: Request, container: Container, partition: Partition, key: PartitionKey, items: ItemTransaction
+) -> LogicalPartition:
+    """Return the logical partition that the request writes to, at the current time."""
+    gateway = request.gateway
+    now_s = int(gateway.settings.clock())
+    return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
+
+
+async def write_item(request: Request, kind: str, document: JsonObject, operation: Write) -> Answer:
+    """Run a write and the triggers that the request names in one transaction.
+
+    `kind` is Create, Upsert, Replace, Patch or Delete, as in a trigger's `triggerOperation`.
+    """
+    _check_indexing_directive(request)
+    container = request.container
+    key = request.partition_key(container)
+    triggers = Triggers.of_request(request, container, kind)
+    partition = container.partition_of(key)
+    reply: bytes | None = None
+    async with partition.transaction() as items:
+        target = logical_partition(request, container, partition, key, items)
+        if triggers is None:
+            result = operation(target, document)
+        else:
+            fired = triggers
+            result, reply = await request.gateway.in_worker(lambda: fired.around(target, document, operation))
+    return item_answer(request, container, partition, result, reply)
+
+
+def _check_indexing_directive(request: Request) -> None:
+    # azure-cosmos sends the numbers of its IndexingDirective (documents.py), other clients the names.
+    directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default")
+    if directive.lower() not in ("default", "include", "0", "2"):
+        raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator; omit it.")
+
+
+def item_answer(
+    request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
+) -> Answer:
+    """Return the stored item, or a post-trigger's `reply`, unless the client wants no content."""
+    headers = partition_headers(container, partition)
+    if result.item is None:
+        return Answer(result.status, b"", headers, result.charge_ru)
+    headers[h.ETAG] = result.item.etag
+    body = b""
+    if not h.wants_no_content(request.headers):
+        body = reply if reply is not None else result.item.body
+    return Answer(result.status, body, headers, result.charge_ru)

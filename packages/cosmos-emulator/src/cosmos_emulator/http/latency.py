@@ -1,0 +1,33 @@
+"""Simulated latency of a network and a replicated service."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_FORM: Final = re.compile(r"(?P<mean>\d+(?:\.\d+)?)ms(?:(?:±|\+-|\+/-)(?P<jitter>\d+(?:\.\d+)?)ms)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """A delay, uniform from `mean_s - jitter_s` to `mean_s + jitter_s`."""
+
+    mean_s: float
+    jitter_s: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> Latency:
+        """Parse `10ms`, `10ms±5ms` or `10ms+-5ms`. Raises ValueError for anything else."""
+        match = _FORM.fullmatch(text.replace(" ", ""))
+        if match is None:
+            raise ValueError(f"{text!r} is not a latency; write 10ms or 10ms±5ms")
+        mean_ms, jitter_ms = float(match["mean"]), float(match["jitter"] or 0)
+        if jitter_ms > mean_ms:
+            raise ValueError(f"{text!r} can be negative; make the part after ± the smaller one")
+        return cls(mean_ms / 1000, jitter_ms / 1000)
+
+    def next_s(self) -> float:
+        """Return the delay of one response."""
+        return random.uniform(self.mean_s - self.jitter_s, self.mean_s + self.jitter_s)  # noqa: S311 - not a secret

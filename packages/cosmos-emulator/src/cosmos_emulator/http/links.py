@@ -1,0 +1,58 @@
+"""Resource links: the parsed path of a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import unquote
+
+from cosmos_emulator import rids
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A path such as `/dbs/d1/colls/c1/docs/a`, split into kinds and ids.
+
+    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`); `ids` are percent-decoded names or, if `by_rid`, rids.
+    """
+
+    template: str
+    kinds: tuple[str, ...]
+    ids: tuple[str, ...]
+    by_rid: bool
+
+    @property
+    def names_one(self) -> bool:
+        """Whether the link names one resource rather than a feed."""
+        return len(self.kinds) == len(self.ids)
+
+    @property
+    def signed_type(self) -> str:
+        """The resource type that the signature covers (azure-cosmos auth.py)."""
+        return "colls" if self.kinds[-1:] == ("operations",) else "".join(self.kinds[-1:])
+
+    @property
+    def signed_link(self) -> str:
+        """The resource link that the signature covers: the resource, or the owner of the feed."""
+        if self.kinds[:1] == ("offers",):
+            return "".join(self.ids).lower()
+        owned = self.ids[:-1] if self.kinds[-1:] == ("operations",) else self.ids
+        if self.by_rid:
+            return owned[-1].lower() if owned else ""
+        return "/".join(f"{kind}/{name}" for kind, name in zip(self.kinds, owned, strict=False))
+
+
+@lru_cache(maxsize=4096)
+def parse_link(raw_path: str) -> Link:
+    """Parse a request path, with or without a trailing slash, ignoring the query string.
+
+    Cached, because clients repeat paths and parsing one costs as much as reading its item.
+    """
+    path = raw_path.partition("?")[0].strip("/")
+    segments = [unquote(segment) for segment in path.split("/")] if path else []
+    kinds, ids = tuple(segments[::2]), tuple(segments[1::2])
+    template = "/" + "/".join(
+        "*" if index % 2 and segments[index - 1] != "operations" else segment for index, segment in enumerate(segments)
+    )
+    by_rid = bool(ids) and kinds[0] == "dbs" and rids.is_database_rid(ids[0])
+    return Link(template, kinds, ids, by_rid)

@@ -1,0 +1,168 @@
+"""The request an operation receives and the answer it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+from cosmos_emulator import json_text, rids
+from cosmos_emulator.errors import OWNER_MISSING, CosmosError
+from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.links import Link
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.store.resources import Resource
+
+_DEFAULT_PAGE: Final = 100
+_LARGEST_PAGE: Final = 2**31 - 1
+RID_MISMATCH: Final = 1024
+_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # headers are ASCII, so other characters are percent-encoded
+NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
+
+
+@dataclass(slots=True)
+class Answer:
+    """The result of an operation; `headers` are added to those of every response."""
+
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    charge_ru: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request; `verb` is the HTTP method, `base_url` the scheme and host that the client used."""
+
+    gateway: Gateway
+    verb: str
+    link: Link
+    headers: Mapping[str, str]
+    body: bytes
+    base_url: str
+
+    def flag(self, name: str) -> bool:
+        """Return whether a boolean header is set."""
+        return h.flag(self.headers, name)
+
+    def json_object(self) -> JsonObject:
+        """Parse the body. Raises 400 unless it is a JSON object."""
+        return json_text.parse_object(self.body)
+
+    @property
+    def database(self) -> Resource:
+        """The database of the link. Raises 404 if it is missing."""
+        resources, name = self.gateway.account.resources, self.link.ids[0]
+        found = resources.find_rid("dbs", name) if self.link.by_rid else resources.find("dbs", "", name)
+        if found is None:
+            raise self._missing(level=1)
+        return found
+
+    @property
+    def container(self) -> Container:
+        """The container of the link.
+
+        Raises 404 if it is missing, and 400/1024 if it is not the container that the client has cached by this name.
+        """
+        resources, name = self.gateway.account.resources, self.link.ids[1]
+        if self.link.by_rid:
+            found = resources.find_rid("colls", name)
+            if found is not None and found.parent != self.link.ids[0]:
+                found = None
+        else:
+            found = resources.find("colls", self.database.rid, name)
+        if found is None:
+            raise self._missing(level=2)
+        intended = self.headers.get(h.INTENDED_RID)
+        if intended and intended != found.rid:
+            raise CosmosError(
+                400, "The container was recreated: its rid is not the intended one.", sub_status=RID_MISMATCH
+            )
+        return self.gateway.account.container(found.rid)
+
+    def resource(self, kind: str, parent: str) -> Resource:
+        """Return the script or offer that the link names. Raises 404 if it is missing."""
+        resources, name = self.gateway.account.resources, self.link.ids[-1]
+        found = resources.find(kind, parent, name) or resources.find_rid(kind, name)
+        if found is None or found.parent != parent:
+            raise CosmosError(404, NOT_FOUND)
+        return found
+
+    def partition_key(self, container: Container) -> PartitionKey:
+        """Return the partition key of the request. Raises 400 if it is missing or a prefix."""
+        key = self.optional_partition_key(container)
+        if key is None:
+            raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
+        if key.is_prefix:
+            raise CosmosError(400, "The partition key must have a value for every path of the definition.")
+        return key
+
+    def optional_partition_key(self, container: Container) -> PartitionKey | None:
+        """Return the partition key of the header, or None without one."""
+        text = self.headers.get(h.PARTITION_KEY)
+        return None if text is None else container.definition.partition_key.of_header(text)
+
+    @property
+    def page_size(self) -> int:
+        """The maximum number of rows in a page: 100 by default, unlimited for -1."""
+        text = self.headers.get(h.MAX_ITEM_COUNT, str(_DEFAULT_PAGE))
+        try:
+            count = int(text)
+        except ValueError as error:
+            raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} must be a number, not {text!r}.") from error
+        if not (count == -1 or 0 < count <= _LARGEST_PAGE):
+            raise CosmosError(400, f"The header {h.MAX_ITEM_COUNT} must be positive or -1, not {text}.")
+        return _LARGEST_PAGE if count == -1 else count
+
+    def _missing(self, level: int) -> CosmosError:
+        owner = len(self.link.ids) > level or not self.link.names_one
+        return CosmosError(404, NOT_FOUND, sub_status=OWNER_MISSING if owner else 0)
+
+
+def resource_answer(status: int, resource: Resource, *, charge_ru: float = 1.0) -> Answer:
+    """Return a resource that is not an item, with its etag; metadata requests are modeled as 1 RU."""
+    return Answer(status, json_text.dump(resource.body), {h.ETAG: resource.etag}, charge_ru)
+
+
+def feed_answer(
+    rid: str, name: str, members: list[bytes], headers: dict[str, str], charge_ru: float, status: int = 200
+) -> Answer:
+    """Return the feed `{"_rid", name: [...], "_count"}`; the members are JSON texts."""
+    body = b'{"_rid":"%b","%b":[%b],"_count":%d}' % (
+        rid.encode(),
+        name.encode(),
+        b",".join(members),
+        len(members),
+    )
+    return Answer(status, body, {h.ITEM_COUNT: str(len(members)), **headers}, charge_ru)
+
+
+def partition_headers(container: Container, partition: Partition) -> dict[str, str]:
+    """Return the headers from which a client updates its session token and its routing cache.
+
+    Without `x-ms-alt-content-path`, azure-cosmos does not store the token (_session.py).
+    """
+    lsn = partition.lsn
+    return {
+        h.SESSION_TOKEN: f"{partition.id}:-1#{lsn}",
+        h.LSN: str(lsn),
+        h.PARTITION_KEY_RANGE_ID: partition.id,
+        h.ALT_CONTENT_PATH: _header_text(container.alt_link),
+        h.CONTENT_PATH: container.rid,
+    }
+
+
+@lru_cache(maxsize=1024)
+def _header_text(text: str) -> str:
+    return quote(text, safe=_HEADER_TEXT)
+
+
+def range_rid(container: Container, partition: Partition) -> str:
+    """Return the `_rid` of a partition in `pkranges`."""
+    return rids.child_rid(container.rid, rids.RANGE, partition.index)

@@ -1,0 +1,48 @@
+"""The names of the operations in fault rules, throttling and rights.
+
+Item operations have the SDKs' short names, all others that of their file in operations/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+_OF_ITEMS: Final = {
+    "create_item": "create",
+    "delete_item": "delete",
+    "execute_batch": "batch",
+    "execute_stored_procedure": "execute",
+    "list_changes": "change-feed",
+    "list_items": "feed",
+    "patch_item": "patch",
+    "query_items": "query",
+    "read_item": "read",
+    "replace_item": "replace",
+    "upsert_item": "upsert",
+}
+ITEM_OPERATIONS: Final = frozenset(_OF_ITEMS.values())
+METADATA_OPERATIONS: Final = frozenset({"find-conflict", "list-conflicts", "list-ranges", "plan-query", "read-account"})
+RESOURCE_READS: Final = frozenset({"list-resources", "query-resources", "read-resource"})
+RESOURCE_WRITES: Final = frozenset(
+    {
+        "create-container",
+        "create-database",
+        "create-script",
+        "delete-container",
+        "delete-database",
+        "delete-script",
+        "replace-container",
+        "replace-offer",
+        "replace-script",
+    }
+)
+OPERATION_NAMES: Final = (
+    ITEM_OPERATIONS | METADATA_OPERATIONS | RESOURCE_READS | RESOURCE_WRITES | {"delete-partition-key"}
+)
+
+
+def operation_name(operation: Callable[[Any], Awaitable[object]]) -> str:
+    """Return the name of an operation, from the module of its handler."""
+    module = operation.__module__.rpartition(".")[2]
+    return _OF_ITEMS.get(module) or module.replace("_", "-")

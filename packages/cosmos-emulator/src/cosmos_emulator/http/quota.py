@@ -1,0 +1,12 @@
+"""Quota and usage of a container as the service's headers state them."""
+
+from typing import Final
+
+# documentSize is in MB, documentsSize and collectionSize in KB; -1 is no limit. Usage is not measured.
+QUOTA: Final = (
+    "functions=50;storedProcedures=100;triggers=25;documentSize=10240;documentsSize=10485760;documentsCount=-1;"
+    "collectionSize=10485760;"
+)
+USAGE: Final = (
+    "functions=0;storedProcedures=0;triggers=0;documentSize=0;documentsSize=0;documentsCount=-1;collectionSize=0;"
+)

@@ -1,0 +1,141 @@
+"""Every route, from verb and path to operation.
+
+The verb is the HTTP method or what the headers turn it into: a POST can be a query, an upsert, a batch or a query plan,
+and a GET can read the change feed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.links import Link
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.operations import (
+    create_container,
+    create_database,
+    create_item,
+    create_script,
+    delete_container,
+    delete_database,
+    delete_item,
+    delete_partition_key,
+    delete_script,
+    execute_batch,
+    execute_stored_procedure,
+    find_conflict,
+    list_changes,
+    list_conflicts,
+    list_items,
+    list_ranges,
+    list_resources,
+    patch_item,
+    plan_query,
+    query_items,
+    query_resources,
+    read_account,
+    read_item,
+    read_resource,
+    replace_container,
+    replace_item,
+    replace_offer,
+    replace_script,
+    upsert_item,
+)
+
+Operation = Callable[[Request], Awaitable[Answer]]
+
+_COLL: Final = "/dbs/*/colls/*"
+
+ROUTES: Final[dict[tuple[str, str], Operation]] = {
+    ("GET", "/"): read_account.handle,
+    # databases
+    ("POST", "/dbs"): create_database.handle,
+    ("GET", "/dbs"): list_resources.handle,
+    ("QUERY", "/dbs"): query_resources.handle,
+    ("GET", "/dbs/*"): read_resource.handle,
+    ("DELETE", "/dbs/*"): delete_database.handle,
+    # containers
+    ("POST", "/dbs/*/colls"): create_container.handle,
+    ("GET", "/dbs/*/colls"): list_resources.handle,
+    ("QUERY", "/dbs/*/colls"): query_resources.handle,
+    ("GET", _COLL): read_resource.handle,
+    ("PUT", _COLL): replace_container.handle,
+    ("DELETE", _COLL): delete_container.handle,
+    ("GET", f"{_COLL}/pkranges"): list_ranges.handle,
+    ("CHANGES", f"{_COLL}/pkranges"): list_ranges.handle,
+    ("GET", f"{_COLL}/conflicts"): list_conflicts.handle,
+    ("QUERY", f"{_COLL}/conflicts"): list_conflicts.handle,
+    ("GET", f"{_COLL}/conflicts/*"): find_conflict.handle,
+    ("DELETE", f"{_COLL}/conflicts/*"): find_conflict.handle,
+    ("POST", f"{_COLL}/operations/partitionkeydelete"): delete_partition_key.handle,
+    # items
+    ("POST", f"{_COLL}/docs"): create_item.handle,
+    ("UPSERT", f"{_COLL}/docs"): upsert_item.handle,
+    ("GET", f"{_COLL}/docs"): list_items.handle,
+    ("CHANGES", f"{_COLL}/docs"): list_changes.handle,
+    ("QUERY", f"{_COLL}/docs"): query_items.handle,
+    ("PLAN", f"{_COLL}/docs"): plan_query.handle,
+    ("BATCH", f"{_COLL}/docs"): execute_batch.handle,
+    ("GET", f"{_COLL}/docs/*"): read_item.handle,
+    ("PUT", f"{_COLL}/docs/*"): replace_item.handle,
+    ("PATCH", f"{_COLL}/docs/*"): patch_item.handle,
+    ("DELETE", f"{_COLL}/docs/*"): delete_item.handle,
+    # scripts
+    **{
+        route: operation
+        for kind in ("sprocs", "triggers", "udfs")
+        for route, operation in (
+            (("POST", f"{_COLL}/{kind}"), create_script.handle),
+            (("GET", f"{_COLL}/{kind}"), list_resources.handle),
+            (("QUERY", f"{_COLL}/{kind}"), query_resources.handle),
+            (("GET", f"{_COLL}/{kind}/*"), read_resource.handle),
+            (("PUT", f"{_COLL}/{kind}/*"), replace_script.handle),
+            (("DELETE", f"{_COLL}/{kind}/*"), delete_script.handle),
+        )
+    },
+    ("POST", f"{_COLL}/sprocs/*"): execute_stored_procedure.handle,
+    # throughput
+    ("GET", "/offers"): list_resources.handle,
+    ("QUERY", "/offers"): query_resources.handle,
+    ("GET", "/offers/*"): read_resource.handle,
+    ("PUT", "/offers/*"): replace_offer.handle,
+}
+
+_TEMPLATES: Final = frozenset(template for _, template in ROUTES)
+_NOT_EMULATED: Final = {
+    "attachments": "Attachments are",
+    "clientencryptionkeys": "Client encryption keys are",
+    "permissions": "Permissions are",
+    "users": "Users and their permissions are",
+}
+
+
+def route(method: str, link: Link, headers: Mapping[str, str]) -> Operation:
+    """Return the operation. Raises 404 for an unknown path, 405 for a method, 501 for what is not emulated."""
+    verb = _verb(method, link, headers)
+    operation = ROUTES.get((verb, link.template))
+    if operation is not None:
+        return operation
+    missing = next((_NOT_EMULATED[kind] for kind in link.kinds if kind in _NOT_EMULATED), None)
+    if missing is not None:
+        raise CosmosError(501, f"{missing} not emulated.")
+    if link.template not in _TEMPLATES:
+        raise CosmosError(404, f"The path {link.template} is unknown.")
+    raise CosmosError(405, f"The method {verb} is not allowed on {link.template}.")
+
+
+def _verb(method: str, link: Link, headers: Mapping[str, str]) -> str:
+    if method == "GET":
+        return "CHANGES" if h.A_IM in headers else "GET"
+    if method != "POST" or link.names_one:
+        return method
+    if h.flag(headers, h.IS_BATCH):
+        return "BATCH"
+    if h.flag(headers, h.IS_QUERY_PLAN):
+        return "PLAN"
+    if h.flag(headers, h.IS_QUERY) or headers.get(h.CONTENT_TYPE, "").startswith("application/query+json"):
+        return "QUERY"
+    return "UPSERT" if h.flag(headers, h.IS_UPSERT) else "POST"

@@ -1,0 +1,191 @@
+"""The HTTP server: reads a request, runs its operation, and turns errors into statuses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Mapping
+from email.utils import formatdate
+from typing import Final
+
+from aiohttp import StreamReader, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.web_protocol import RequestHandler
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.explorer import explorer_page, is_explorer
+from cosmos_emulator.faults.admin import administer, is_administration
+from cosmos_emulator.faults.stage import ConnectionDropped
+from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.health import health_response, is_health
+from cosmos_emulator.http.links import Link, parse_link
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.quota import QUOTA, USAGE
+from cosmos_emulator.http.routes import route
+from cosmos_emulator.http.stages import Stages
+
+_LOG: Final = logging.getLogger(__name__)
+_MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
+# A body that is too large is still read up to here, or a client that is still sending would miss the 413.
+_MAX_READ_BYTES: Final = 16 * 1024 * 1024
+_CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
+_ACCOUNT_LEVEL: Final = "Session"
+_ALWAYS: Final = {
+    h.RESOURCE_QUOTA: QUOTA,
+    h.RESOURCE_USAGE: USAGE,
+    "Content-Type": "application/json",
+    "x-ms-schemaversion": "1.18",
+    "x-ms-serviceversion": "version=2.14.0.0",
+    "x-ms-gatewayversion": "version=2.14.0",
+    "Cache-Control": "no-store, no-cache",
+}
+
+
+class CosmosServer:
+    """Answers the HTTP requests of one gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._stages = Stages(gateway)
+        self._key = MasterKey(gateway.settings.key)
+        management_key = gateway.settings.management_key
+        self._management_key = MasterKey(management_key) if management_key else None
+        self._is_closing = False
+        self._charge_label = gateway.charges.label
+
+    def close(self) -> None:
+        """Release the requests that a fault keeps hanging."""
+        self._is_closing = True
+
+    async def answer(self, http: web.BaseRequest) -> web.Response:
+        """Return the response to any request; never raises."""
+        path = http.raw_path
+        if path.startswith("/_"):  # no path of the service does
+            if is_explorer(path):
+                return explorer_page(http.method, path)
+            if is_health(path):
+                return health_response(http.method)
+        activity_id = _activity_id(http.headers)
+        try:
+            answer = await self._operate(http)
+        except CosmosError as error:
+            answer = self._refusal(error, http, activity_id)
+        except ConnectionDropped:
+            return _dropped(http)
+        except Exception:  # noqa: BLE001 - the outermost edge: the server must go on
+            _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
+            failure = CosmosError(500, "The emulator failed on this request. See its log for the cause.")
+            answer = self._refusal(failure, http, activity_id)
+        latency = self._gateway.settings.latency
+        if latency is not None:
+            await asyncio.sleep(latency.next_s())
+        headers = {
+            **_ALWAYS,
+            h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",
+            h.CHARGE_MODEL: self._charge_label,
+            h.ACTIVITY_ID: activity_id,
+            h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),
+            **answer.headers,
+        }
+        return web.Response(status=answer.status, body=answer.body, headers=headers)
+
+    async def _operate(self, http: web.BaseRequest) -> Answer:
+        settings, headers = self._gateway.settings, http.headers
+        if is_administration(http.raw_path):
+            body = await _body(http)
+            return administer(settings.faults, http.method, http.raw_path, headers, http.remote, body)
+        link = parse_link(http.raw_path)
+        is_manager = self._is_manager(http.method, link, headers)
+        if settings.check_signatures and not is_manager:
+            self._key.authorize(http.method, link, headers)
+        _check_consistency(headers)
+        operation = route(http.method, link, headers)
+        body = await _body(http)
+        request = Request(self._gateway, http.method, link, headers, body, f"{http.scheme}://{http.host}")
+        return await self._stages.run(
+            operation, request, is_manager=is_manager, is_connected=lambda: self._has_client(http)
+        )
+
+    def _is_manager(self, method: str, link: Link, headers: Mapping[str, str]) -> bool:
+        key = self._management_key
+        return key is not None and key.has_signed(method, link, headers)
+
+    def _has_client(self, http: web.BaseRequest) -> bool:
+        return http.transport is not None and not self._is_closing
+
+    def _refusal(self, error: CosmosError, http: web.BaseRequest, activity_id: str) -> Answer:
+        charge_ru = error.charge_ru
+        if charge_ru is None:
+            charge_ru = self._gateway.charges.refusal(error.status)
+        headers = {h.SUB_STATUS: str(error.sub_status)} if error.sub_status else {}
+        if error.retry_after_ms is not None:
+            headers[h.RETRY_AFTER_MS] = str(error.retry_after_ms)
+        if error.status == 304:
+            return Answer(304, b"", headers, charge_ru)
+        errors = json_text.dump({"Errors": [_in_utf8(error.message)]}).decode()
+        message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {_in_utf8(http.raw_path)}"
+        body = json_text.dump({"code": error.code, "message": message, **error.details})
+        return Answer(error.status, body, headers, charge_ru)
+
+
+def _in_utf8(text: str) -> str:
+    """Replace the bytes of a quoted request that are not UTF-8, which JSON cannot hold."""
+    return text.encode(errors="replace").decode()
+
+
+def new_request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: RequestHandler,
+    writer: AbstractStreamWriter,
+    task: asyncio.Task[None],
+) -> web.BaseRequest:
+    """Create aiohttp's request with this server's limit for the body."""
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_READ_BYTES)
+
+
+def _dropped(http: web.BaseRequest) -> web.Response:
+    if http.transport is not None:
+        http.transport.abort()
+    return web.Response()  # never sent
+
+
+def _activity_id(headers: Mapping[str, str]) -> str:
+    given = headers.get(h.ACTIVITY_ID, "")
+    return given if given.isascii() and given.isprintable() and given else str(uuid.uuid4())
+
+
+def _check_consistency(headers: Mapping[str, str]) -> None:
+    level = headers.get(h.CONSISTENCY_LEVEL)
+    if level is None:
+        return
+    if level not in _CONSISTENCY_LEVELS:
+        raise CosmosError(400, f"The consistency level {level!r} is unknown; use {', '.join(_CONSISTENCY_LEVELS)}.")
+    if _CONSISTENCY_LEVELS.index(level) > _CONSISTENCY_LEVELS.index(_ACCOUNT_LEVEL):
+        raise CosmosError(
+            400, f"The consistency level {level} of the request is stronger than the account's, {_ACCOUNT_LEVEL}."
+        )
+
+
+async def _body(http: web.BaseRequest) -> bytes:
+    if not http.body_exists:
+        return b""
+    try:
+        body = await http.read()
+    except web.HTTPRequestEntityTooLarge as error:
+        raise _too_large() from error
+    except (web.RequestPayloadError, ConnectionResetError) as error:
+        raise CosmosError(400, f"The request payload is invalid or incomplete: {error}") from error
+    if len(body) > _MAX_REQUEST_BYTES:
+        raise _too_large()
+    return body
+
+
+def _too_large() -> CosmosError:
+    return CosmosError(413, "Request size is too large: the maximum is 2 MB.")

@@ -1,0 +1,45 @@
+"""What runs between a request and its operation: rights, faults, throttling, the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosmos_emulator.faults.stage import with_faults
+from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, operation_name
+from cosmos_emulator.http.rbac import check_identity
+from cosmos_emulator.http.routes import Operation
+from cosmos_emulator.http.sessions import check_session
+from cosmos_emulator.http.throttle import Throttle
+
+
+class Stages:
+    """Applies the stages that the settings enable at the time of the request."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._settings = gateway.settings
+        self._throttle = Throttle(gateway.account, gateway.charges, gateway.settings.clock)
+
+    async def run(
+        self, operation: Operation, request: Request, *, is_manager: bool, is_connected: Callable[[], bool]
+    ) -> Answer:
+        """Run the operation, unless a stage raises first.
+
+        A manager is exempt from `rbac`. `is_connected` returns whether the client is still waiting.
+        """
+        name = operation_name(operation)
+        if self._settings.rbac and not is_manager:
+            check_identity(name, request.verb, request.link)
+
+        async def work() -> Answer:
+            if name in ITEM_OPERATIONS:
+                check_session(request)
+            return await operation(request)
+
+        async def throttled() -> Answer:
+            return await self._throttle.around(request, name, work) if self._settings.throttle else await work()
+
+        if not self._settings.faults:
+            return await throttled()
+        return await with_faults(self._settings.faults, request, name, throttled, is_connected)

@@ -1,0 +1,83 @@
+"""Throttling: 429 once a physical partition has used its share of the provisioned throughput for a second.
+
+The RU/s of a container (with autoscale, its maximum) are divided evenly among its physical partitions
+(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is charged when it ends, so the last one of a
+second can exceed the share. Starting each second from zero is an assumption.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
+
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.operation_names import ITEM_OPERATIONS
+from cosmos_emulator.reads.slices import slices_of
+from cosmos_emulator.store.account import Account, Container
+from cosmos_emulator.throughput import provisioned_ru_s
+
+SPENT: Final = 3200
+_SMALLEST_RU_S: Final = 400
+
+
+class Throttle:
+    """Counts the RU that each partition has used in the current second of `clock`."""
+
+    def __init__(self, account: Account, charges: ChargeModel, clock: Callable[[], float]) -> None:
+        self._account = account
+        self._charges = charges
+        self._clock = clock
+        self._second = 0
+        self._spent_ru: dict[tuple[str, str], float] = {}
+
+    async def around(self, request: Request, name: str, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Run `work` and count its charge. Raises 429/3200 instead if no throughput is left."""
+        if name not in ITEM_OPERATIONS:
+            return await work()
+        container = request.container
+        partitions = [one.partition.id for one in slices_of(request, container)]
+        owner, share_ru = self._share(container)
+        self._admit(owner, partitions, share_ru)
+        try:
+            answer = await work()
+        except CosmosError as error:
+            charge_ru = self._charges.refusal(error.status) if error.charge_ru is None else error.charge_ru
+            self._spend(owner, partitions, charge_ru)
+            raise
+        # The session tokens of an answer show which partitions a query really read.
+        self._spend(owner, _answered_by(answer) if len(partitions) > 1 else partitions, answer.charge_ru)
+        return answer
+
+    def _share(self, container: Container) -> tuple[str, float]:
+        for owner in (container.resource, container.database):
+            offer = self._account.offer_of(owner)
+            if offer is not None:
+                return owner.rid, provisioned_ru_s(offer.body) / len(container.partitions)
+        return container.rid, _SMALLEST_RU_S / len(container.partitions)
+
+    def _admit(self, owner: str, partitions: Iterable[str], share_ru: float) -> None:
+        now_s = self._clock()
+        if int(now_s) != self._second:
+            self._second = int(now_s)
+            self._spent_ru.clear()
+        if any(self._spent_ru.get((owner, partition), 0.0) >= share_ru for partition in partitions):
+            raise CosmosError(
+                429,
+                "Request rate is large. More Request Units may be needed, so no changes were made. Please retry this "
+                "request later. Learn more: http://aka.ms/cosmosdb-error-429",
+                sub_status=SPENT,
+                retry_after_ms=max(1, math.ceil((self._second + 1 - now_s) * 1000)),
+            )
+
+    def _spend(self, owner: str, partitions: list[str], charge_ru: float) -> None:
+        for partition in partitions:
+            key = (owner, partition)
+            self._spent_ru[key] = self._spent_ru.get(key, 0.0) + charge_ru / len(partitions)
+
+
+def _answered_by(answer: Answer) -> list[str]:
+    return [token.partition(":")[0] for token in answer.headers[h.SESSION_TOKEN].split(",")]

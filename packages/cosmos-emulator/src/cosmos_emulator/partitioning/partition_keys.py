@@ -1,0 +1,136 @@
+"""Partition keys: the definition in a container, and the values in documents and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.partitioning.hashing import (
+    UNDEFINED_KEY,
+    KeyComponent,
+    UndefinedKey,
+    effective_partition_key_multi,
+    effective_partition_key_v1,
+    effective_partition_key_v2,
+)
+
+KEY_MISMATCH: Final = 1001
+_MAX_BYTES: Final = {1: 101, 2: 2048}
+_MAX_LEVELS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKey:
+    """One value of a container's partition key.
+
+    `text` is the canonical header (`["p1"]`, `[{}]` for undefined), which the store compares. A prefix of a
+    hierarchical key names a range.
+    """
+
+    components: tuple[KeyComponent, ...]
+    text: str
+    epk: str
+    is_prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKeyDefinition:
+    """Paths as property names, e.g. `(("address", "city"),)`; kind Hash or MultiHash; version 1 or 2."""
+
+    paths: tuple[tuple[str, ...], ...]
+    kind: str
+    version: int
+
+    @classmethod
+    def parse(cls, definition: Json) -> PartitionKeyDefinition:
+        """Parse the definition in a container's body. Raises 400 if it is invalid."""
+        if not isinstance(definition, dict):
+            raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
+        paths, kind = definition.get("paths"), definition.get("kind", "Hash")
+        version = definition.get("version", 2)
+        if not isinstance(paths, list) or not paths or not isinstance(kind, str):
+            raise CosmosError(400, "The partition key definition must name at least one path.")
+        if kind not in ("Hash", "MultiHash"):
+            raise CosmosError(400, f"Partition key kind {kind!r} is not supported; use Hash or MultiHash.")
+        if len(paths) > (_MAX_LEVELS if kind == "MultiHash" else 1):
+            raise CosmosError(400, f"Too many partition key paths for kind {kind}.")
+        if version not in (1, 2) or (kind == "MultiHash" and version == 1):
+            raise CosmosError(400, f"Partition key version {version!r} is not supported for kind {kind}.")
+        return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1)
+
+    def of_document(self, document: JsonObject) -> PartitionKey:
+        """Return the key of a document; no value or an object is undefined. Raises 400 for an array."""
+        return self._key(tuple(_component(value_at(document, path)) for path in self.paths))
+
+    def of_header(self, text: str) -> PartitionKey:
+        """Parse the header `x-ms-documentdb-partitionkey`, a JSON array."""
+        return _key_of_header(self, text)
+
+    def of_values(self, values: Sequence[Json]) -> PartitionKey:
+        """Return the key of JSON values, one per level; `{}` stands for undefined."""
+        return self._key(tuple(_component(value) for value in values))
+
+    def _key(self, components: tuple[KeyComponent, ...]) -> PartitionKey:
+        limit = _MAX_BYTES[self.version]
+        if any(isinstance(part, str) and len(part.encode()) > limit for part in components):
+            raise CosmosError(400, f"The partition key value is longer than the maximum of {limit} bytes.")
+        text = json_text.dump([{} if isinstance(part, UndefinedKey) else part for part in components]).decode()
+        return PartitionKey(components, text, self._epk(components), 0 < len(components) < len(self.paths))
+
+    def _epk(self, components: tuple[KeyComponent, ...]) -> str:
+        if self.kind == "MultiHash":
+            return effective_partition_key_multi(components)
+        if self.version == 1:
+            return effective_partition_key_v1(components)
+        return effective_partition_key_v2(components)
+
+
+@lru_cache(maxsize=8192)
+def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKey:
+    values = json_text.parse(text)
+    if not isinstance(values, list):
+        raise CosmosError(400, f"Partition key {text} is invalid: a JSON array is expected.")
+    if not values:
+        # azure-cosmos sends [] for the undefined key of containers that were created without a partition key.
+        values = [{}] * len(definition.paths)
+    if len(values) > len(definition.paths):
+        raise CosmosError(
+            400,
+            f"Partition key provided either doesn't correspond to definition in the collection or doesn't match "
+            f"partition key field values specified in the document: {text} has too many values.",
+            sub_status=KEY_MISMATCH,
+        )
+    return definition.of_values(values)
+
+
+def parse_path(path: Json) -> tuple[str, ...]:
+    """Return the property names of `/a/b` or `/"a b"/c`. Raises 400 for anything else."""
+    if not isinstance(path, str) or not path.startswith("/") or len(path) < 2:
+        raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
+    return tuple(part.strip('"') for part in path[1:].removesuffix("/?").split("/"))
+
+
+def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
+    """Return the value at a path of property names, `UNDEFINED_KEY` if there is none."""
+    value: Json = document
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return UNDEFINED_KEY
+        value = value[name]
+    return value
+
+
+def _component(value: Json | UndefinedKey) -> KeyComponent:
+    if isinstance(value, dict):
+        return UNDEFINED_KEY
+    if isinstance(value, list):
+        raise CosmosError(400, "A partition key value must be a string, number, boolean or null, not an array.")
+    if isinstance(value, float):
+        normal = json_text.normalized(value)
+        return normal if isinstance(normal, int | float) else value
+    return value

@@ -1,0 +1,173 @@
+"""One page of a query over slices of a container.
+
+A query that handles each item independently resumes after an item. One with a plain ORDER BY resumes after a position
+in the order. Every other query runs again and skips the rows of earlier pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.query import CompiledQuery, UdfCaller
+from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.order_by import OrderedPage
+from cosmos_emulator.reads.paging import (
+    ItemPosition,
+    PageLimits,
+    Steps,
+    decode_continuation,
+    encode_continuation,
+    malformed_continuation,
+)
+from cosmos_emulator.reads.query_text import QueryText
+from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
+from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.store.items import IndexDropped, StoredItem
+
+_LONG_SCAN: Final = 1000  # items
+_POOR_SHARE: Final = 0.25  # of scanned items that meet the conditions of an index
+
+
+class PagedQuery:
+    """A query bound to a container's policy; `page` can be called any number of times."""
+
+    def __init__(
+        self,
+        text: QueryText,
+        policy: IndexingPolicy,
+        charges: ChargeModel,
+        udfs: UdfCaller | None = None,
+        *,
+        require_order_index: bool = False,
+    ) -> None:
+        self._compiled: CompiledQuery = text.compile(udfs)
+        self._served = text.served_predicates(policy)
+        self._order_served = text.order_is_served(policy, self._served)
+        order = text.order() if self._order_served and self._compiled.is_ordered else None
+        self._access = IndexAccess(self._served, order)
+        self._filtered = text.query.where is not None
+        self._charges = charges
+        if require_order_index and self._compiled.features.has_order_by and not self._order_served:
+            raise CosmosError(
+                400,
+                "The order by query does not have a corresponding index that it can be served from: the path is "
+                "excluded, or several paths have no composite index.",
+            )
+
+    def reads_much(self, slices: list[Slice]) -> bool:
+        """Return whether the query is so long, and without pauses, that it needs a worker thread."""
+        if self._compiled.is_streaming or self._compiled.is_ordered:
+            return False
+        return sum(one.items.count_up_to(one.scope, _LONG_SCAN) for one in slices) >= _LONG_SCAN
+
+    def page(self, slices: list[Slice], continuation: str | None, limits: PageLimits) -> Steps[QueryPage]:
+        """Return the next page. Raises 400 for a continuation of another query."""
+        token = decode_continuation(continuation)
+        try:
+            return (yield from self._filled(Reading(self._page(), slices, token, replace(limits), self._access)))
+        except IndexDropped:
+            return (yield from self._filled(Reading(self._page(), slices, token, limits, None)))
+
+    def _page(self) -> QueryPage:
+        return QueryPage(load=Load(self._served))
+
+    def _filled(self, reading: Reading) -> Steps[QueryPage]:
+        page = reading.page
+        if self._compiled.is_streaming:
+            yield from self._stream(reading)
+        elif self._compiled.is_ordered:
+            yield from self._order(reading)
+        else:
+            self._run(reading)
+        self._want_indexes(page)
+        page.charge_ru = self._charge(page, len(reading.slices))
+        return page
+
+    def _stream(self, reading: Reading) -> Steps[None]:
+        page, limits, matches = reading.page, reading.limits, self._compiled.matcher()
+        start = ItemPosition.of_json(reading.token)
+        cut_item, skip = _cut(reading.token)
+        done: tuple[Slice, StoredItem] | None = None  # the last completed item
+        for one, chunk in reading.chunks(start):
+            for item in chunk:
+                if limits.is_full or (page.scanned and limits.is_late):
+                    page.continuation = _streaming_token(_position(done, start), None, 0)
+                    return
+                document = page.document_of(item)
+                first = skip if item.number == cut_item else 0
+                rows = self._compiled.rows(document) if matches(document) else iter(())
+                for index, row in enumerate(islice(rows, first, None), start=first):
+                    text = json_text.dump(row)
+                    if not limits.admit(len(text)):
+                        page.continuation = _streaming_token(_position(done, start), item, index)
+                        return
+                    page.rows.append(text)
+                done = one, item
+            yield
+
+    def _order(self, reading: Reading) -> Steps[None]:
+        page, ordered = reading.page, OrderedPage(self._compiled, reading)
+        yield from ordered.fill()
+        if self._order_served and page.load.items == ordered.matched:
+            page.load.reduce_to(len(page.rows) + (0 if reading.token else self._compiled.counts.skipped))
+
+    def _run(self, reading: Reading) -> None:
+        page, given = reading.page, reading.given
+        for row in islice(self._compiled.run(_documents(reading)), given, None):
+            text = json_text.dump(row)
+            if not reading.limits.admit(len(text)):
+                page.continuation = encode_continuation({"given": given + len(page.rows)})
+                return
+            page.rows.append(text)
+
+    def _want_indexes(self, page: QueryPage) -> None:
+        # After a long scan with few matches, request the index that would have avoided it.
+        if page.scanned >= _LONG_SCAN and page.load.items <= page.scanned * _POOR_SHARE:
+            for one in page.scans:
+                self._access.want(one)
+
+    def _charge(self, page: QueryPage, partitions: int) -> float:
+        features = self._compiled.features
+        # The index answers an aggregate, unless no index serves its filter.
+        answered = not self._filtered or bool(self._served)
+        return self._charges.query(
+            partitions,
+            page.load.items,
+            page.load.size_bytes,
+            filtered=self._filtered,
+            aggregate=features.has_aggregates and not features.has_group_by and answered,
+        )
+
+
+def _documents(reading: Reading) -> Iterator[JsonObject]:
+    for _, chunk in reading.chunks():
+        yield from map(reading.page.document_of, chunk)
+
+
+def _cut(token: JsonObject) -> tuple[int | None, int]:
+    """Return the item whose rows were split between two pages, and how many of them were returned."""
+    match token.get("cut"):
+        case {"number": int() as number, "rows": int() as rows}:
+            return number, rows
+        case None:
+            return None, 0
+    raise malformed_continuation()
+
+
+def _position(done: tuple[Slice, StoredItem] | None, start: ItemPosition | None) -> ItemPosition | None:
+    return start if done is None else ItemPosition.after_item(*done)
+
+
+def _streaming_token(position: ItemPosition | None, item: StoredItem | None, rows: int) -> str:
+    token: JsonObject = {} if position is None else position.as_json()
+    if item is not None and rows:
+        token["cut"] = {"number": item.number, "rows": rows}
+    return encode_continuation(token or {"start": True})

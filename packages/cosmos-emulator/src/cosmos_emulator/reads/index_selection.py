@@ -1,0 +1,187 @@
+"""Which index of a partition finds the items of a query, if any does.
+
+An index never changes a result. After a long scan, the index that would have helped is requested.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator.query import Predicate
+from cosmos_emulator.query.values import JsonOrUndefined
+from cosmos_emulator.reads.index_ranges import (
+    IndexOrder,
+    OrderedStretch,
+    conditions_of,
+    ordered_path,
+    stretches_of,
+    wanted_parts,
+)
+from cosmos_emulator.reads.paging import Fetch
+from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.store.index_definition import IndexDefinition, Names, local_prefix
+from cosmos_emulator.store.indexes import StoredIndex
+from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, StoredItem
+
+_FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an index in their order
+_PROBES: Final = (_FEW, 4096, 65536)
+_FIRST_CHUNK: Final = 32
+_CHUNK: Final = 256
+
+Order = Sequence[tuple[Names, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNumbers:
+    """Fetches the items of a slice with these numbers, which ascend."""
+
+    one: Slice
+    numbers: list[int]
+
+    def __call__(self, after: int, limit: int) -> list[StoredItem]:
+        """Implement `paging.Fetch`."""
+        first, size = bisect_right(self.numbers, after), min(limit, _CHUNK)
+        for start in range(first, len(self.numbers), size):
+            if found := self.one.items.load(self.one.scope, self.numbers[start : start + size]):
+                return found
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class EqualEntries:
+    """Fetches the items of a slice with the same entry in an index, which keeps them by number."""
+
+    one: Slice
+    index: StoredIndex
+    entry: bytes
+
+    def __call__(self, after: int, limit: int) -> list[StoredItem]:
+        """Implement `paging.Fetch`."""
+        stretch, place = (self.entry, self.entry + b"\x00"), EntryPosition(self.entry, after)
+        found = self.one.items.walk(self.index, self.one.scope, stretch, place, min(limit, _CHUNK), backward=False)
+        return [item for _, item in found]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedAccess:
+    """The items of a slice in the order of an index."""
+
+    one: Slice
+    index: StoredIndex
+    path: IndexOrder
+
+    @property
+    def filtered_paths(self) -> set[Names]:
+        """The paths whose conditions all these items meet."""
+        parts = self.index.definition.parts
+        return {part.path for part in parts[: parts.index(self.path.parts[0]) + 1]}
+
+    def resumed(self, values: Mapping[Names, JsonOrUndefined]) -> OrderedAccess:
+        """Return the rest, starting with the items that have these values."""
+        return OrderedAccess(self.one, self.index, self.path.resumed(values))
+
+    def items(self) -> Iterator[tuple[bytes, StoredItem]]:
+        """Yield the items with their position; items at the same position come in any order."""
+        streams = [self._stream(stretch) for stretch in self.path.stretches]
+        if len(streams) == 1:
+            return streams[0]
+        return heapq.merge(*streams, key=lambda found: found[0], reverse=self.path.backward)
+
+    def _stream(self, stretch: OrderedStretch) -> Iterator[tuple[bytes, StoredItem]]:
+        after: EntryPosition | None = None
+        limit = _FIRST_CHUNK
+        while chunk := self.one.items.walk(
+            self.index, self.one.scope, stretch.entries, after, limit, backward=self.path.backward
+        ):
+            for entry, item in chunk:
+                yield self.path.place(stretch, entry), item
+            entry, item = chunk[-1]
+            after, limit = EntryPosition(entry, item.number), _CHUNK
+
+
+class IndexAccess:
+    """Selects an index for the conditions and the order of one query."""
+
+    def __init__(self, served: Sequence[Predicate], order: Order | None) -> None:
+        self._conditions = conditions_of(served)
+        self.order: Order = order or ()
+
+    def candidates(self, one: Slice) -> Fetch | None:
+        """Return how to fetch the items that meet the conditions, in scan order; None if no index narrows them."""
+        options = self._options(one)
+        for limit in _PROBES:
+            for index, ranges in options:
+                numbers = one.items.numbers(index, ranges, limit)
+                if len(numbers) < limit:
+                    return KnownNumbers(one, sorted(numbers))
+        for index, ranges in options:
+            if self._is_one_entry(index):
+                return EqualEntries(one, index, ranges[0][0])
+        return None
+
+    def finds_few(self, one: Slice, instead_of: OrderedAccess) -> bool:
+        """Return whether so few items meet the conditions that sorting them is faster than `instead_of`."""
+        if all(path in instead_of.filtered_paths for path in self._conditions):
+            return False
+        return any(len(one.items.numbers(index, ranges, _FEW)) < _FEW for index, ranges in self._options(one))
+
+    def ordered(self, one: Slice) -> OrderedAccess | None:
+        """Return the items in the order of the query, None if no index has it.
+
+        The best index starts with the most conditions, because those need no filter.
+        """
+        start = _start(one.scope)
+        if start is None or not self.order:
+            return None
+        found = [
+            OrderedAccess(one, index, path)
+            for index in one.partition.indexes
+            if index.definition.is_local == bool(start)
+            and (path := ordered_path(index.definition, self._conditions, self.order, start)) is not None
+        ]
+        return max(found, key=_usefulness, default=None)
+
+    def want(self, one: Slice) -> None:
+        """Request the index that would have avoided a scan."""
+        start = _start(one.scope)
+        parts = wanted_parts(self._conditions, self.order)
+        if start is not None and parts:
+            one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
+
+    def _is_one_entry(self, index: StoredIndex) -> bool:
+        parts = index.definition.parts
+        points = self._conditions[parts[0].path].points
+        return len(parts) == 1 and points is not None and len(points) == 1
+
+    def _options(self, one: Slice) -> list[tuple[StoredIndex, list[EntryRange]]]:
+        start = _start(one.scope)
+        if start is None or not self._conditions:
+            return []
+        found = [
+            (index, ranges)
+            for index in one.partition.indexes
+            if index.definition.is_local == bool(start)
+            and (ranges := stretches_of(index.definition, self._conditions, start)) is not None
+        ]
+        # More conditions give longer bounds.
+        found.sort(key=lambda option: max((len(low) for low, _ in option[1]), default=0), reverse=True)
+        return found
+
+
+def _usefulness(access: OrderedAccess) -> tuple[bool, int]:
+    path = access.path
+    return path.is_complete, max((len(stretch.prefix) for stretch in path.stretches), default=0)
+
+
+def _start(scope: ItemScope) -> bytes | None:
+    """Return the prefix of the scope's entries; None if no index stores them together."""
+    if scope.key is not None:
+        return local_prefix(scope.key.epk)
+    if scope.range is None:
+        return b""
+    # A query that pins the partition key reads the range of a single EPK.
+    return local_prefix(scope.range.start) if scope.range.end == scope.range.start + "0" else None

@@ -1,0 +1,121 @@
+"""One page of a query with a plain ORDER BY: along an index in that order, or by sorting all matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.query import UNDEFINED, CompiledQuery, JsonOrUndefined, OrderedItems, OrderPosition
+from cosmos_emulator.reads.index_selection import Order, OrderedAccess
+from cosmos_emulator.reads.paging import Steps, encode_continuation, malformed_continuation
+from cosmos_emulator.reads.result_page import Reading
+from cosmos_emulator.store.index_definition import Names
+from cosmos_emulator.store.items import StoredItem
+
+# Clients read headers of up to 8 KB. A position with long strings could be longer; a number of rows is not.
+_MAX_CONTINUATION: Final = 4096
+_PIECE: Final = 256  # items between two pauses
+
+
+class OrderedPage:
+    """Fills one page in the order of the query."""
+
+    def __init__(self, query: CompiledQuery, reading: Reading) -> None:
+        self._query = query
+        self._reading = reading
+        self._matches = query.matcher()
+        self._page = reading.page
+        self._given = reading.given
+        after = reading.token.get("after")
+        if after is not None and not isinstance(after, dict):
+            raise malformed_continuation()
+        self._after: OrderPosition | None = after
+        self._to_skip = self._given if after is None else 0
+        self._rows: OrderedItems = query.ordered_rows(after, reading.limits.max_rows + 1 + self._to_skip)
+        self._position: JsonObject | None = None
+        self.matched = 0  # items read that meet WHERE
+
+    def fill(self) -> Steps[None]:
+        """Read until the page is full or nothing is left."""
+        if not self._query.features.has_from:
+            return
+        walk = self._walk()
+        if walk is None:
+            yield from self._sort()
+        else:
+            yield from self._follow(walk)
+
+    def _walk(self) -> OrderedAccess | None:
+        access, slices = self._reading.access, self._reading.slices
+        walk = access.ordered(slices[0]) if access is not None and len(slices) == 1 else None
+        if walk is None or access is None or access.finds_few(slices[0], walk):
+            return None
+        return walk if self._after is None else walk.resumed(_values_of(self._after, access.order))
+
+    def _sort(self) -> Steps[None]:
+        for _, chunk in self._reading.chunks():
+            self._add(chunk)
+            yield
+        self._emit()
+
+    def _follow(self, walk: OrderedAccess) -> Steps[None]:
+        for count, block in enumerate(_blocks(walk.items()), start=1):
+            self._add(block.items)
+            if block.is_last and not self._emit():
+                return
+            if count % _PIECE == 0:
+                yield
+
+    def _add(self, items: list[StoredItem]) -> None:
+        documents = [self._page.document_of(item) for item in items]
+        if matching := list(filter(self._matches, documents)):
+            self.matched += len(matching)
+            self._rows.add(matching)
+
+    def _emit(self) -> bool:
+        """Add the finished rows to the page; returns whether it takes more."""
+        page, limits = self._page, self._reading.limits
+        for row, position in self._rows.finished():
+            if self._to_skip:
+                self._to_skip -= 1
+                continue
+            text = json_text.dump(row)
+            if not limits.admit(len(text)):
+                page.continuation = _token(self._position, self._given + len(page.rows))
+                return False
+            page.rows.append(text)
+            self._position = position
+        return not self._rows.is_done
+
+
+class _Block(NamedTuple):
+    items: list[StoredItem]
+    is_last: bool
+
+
+def _blocks(found: Iterator[tuple[bytes, StoredItem]]) -> Iterator[_Block]:
+    items: list[StoredItem] = []
+    present: bytes | None = None
+    for place, item in found:
+        if items and place != present:
+            yield _Block(items, is_last=True)
+            items = []
+        elif len(items) == _PIECE:
+            yield _Block(items, is_last=False)
+            items = []
+        items.append(item)
+        present = place
+    yield _Block(items, is_last=True)
+
+
+def _values_of(position: OrderPosition, order: Order) -> dict[Names, JsonOrUndefined]:
+    keys = position["keys"]
+    values = [key.get("item", UNDEFINED) for key in keys if isinstance(key, dict)] if isinstance(keys, list) else []
+    return {path: value for (path, _), value in zip(order, values, strict=True)}
+
+
+def _token(position: JsonObject | None, given: int) -> str:
+    token = encode_continuation({"after": position, "given": given})
+    return token if len(token) <= _MAX_CONTINUATION else encode_continuation({"given": given})

@@ -1,0 +1,157 @@
+"""Paging: page limits, long reads in steps, and continuation tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import OWNER_MISSING, CosmosError
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
+
+T = TypeVar("T")
+
+# A read that yields wherever other requests may run. Worker threads drain it at once.
+Steps = Generator[None, None, T]
+
+Fetch = Callable[[int, int], list[StoredItem]]
+"""Returns the items after a number, at most a limit; an empty list is the end."""
+
+MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
+MAX_PAGE_S: Final = 5.0
+_FIRST_CHUNK: Final = 128
+_CHUNK: Final = 512
+
+
+async def complete(steps: Steps[T]) -> T:
+    """Run a read on the event loop, serving other requests between its steps."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        await asyncio.sleep(0)
+
+
+def complete_at_once(steps: Steps[T]) -> T:
+    """Run a read without pauses, in a worker thread."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+
+@dataclass(slots=True)
+class PageLimits:
+    """Limits of a page: rows, 4 MB, 5 s (concepts-limits: maximum response size, operation time)."""
+
+    max_rows: int
+    rows: int = 0
+    size_bytes: int = 0
+    deadline: float = field(default_factory=lambda: time.monotonic() + MAX_PAGE_S)
+
+    def admit(self, size_bytes: int) -> bool:
+        """Count a row of this size if it fits into the page; the first one always does."""
+        if self.rows and (self.rows >= self.max_rows or self.size_bytes + size_bytes > MAX_PAGE_BYTES):
+            return False
+        self.rows += 1
+        self.size_bytes += size_bytes
+        return True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the page has its maximum number of rows."""
+        return self.rows >= self.max_rows
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the page has reached its deadline."""
+        return time.monotonic() > self.deadline
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPosition:
+    """A position after an item in scan order, which later inserts do not shift."""
+
+    range_id: str
+    after: ScanPosition
+
+    @classmethod
+    def after_item(cls, one: Slice, item: StoredItem) -> ItemPosition:
+        """Return the position after an item of a slice."""
+        return cls(one.partition.id, ScanPosition(item.epk, item.number))
+
+    def as_json(self) -> JsonObject:
+        """Return the position for a continuation token."""
+        return {"range": self.range_id, "epk": self.after.epk, "number": self.after.number}
+
+    @classmethod
+    def of_json(cls, token: JsonObject) -> ItemPosition | None:
+        """Return the position in a token, None without one. Raises 400 if it is malformed."""
+        match token:
+            case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
+                return cls(range_id, ScanPosition(epk, number))
+            case {"range": _} | {"epk": _} | {"number": _}:
+                raise malformed_continuation()
+        return None
+
+
+def item_chunks(
+    slices: list[Slice], start: ItemPosition | None, candidates: Callable[[Slice], Fetch | None] | None = None
+) -> Iterator[tuple[Slice, list[StoredItem]]]:
+    """Yield the items after `start`, slice by slice, in chunks that take a few milliseconds.
+
+    `candidates` can return a way to fetch fewer items of a slice. Raises 400 if `start` is not in the slices, 404 if
+    the container is deleted.
+    """
+    remaining = slices
+    if start is not None:
+        remaining = [one for one in slices if one.partition.index >= _index(start)]
+        if not remaining or remaining[0].partition.id != start.range_id:
+            raise malformed_continuation()
+    size = _FIRST_CHUNK
+    for one in remaining:
+        after = start.after if start is not None and one is remaining[0] else SCAN_START
+        fetch = None if candidates is None else candidates(one)
+        while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
+            yield one, chunk
+            if one.partition.is_closed:
+                raise CosmosError(404, "The container was deleted during the request.", sub_status=OWNER_MISSING)
+            after = ScanPosition(chunk[-1].epk, chunk[-1].number)
+            size = _CHUNK
+
+
+def encode_continuation(token: JsonObject) -> str:
+    """Return an opaque text that a header can hold."""
+    return base64.urlsafe_b64encode(json_text.dump(token)).decode()
+
+
+def decode_continuation(text: str | None) -> JsonObject:
+    """Return the token of a text, empty without a text. Raises 400 if it is malformed."""
+    if not text:
+        return {}
+    try:
+        return json_text.parse_object(base64.b64decode(text.encode(), altchars=b"-_", validate=True))
+    except (binascii.Error, UnicodeEncodeError, CosmosError) as error:
+        raise malformed_continuation() from error
+
+
+def malformed_continuation() -> CosmosError:
+    """Return the error for a token that was not issued for this request."""
+    return CosmosError(400, "The continuation token is malformed or belongs to another request.")
+
+
+def _index(position: ItemPosition) -> int:
+    if not position.range_id.isdecimal():
+        raise malformed_continuation()
+    return int(position.range_id)

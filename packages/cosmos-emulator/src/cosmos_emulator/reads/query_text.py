@@ -1,0 +1,97 @@
+"""A query of a request or a script: its parsed text and its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
+from cosmos_emulator.query import (
+    UNDEFINED,
+    CompiledQuery,
+    EffectivePartitionKey,
+    JsonOrUndefined,
+    Predicate,
+    Query,
+    UdfCaller,
+    compile_query,
+    filter_predicates,
+    order_by_paths,
+    parse,
+    query_plan,
+    query_ranges,
+)
+
+_MAX_TEXT: Final = 512 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A parsed query and its parameters, whose names include the `@`."""
+
+    query: Query
+    parameters: dict[str, Json]
+    calls_udfs: bool
+
+    def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
+        """Compile the query to run over items. Raises 400 if it is invalid."""
+        return compile_query(self.query, self.parameters, udfs)
+
+    def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
+        """Return the ranges of EPKs that hold all matches (azure-cosmos query_execution_info.py)."""
+        return query_ranges(self.query, self.parameters, definition.paths, _hasher(definition))
+
+    def plan(self, definition: PartitionKeyDefinition, supported_features: set[str]) -> JsonObject:
+        """Return the query plan for a client that merges ranges itself."""
+        return query_plan(self.query, self.parameters, definition.paths, supported_features, _hasher(definition))
+
+    def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
+        """Return the conditions that all matches meet and that an index can serve."""
+        predicates = filter_predicates(self.query, self.parameters)
+        return [one for one in predicates if policy.serves_filter(one.path)]
+
+    def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
+        """Return the paths of ORDER BY and whether each descends; None unless all are paths of the item."""
+        return order_by_paths(self.query)
+
+    def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:
+        """Return whether an index has the order of the query."""
+        paths = self.order()
+        constant = [one.path for one in served if one.op == "="]
+        return paths is not None and policy.serves_order_by(paths, constant)
+
+
+def parse_query_body(body: bytes) -> QueryText:
+    """Parse a body `{"query", "parameters"}`. Raises 400 if it is invalid."""
+    document = json_text.parse_object(body)
+    text, parameters = document.get("query"), document.get("parameters", [])
+    if not isinstance(text, str):
+        raise CosmosError(400, "The request payload is invalid: it must have a 'query'.")
+    return parse_query(text, parameters if parameters is not None else [])
+
+
+def parse_query(text: str, parameters: Json) -> QueryText:
+    """Parse a query with parameters `[{"name": "@n", "value": …}]`. Raises 400 if it is invalid."""
+    if len(text) > _MAX_TEXT:
+        raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
+    if not isinstance(parameters, list):
+        raise CosmosError(400, "The parameters of a query must be an array.")
+    return QueryText(parse(text), dict(map(_parameter, parameters)), "udf" in text.lower())
+
+
+def _parameter(parameter: Json) -> tuple[str, Json]:
+    match parameter:
+        case {"name": str() as name, "value": value} if name.startswith("@"):
+            return name, value
+    raise CosmosError(400, "A query parameter must have a 'name' that starts with '@' and a 'value'.")
+
+
+def _hasher(definition: PartitionKeyDefinition) -> EffectivePartitionKey:
+    def effective_partition_key(components: list[JsonOrUndefined]) -> str:
+        return definition.of_values([{} if one is UNDEFINED else one for one in components]).epk
+
+    return effective_partition_key

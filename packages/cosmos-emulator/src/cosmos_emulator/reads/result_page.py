@@ -1,0 +1,84 @@
+"""A page of a query while it is being filled."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.query import Predicate
+from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
+from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.store.items import StoredItem
+
+
+@dataclass(slots=True)
+class Load:
+    """The items that an index would have loaded, which the charge depends on."""
+
+    served: list[Predicate]
+    items: int = 0
+    size_bytes: int = 0
+
+    def add(self, item: StoredItem, document: JsonObject) -> None:
+        """Count an item, unless an index rules it out."""
+        if not self.served or all(predicate.matches(document) for predicate in self.served):
+            self.items += 1
+            self.size_bytes += len(item.body)
+
+    def reduce_to(self, items: int) -> None:
+        """Reduce the count to the items that were really needed, at their mean size."""
+        if items < self.items:
+            self.size_bytes = self.size_bytes * items // self.items
+            self.items = items
+
+
+@dataclass(slots=True)
+class QueryPage:
+    """The page; `scanned` counts the items read, `scans` are the slices read without an index."""
+
+    rows: list[bytes] = field(default_factory=list)
+    continuation: str | None = None
+    charge_ru: float = 0.0
+    scanned: int = 0
+    scans: list[Slice] = field(default_factory=list)
+    load: Load = field(default_factory=lambda: Load([]))
+
+    def document_of(self, item: StoredItem) -> JsonObject:
+        """Return the document of an item and count the read."""
+        document = item.document()
+        self.scanned += 1
+        self.load.add(item, document)
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One attempt to fill a page from `token`; `access` None scans without indexes."""
+
+    page: QueryPage
+    slices: list[Slice]
+    token: JsonObject
+    limits: PageLimits
+    access: IndexAccess | None
+
+    @property
+    def given(self) -> int:
+        """The number of rows on the pages before. Raises 400 for a malformed token."""
+        given = self.token.get("given", 0)
+        is_wrong = self.token and "given" not in self.token
+        if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # the limit of islice
+            raise malformed_continuation()
+        return given
+
+    def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
+        """Yield the items to read, in scan order."""
+        return item_chunks(self.slices, start, self._candidates)
+
+    def _candidates(self, one: Slice) -> Fetch | None:
+        found = None if self.access is None else self.access.candidates(one)
+        if found is None:
+            self.page.scans.append(one)
+        return found

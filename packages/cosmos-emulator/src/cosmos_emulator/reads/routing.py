@@ -1,0 +1,82 @@
+"""Where a query runs: in the gateway, or range by range in the client.
+
+Source: PartitionRoutingHelper.cs of the .NET SDK. If partial results must be merged, a cross-partition query fails with
+400/1004 and its plan, and the SDK merges. A header that the service does not know makes this emulator merge instead.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Request
+from cosmos_emulator.partitioning.ranges import KeyRange
+from cosmos_emulator.query import QueryFeatures, features_of
+from cosmos_emulator.reads.query_text import QueryText
+from cosmos_emulator.reads.slices import Slice, slices_of, slices_of_range
+from cosmos_emulator.store.account import Container
+
+NEEDS_PLAN: Final = 1004
+_ALL_FEATURES: Final = frozenset(
+    {
+        "Aggregate",
+        "CompositeAggregate",
+        "CountIf",
+        "Distinct",
+        "GroupBy",
+        "ListAndSetAggregate",
+        "MultipleAggregates",
+        "MultipleOrderBy",
+        "NonStreamingOrderBy",
+        "NonValueAggregate",
+        "OffsetAndLimit",
+        "OrderBy",
+        "Top",
+    }
+)
+
+
+def slices_of_query(request: Request, container: Container, text: QueryText) -> list[Slice]:
+    """Return what the query reads.
+
+    Raises 400 if it needs the cross-partition flag, 400/1004 if the client must merge.
+    """
+    if h.PARTITION_KEY in request.headers or h.PARTITION_KEY_RANGE_ID in request.headers:
+        return slices_of(request, container)
+    pinned = _pinned_slices(container, text)
+    if pinned is None and not request.flag(h.CROSS_PARTITION):
+        raise CosmosError(
+            400,
+            "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition "
+            "to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
+        )
+    if _client_must_merge(request, features_of(text.query), is_pinned=pinned is not None):
+        plan = text.plan(container.definition.partition_key, set(_ALL_FEATURES))
+        raise CosmosError(
+            400,
+            "The provided cross partition query can not be directly served by the gateway. This is a first chance "
+            "(internal) exception that all newer clients will know how to handle gracefully.",
+            sub_status=NEEDS_PLAN,
+            details={"additionalErrorInfo": json_text.dump(plan).decode()},
+        )
+    return pinned if pinned is not None else slices_of(request, container)
+
+
+def _pinned_slices(container: Container, text: QueryText) -> list[Slice] | None:
+    ranges = text.ranges(container.definition.partition_key)
+    if len(ranges) != 1 or not ranges[0]["isMaxInclusive"]:
+        return None
+    epk = str(ranges[0]["min"])
+    return slices_of_range(container, KeyRange(epk, epk + "0"))
+
+
+def _client_must_merge(request: Request, features: QueryFeatures, *, is_pinned: bool) -> bool:
+    if not features.has_from or request.flag(h.MERGE_PARTITIONS):
+        return False
+    if not is_pinned:
+        return features.needs_plan or request.flag(h.PARALLELIZE)
+    if features.has_distinct or features.has_group_by:
+        return True
+    return features.has_aggregates and request.headers.get(h.CONTINUATION_EXPECTED, "").lower() == "false"

@@ -1,0 +1,69 @@
+"""The part of a container that a request reads: a logical partition, a range of keys, or all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import headers as h
+from cosmos_emulator.http.messages import Request, partition_headers
+from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.items import ItemScope, ItemView
+from cosmos_emulator.store.partition import Partition
+
+RANGE_GONE: Final = 1002
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The items of one physical partition that are in `scope`, read through `items`."""
+
+    partition: Partition
+    scope: ItemScope
+    items: ItemView
+
+
+def slices_of(request: Request, container: Container) -> list[Slice]:
+    """Return what the headers name, in key order; the whole container if they name nothing."""
+    key = request.optional_partition_key(container)
+    if key is not None:
+        return slices_of_key(container, key)
+    bounds = KeyRange(request.headers.get(h.START_EPK, FIRST), request.headers.get(h.END_EPK, END))
+    range_id = request.headers.get(h.PARTITION_KEY_RANGE_ID)
+    if range_id is None:
+        return slices_of_range(container, bounds)
+    partition = container.partition_by_id(range_id.rpartition(",")[2])
+    if partition is None:
+        raise CosmosError(410, f"Partition key range {range_id} is gone.", sub_status=RANGE_GONE)
+    return [_slice(partition, bounds)]
+
+
+def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
+    """Return one logical partition, or all with the prefix of a hierarchical key."""
+    if key.is_prefix:
+        return slices_of_range(container, KeyRange(key.epk, key.epk + END))
+    partition = container.partition_of(key)
+    return [Slice(partition, ItemScope(key=key), partition.committed)]
+
+
+def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
+    """Return the part of each physical partition in a range of keys. Raises 400 if no key can be in the range."""
+    found = [_slice(partition, bounds) for partition in container.partitions_in(bounds)]
+    if not found:
+        raise CosmosError(400, f"There are no partition keys from {bounds.start!r} to {bounds.end!r}.")
+    return found
+
+
+def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
+    """Return the session headers of a read: those of the first partition, with the tokens of all."""
+    headers = partition_headers(container, slices[0].partition)
+    tokens = (partition_headers(container, one.partition)[h.SESSION_TOKEN] for one in slices)
+    return {**headers, h.SESSION_TOKEN: ",".join(tokens)}
+
+
+def _slice(partition: Partition, bounds: KeyRange) -> Slice:
+    scope = ItemScope() if bounds.covers(partition.range) else ItemScope(range=bounds)
+    return Slice(partition, scope, partition.committed)

@@ -1,0 +1,59 @@
+"""Headless Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# Containers often lack a GPU and the namespaces that Chromium's sandbox needs.
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@asynccontextmanager
+async def running_chromium() -> AsyncIterator[Browser]:
+    """Start Chromium with an empty profile. Skip the test if it is not installed."""
+    program = _find_chromium()
+    async with (
+        async_playwright() as playwright,
+        await playwright.chromium.launch(executable_path=program, args=_ARGUMENTS) as browser,
+    ):
+        yield browser
+
+
+def _find_chromium() -> str:
+    named = os.environ.get("CHROME")
+    found = next((path for name in ([named] if named else _PROGRAMS) if (path := shutil.which(name))), None)
+    if found is None and named:
+        pytest.fail(f"CHROME={named} is not a program. Set CHROME to the path of Chromium, or unset it.")
+    if found is None:
+        pytest.skip("Chromium was not found. Install it with `apt-get install chromium`, or set CHROME to its path.")
+    return found
+
+
+class PageLog:
+    """The URLs a page requested and the errors the browser reported about it."""
+
+    def __init__(self, page: Page) -> None:
+        self.requested: list[str] = []
+        self.errors: list[str] = []
+        page.on("request", lambda request: self.requested.append(request.url))
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "assert"):
+            self.errors.append(f"{message.text} ({message.location['url']})")

@@ -1,0 +1,97 @@
+"""Compare the blog with the record of a run: over HTTP, and item by item to find duplicates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from management.account import Blog
+from shared.propagation.change_feed import for_each
+from tests.chaos.reader import Reader
+from tests.chaos.run_record import RunRecord
+
+_CREATED = "SELECT c.id, c.type, c.content, c.username FROM c WHERE c.type IN (@type, 'comment')"
+
+
+class ConsistencyCheck:
+    """`lost` lists missing acknowledged writes, `diverged` all other inconsistencies."""
+
+    def __init__(self, record: RunRecord, reader: Reader, blog: Blog) -> None:
+        self._record = record
+        self._reader = reader
+        self._blog = blog
+        self.lost: list[str] = []
+        self.diverged: list[str] = []
+
+    async def run(self) -> None:
+        await self._each(self._record.names, self._user)
+        await self._each(self._record.posts, self._post)
+        await self._each([post for post, states in self._record.posts.items() if None not in states], self._list)
+        self.diverged += [
+            f"post {post_id} was reported missing, but nobody deleted it"
+            for post_id in self._record.missed
+            if None not in self._record.posts[post_id]
+        ]
+        await self._creations()
+
+    async def _each(self, ids: Iterable[str], check: Callable[[str], Awaitable[None]]) -> None:
+        await for_each(ids, check)
+
+    async def _user(self, user_id: str) -> None:
+        name, names = (await self._reader.get(f"/users/{user_id}")).get("username"), self._record.names[user_id]
+        if name not in names:
+            self.lost.append(f"user {user_id} is {name!r}, expected {_shown(names)}")
+
+    async def _post(self, post_id: str) -> None:
+        title, titles = (await self._reader.get(f"/posts/{post_id}")).get("title"), self._record.posts[post_id]
+        if title not in titles:
+            self.lost.append(f"post {post_id} is {title!r}, expected {_shown(titles)}")
+
+    async def _list(self, post_id: str) -> None:
+        """ConsistencyCheck a post's comments and likes: presence, counts and usernames."""
+        post, comments, likes = await asyncio.gather(
+            self._reader.get(f"/posts/{post_id}"),
+            self._reader.pages(f"/posts/{post_id}/comments"),
+            self._reader.pages(f"/posts/{post_id}/likes"),
+        )
+        counts = post.get("commentCount"), post.get("likeCount")
+        if counts != (len(comments), len(likes)):
+            self.diverged.append(f"post {post_id} counts {counts}, but there are {len(comments)}, {len(likes)}")
+        found, likers = {comment["id"] for comment in comments}, {like["userId"] for like in likes}
+        for comment_id, comment in self._record.comments.items():
+            if comment.post_id == post_id and (comment_id in found) not in comment.there:
+                self.lost.append(f"comment {comment_id} on {post_id}: expected {comment.there}")
+        for (liked, user_id), there in self._record.likes.items():
+            if liked == post_id and (user_id in likers) not in there:
+                self.lost.append(f"like of {post_id} by {user_id}: expected {there}")
+        self._names([post, *comments, *likes])
+
+    def _names(self, items: list[dict[str, Any]]) -> None:
+        for item in items:
+            names = self._record.names.get(item.get("userId", ""))
+            if names is not None and item["userUsername"] not in names:
+                self.diverged.append(
+                    f"{item['type']} {item['id']} has username {item['userUsername']!r}, expected {_shown(names)}"
+                )
+
+    async def _creations(self) -> None:
+        """ConsistencyCheck that each command created at most one item, with the acknowledged ID if it was answered."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        known = {*self._record.names, *self._record.posts, *self._record.comments}
+        for container, kind in ((self._blog.users, "user"), (self._blog.posts, "post")):
+            async for item in container.query_across(_CREATED, {"type": kind}, page_size=1000):
+                mark = item.get("username") or item["content"].split()[0]
+                if item["id"] not in known or mark in self._record.created:
+                    found[mark].add(item["id"])
+        for mark, ids in found.items():
+            answered = self._record.created.get(mark)
+            if answered is None:
+                self.diverged.append(f"{mark}: no command created items {ids}")
+            elif len(ids | answered) > 1:
+                self.diverged.append(f"{mark}: created more than once: {ids}, acknowledged {answered}")
+
+
+def _shown(states: Iterable[object]) -> str:
+    return " or ".join(sorted(map(repr, states)))
