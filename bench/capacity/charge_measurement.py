@@ -171,12 +171,12 @@ class _Bench:
     async def rename(self) -> tuple[BatchCost, float]:
         """Measure renames of users with no items and with many; also return the charge per physical partition."""
         blog = await self.blog()
-        nobody, somebody = await self._person(blog), await self._person(blog)
+        inactive, active = await self._person(blog), await self._person(blog)
         for post in await self._old_posts(_MANY):
-            await add_like(blog, post, somebody)
+            await add_like(blog, post, active)
         await self.reaction_run.follow()
-        without = await self._after_rename(nobody)
-        cost = BatchCost.through((0, without), (_MANY, await self._after_rename(somebody)))
+        without = await self._after_rename(inactive)
+        cost = BatchCost.through((0, without), (_MANY, await self._after_rename(active)))
         return cost, without.posts / PARTITIONS
 
     async def _after_rename(self, user: Item) -> Charges:

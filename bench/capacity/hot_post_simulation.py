@@ -1,7 +1,7 @@
 """Simulate one hot post: processes group likes into batches, and a partition refuses what exceeds its throughput.
 
-Deterministic. Likes arrive evenly. A batch takes `commit_s`; likes that arrive meanwhile wait for the next one, of up
-to `most_together` (see shared/transactions/batches.py). A refused batch is retried in the next second. With
+Deterministic. Likes arrive evenly. A batch takes `commit_s`; likes that arrive during it wait for the next one, of up
+to `max_batch` (see shared/transactions/batches.py). A refused batch is retried in the next second. With
 `shards`, likes and counters are spread over this many logical partitions, each on its own physical partition, and each
 process has one queue per shard.
 """
@@ -30,13 +30,13 @@ class HotPost:
     like_ru: float
     commit_s: float = 0.01
     shards: int = 1
-    most_together: int = 30
+    max_batch: int = 30
     partition_ru: float = 10_000.0
 
     @property
     def most_per_s(self) -> float:
         """Likes per second that the partitions accept in full batches."""
-        return self.shards * self.partition_ru / (self.like_ru + self.batch_ru / self.most_together)
+        return self.shards * self.partition_ru / (self.like_ru + self.batch_ru / self.max_batch)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Simulation:
     def begin(self, now: float, queue: _Queue) -> None:
         """Send the refused batch, or the next one."""
         if not queue.under_way:
-            size = min(len(queue.waiting), self.case.most_together)
+            size = min(len(queue.waiting), self.case.max_batch)
             queue.under_way = [queue.waiting.popleft() for _ in range(size)]
         if not queue.under_way:
             return

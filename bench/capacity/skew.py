@@ -10,7 +10,7 @@ from bench.capacity.demand import BATCH_MAX, POLL_S, Basis, Demand
 from bench.capacity.load import COMMENTS, DAY_S, GET_POST, LIKE, USER_POSTS, YEAR_DAYS
 from bench.capacity.prices_and_limits import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
 
-TOGETHER: Final = 30  # shared/transactions/batches.py
+LIKES_PER_BATCH: Final = 30  # shared/transactions/batches.py
 VIRAL_LIKES: Final = 10_000
 RENAMED_ITEMS: Final = 1_000_000
 RENAMES_AT_ONCE: Final = 32  # shared/propagation/rename_fanout.py
@@ -25,8 +25,8 @@ class LikeCost:
     `feed_ru` is the charge for reading its change, in the same partition.
     """
 
-    alone_ru: float
-    together_ru: float
+    single_ru: float
+    batched_ru: float
     item_ru: float
     feed_ru: float
 
@@ -34,8 +34,8 @@ class LikeCost:
     def of(cls, basis: Basis) -> LikeCost:
         commit = basis.measured.commit
         return cls(
-            alone_ru=commit.of(1).posts,
-            together_ru=commit.of(TOGETHER).posts / TOGETHER,
+            single_ru=commit.of(1).posts,
+            batched_ru=commit.of(LIKES_PER_BATCH).posts / LIKES_PER_BATCH,
             item_ru=commit.each.posts,
             feed_ru=basis.measured.reactions[LIKE_AGAIN].each.posts,
         )
@@ -46,8 +46,8 @@ class Partition:
     """What a partition with `ru` RU/s handles per second, of one kind of request at a time."""
 
     ru: float
-    likes_alone: float
-    likes_together: float
+    likes_single: float
+    likes_batched: float
     post_reads: float
     comment_lists: float
     author_lists: float
@@ -58,8 +58,8 @@ def takes(ru: float, basis: Basis) -> Partition:
     like, requests = LikeCost.of(basis), basis.measured.requests
     return Partition(
         ru,
-        ru / (like.alone_ru + like.feed_ru),
-        ru / (like.together_ru + like.feed_ru),
+        ru / (like.single_ru + like.feed_ru),
+        ru / (like.batched_ru + like.feed_ru),
         ru / requests[GET_POST].posts,
         ru / requests[COMMENTS].posts,
         ru / requests[USER_POSTS].users,
@@ -101,8 +101,8 @@ def hot_partition(need: Demand, basis: Basis) -> HotPartition:
 class Viral:
     """RU/s and rates for `VIRAL_LIKES` likes per second on one post."""
 
-    alone_ru: float
-    together_ru: float
+    single_ru: float
+    batched_ru: float
     items_ru: float
     names_ru: float
     author_ru: float
@@ -115,14 +115,14 @@ def viral(basis: Basis) -> Viral:
     """Compute them, with the assumed number of reads per command."""
     like, again = LikeCost.of(basis), basis.measured.reactions[LIKE_AGAIN]
     batches = VIRAL_LIKES / BATCH_MAX
-    together = VIRAL_LIKES * (like.together_ru + like.feed_ru)
+    grouped_likes = VIRAL_LIKES * (like.batched_ru + like.feed_ru)
     return Viral(
-        alone_ru=VIRAL_LIKES * (like.alone_ru + like.feed_ru),
-        together_ru=together,
+        single_ru=VIRAL_LIKES * (like.single_ru + like.feed_ru),
+        batched_ru=grouped_likes,
         items_ru=VIRAL_LIKES * (like.item_ru + like.feed_ru),
         names_ru=VIRAL_LIKES * again.each.users,
         author_ru=batches * again.fixed.users,
-        shards=together / PARTITION_RU.value,
+        shards=grouped_likes / PARTITION_RU.value,
         reads_ru=VIRAL_LIKES * basis.load.reads_per_command * basis.measured.requests[GET_POST].posts,
         changes=VIRAL_LIKES + batches,
     )
@@ -176,7 +176,7 @@ def filled(basis: Basis) -> list[Filled]:
     """Return the figures for a post by likes and comments, and for an author by posts."""
     kb, index = basis.measured.sizes_kb, 1 + basis.assumed.index_share
     room = LOGICAL_GB.value * 1e9 / 1024 / index
-    most = takes(PARTITION_RU.value, basis).likes_together
+    most = takes(PARTITION_RU.value, basis).likes_batched
     year_s = YEAR_DAYS * DAY_S
     likes, comments, copies = room / kb["like"], room / kb["comment"], room / kb["copy"]
     return [

@@ -47,11 +47,11 @@ def _partition(basis: Basis) -> Section:
     most = takes(PARTITION_RU.value, basis)
     like = LikeCost.of(basis)
     rows = [
-        ("likes of one post, one per batch", number(most.likes_alone), f"{like.alone_ru:.2f} + {like.feed_ru:.2f}"),
+        ("likes of one post, one per batch", number(most.likes_single), f"{like.single_ru:.2f} + {like.feed_ru:.2f}"),
         (
             "likes of one post, thirty per batch",
-            number(most.likes_together),
-            f"{like.together_ru:.2f} + {like.feed_ru:.2f}",
+            number(most.likes_batched),
+            f"{like.batched_ru:.2f} + {like.feed_ru:.2f}",
         ),
         ("reads of a post (Q2)", number(most.post_reads), ""),
         ("lists of its comments (Q4)", number(most.comment_lists), ""),
@@ -77,7 +77,7 @@ def _shares(basis: Basis) -> Section:
             (
                 people(size),
                 number(hot.share.ru),
-                number(hot.share.likes_together),
+                number(hot.share.likes_batched),
                 number(hot.share.post_reads),
                 duration(hot.burst_s) if hot.burst_s else "none",
                 f"{number(hot.even_ru)} (${number(standard(hot.even_ru))} a month)",
@@ -107,8 +107,8 @@ def _shares(basis: Basis) -> Section:
 def _viral(basis: Basis) -> Section:
     found = viral(basis)
     rows = [
-        ("logical partition of the post, one like per batch, RU/s", number(found.alone_ru)),
-        ("… thirty likes per batch, RU/s", number(found.together_ru)),
+        ("logical partition of the post, one like per batch, RU/s", number(found.single_ru)),
+        ("… thirty likes per batch, RU/s", number(found.batched_ru)),
         ("… without a counter, RU/s", number(found.items_ru)),
         ("… reads of the post, 100 per like, RU/s", number(found.reads_ru)),
         ("reads of the users who like, across `users`, RU/s", number(found.names_ru)),

@@ -58,8 +58,8 @@ def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
         words = f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'sequential'}"
         drawing.text(290, y + 16, words, anchor="end")
         length = 560 * one.per_second / most
-        told = f"{one.count:,} in {one.seconds:.1f} s"
-        drawing.bar(300, y, length, 22, COLORS[one.model], told)
+        tooltip = f"{one.count:,} in {one.seconds:.1f} s"
+        drawing.bar(300, y, length, 22, COLORS[one.model], tooltip)
         drawing.text(306 + length, y + 16, f"{one.per_second:,.0f}/s", bold=True)
     return drawing
 
@@ -74,8 +74,8 @@ def bursts(found: Sequence[Burst], title: str, subtitle: str) -> Drawing:
         drawing.text(290, y + 16, f"{one.command}, {name}, feed polled every {one.poll_s:g} s", anchor="end", size=11)
         own, reaction = 540 * one.command_ru / most, 540 * one.reaction_ru / most
         drawing.bar(300, y, own, 22, COLORS[one.model], f"the command: {one.command_ru:.2f} RU")
-        told = f"change feeds: {one.reaction_ru:.2f} RU"
-        drawing.bar(300 + own, y, reaction, 22, COLORS[one.model], told, opacity=0.5)
+        tooltip = f"change feeds: {one.reaction_ru:.2f} RU"
+        drawing.bar(300 + own, y, reaction, 22, COLORS[one.model], tooltip, opacity=0.5)
         drawing.text(306 + own + reaction, y + 16, f"{one.total_ru:.1f} RU", bold=True)
     return drawing
 

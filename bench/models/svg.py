@@ -50,11 +50,13 @@ class Drawing:
             f' text-anchor="{anchor}"{weight}{turn}>{escape(words)}</text>'
         )
 
-    def bar(self, x: float, y: float, width: float, height: float, color: str, told: str, opacity: float = 1) -> None:
-        """Draw a filled rectangle; `told` is its tooltip."""
+    def bar(
+        self, x: float, y: float, width: float, height: float, color: str, tooltip: str, opacity: float = 1
+    ) -> None:
+        """Draw a filled rectangle; `tooltip` shows on hover."""
         self._parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" fill="{color}"'
-            f' fill-opacity="{opacity}"><title>{escape(told)}</title></rect>'
+            f' fill-opacity="{opacity}"><title>{escape(tooltip)}</title></rect>'
         )
 
     def rule(self, x1: float, y1: float, x2: float, y2: float) -> None:

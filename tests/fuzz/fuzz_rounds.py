@@ -52,13 +52,13 @@ class FuzzRounds:
 
     def found(self, symptom: str, *given: object) -> None:
         """Record the first input for each symptom."""
-        told = "\n    ".join(str(one)[:_LONGEST] for one in given)
-        self.findings.setdefault(symptom, f"round {self.played}: {told}")
+        text = "\n    ".join(str(one)[:_LONGEST] for one in given)
+        self.findings.setdefault(symptom, f"round {self.played}: {text}")
 
     def check(self) -> None:
         """Fail with all findings and how to reproduce them."""
-        told = "\n\n".join(f"{symptom}\n  {given}" for symptom, given in self.findings.items())
-        assert not self.findings, f"To repeat a round of {self.name}, set FUZZ_SEED={self.seed} and FUZZ_ROUND:\n{told}"
+        text = "\n\n".join(f"{symptom}\n  {given}" for symptom, given in self.findings.items())
+        assert not self.findings, f"To repeat a round of {self.name}, set FUZZ_SEED={self.seed} and FUZZ_ROUND:\n{text}"
 
     def _rng(self) -> random.Random:
         return random.Random(f"{self.seed}/{self.played}")

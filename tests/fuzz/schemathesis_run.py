@@ -107,7 +107,7 @@ def _command(target: AppUnderTest, tool: str, seed: int) -> Sequence[str]:
 
 def _ask_health(app: RunningApp) -> None:
     """Raise HTTPError if the app is not ready."""
-    with urlopen(Request(f"{app.url}/api/health"), timeout=10):  # noqa: S310 - an address of ours
+    with urlopen(Request(f"{app.url}/api/health"), timeout=10):  # noqa: S310 - local address
         pass
 
 

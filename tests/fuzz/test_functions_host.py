@@ -176,8 +176,8 @@ def _judge(rounds: FuzzRounds, host: ServerProcess, marker: str, received: bytes
         [canary] = answers(exchange(host.port, HttpRequest("GET", b"/api/canary").encoded()))
         if (canary.status, canary.body) != (200, b"alive"):
             rounds.found("the app is not served", given, canary)
-        if told := host.complaints():
-            rounds.found("an error in the log", given, told)
+        if errors := host.complaints():
+            rounds.found("an error in the log", given, errors)
 
 
 def test_any_request_to_the_host_is_answered_or_rejected(rounds: FuzzRounds, host: ServerProcess, marker: str) -> None:

@@ -85,10 +85,10 @@ def _judge(rounds: FuzzRounds, fuzz_target: FuzzTarget, answer: HttpAnswer, took
         rounds.found(f"status {answer.status}", answer, _text(fuzz_target))
     if took_s > SCRIPT_TIME_S + MARGIN_S:
         rounds.found(f"{took_s:.1f} s", answer, _text(fuzz_target))
-    told = answer.body + json.dumps(answer.headers).encode()
-    if fuzz_target.leaks(told) or fuzz_target.neighbor.encode() in told:
+    shown = answer.body + json.dumps(answer.headers).encode()
+    if fuzz_target.leaks(shown) or fuzz_target.neighbor.encode() in shown:
         rounds.found("a canary", answer, _text(fuzz_target))
-    if b"root:x:0" in told or b"[native code] process" in told:
+    if b"root:x:0" in shown or b"[native code] process" in shown:
         rounds.found("a file", answer, _text(fuzz_target))
     if b'"undefined"' not in answer.body and answer.body in (b'"object"', b'"function"'):
         rounds.found("something of the host", answer, _text(fuzz_target))

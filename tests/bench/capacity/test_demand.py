@@ -143,13 +143,13 @@ def test_feed_reads_and_writes_share_one_partition() -> None:
 
 
 def test_replicas_share_the_feeds_reads_but_not_its_writes() -> None:
-    alone = demand(SIZES[2], BASIS)
+    single = demand(SIZES[2], BASIS)
     shared = demand(SIZES[2], replace(BASIS, assumed=replace(BASIS.assumed, feed_replicas=4)))
 
-    assert shared.feed_write_ru == pytest.approx(alone.feed_write_ru)
-    reads = alone.look_ru + alone.front_page_ru
-    assert shared.feed_partition_ru == pytest.approx(reads / 4 + alone.feed_write_ru)
-    assert shared.containers["feed"].ru == pytest.approx(reads + 4 * alone.feed_write_ru)
+    assert shared.feed_write_ru == pytest.approx(single.feed_write_ru)
+    reads = single.look_ru + single.front_page_ru
+    assert shared.feed_partition_ru == pytest.approx(reads / 4 + single.feed_write_ru)
+    assert shared.containers["feed"].ru == pytest.approx(reads + 4 * single.feed_write_ru)
 
 
 def test_costs_are_units_times_prices() -> None:

@@ -57,24 +57,24 @@ def test_no_like_is_refused_at_the_reported_rate() -> None:
 
 
 def test_every_process_uses_all_shards_evenly() -> None:
-    alone = likes_before_refusal(replace(_VIRAL, processes=512))
+    single = likes_before_refusal(replace(_VIRAL, processes=512))
 
-    assert likes_before_refusal(replace(_VIRAL, processes=512, shards=8)) == pytest.approx(8 * alone, rel=0.1)
+    assert likes_before_refusal(replace(_VIRAL, processes=512, shards=8)) == pytest.approx(8 * single, rel=0.1)
 
 
 async def test_group_commit_writes_more_likes_per_second_than_single_batches() -> None:
-    alone = await take(LikeMethod("alone", 1, grouped=False), partition_ru=1_000)
-    together = await take(LikeMethod("together", 1), partition_ru=1_000)
+    single = await take(LikeMethod("single", 1, grouped=False), partition_ru=1_000)
+    grouped_likes = await take(LikeMethod("grouped", 1), partition_ru=1_000)
 
-    assert alone.charged_ru == pytest.approx(1_000, rel=0.2)
-    assert alone.before_refusal <= alone.in_all
-    assert alone.ru_per_like == pytest.approx(20, rel=0.1)
-    assert together.ru_per_like < alone.ru_per_like / 2
+    assert single.charged_ru == pytest.approx(1_000, rel=0.2)
+    assert single.before_refusal <= single.in_all
+    assert single.ru_per_like == pytest.approx(20, rel=0.1)
+    assert grouped_likes.ru_per_like < single.ru_per_like / 2
 
 
 async def test_shards_use_several_physical_partitions() -> None:
-    alone = await take(LikeMethod("one", 2), partition_ru=1_000)
+    single = await take(LikeMethod("one", 2), partition_ru=1_000)
     shards = await take(LikeMethod("shards", 2, shards=16, partitions=4), partition_ru=1_000)
 
     assert shards.budget_ru == 4_000
-    assert shards.in_all > 2 * alone.in_all
+    assert shards.in_all > 2 * single.in_all

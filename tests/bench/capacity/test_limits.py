@@ -11,7 +11,7 @@ import pytest
 from bench.capacity.demand import Basis, Demand, demand
 from bench.capacity.limits import FUNCTION_TIMEOUT_S, LIMITS, Limit, reached, users_at
 from bench.capacity.load import SIZES
-from bench.capacity.skew import TOGETHER, LikeCost, filled, hot_partition, rename, takes, viral
+from bench.capacity.skew import LIKES_PER_BATCH, LikeCost, filled, hot_partition, rename, takes, viral
 from shared.transactions.batches import GROUP_LIMIT
 from tests.bench.capacity.example_basis import BASIS
 
@@ -50,20 +50,20 @@ def test_a_cdn_and_replicas_raise_the_limit_of_the_feed() -> None:
 def test_a_partitions_likes_follow_from_its_throughput() -> None:
     # One like costs 20 RU alone or 5.5 RU in a batch of thirty, plus 1 RU to read its change.
     like = LikeCost.of(BASIS)
-    assert (like.alone_ru, like.together_ru, like.item_ru, like.feed_ru) == (20, 5.5, 5, 1)
+    assert (like.single_ru, like.batched_ru, like.item_ru, like.feed_ru) == (20, 5.5, 5, 1)
 
     most = takes(10_000, BASIS)
 
-    assert most.likes_alone == pytest.approx(10_000 / 21)
-    assert most.likes_together == pytest.approx(10_000 / 6.5)
+    assert most.likes_single == pytest.approx(10_000 / 21)
+    assert most.likes_batched == pytest.approx(10_000 / 6.5)
     assert (most.post_reads, most.comment_lists) == (10_000, 2_500)
 
 
 def test_a_viral_post_exceeds_one_partition_even_without_its_counter() -> None:
     found = viral(BASIS)
 
-    assert found.alone_ru == 210_000
-    assert found.together_ru == 65_000
+    assert found.single_ru == 210_000
+    assert found.batched_ru == 65_000
     assert found.items_ru == 60_000
     assert found.shards == 6.5
     assert found.reads_ru == 1_000_000
@@ -102,4 +102,4 @@ def test_constants_match_the_app() -> None:
     hours, minutes, seconds = map(int, host["functionTimeout"].split(":"))
 
     assert hours * 3600 + minutes * 60 + seconds == FUNCTION_TIMEOUT_S
-    assert GROUP_LIMIT == TOGETHER
+    assert GROUP_LIMIT == LIKES_PER_BATCH
