@@ -16,17 +16,17 @@ run: setup ## Run the blog on http://localhost:7071 with sample data
 	@$(BIN)/python -m local --seed
 
 .PHONY: setup
-setup: $(STAMP) ## Create .venv with everything installed
+setup: $(STAMP) ## Create .venv and install the dependencies
 
 $(STAMP): requirements-dev.txt $(PACKAGES:=/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is required. Name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+		{ echo "Python 3.11 or newer is required. To choose an interpreter: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $(STAMP)
 
 .PHONY: test
-test: setup ## Run all tests: the blog's and each package's
+test: setup ## Run the tests of the blog and of both packages
 	$(BIN)/python -m pytest -n 2
 	@for package in $(PACKAGES); do (cd $$package && ../../$(BIN)/python -m pytest -n 2) || exit 1; done
 
@@ -35,7 +35,7 @@ test-javascript: setup ## Test the emulator with @azure/cosmos (needs Node.js 20
 	cd packages/cosmos-emulator && ../../$(BIN)/python -m pytest tests/javascript
 
 .PHONY: test-runtime
-test-runtime: setup ## Test the app under Microsoft's worker library (needs Python 3.13)
+test-runtime: setup ## Test the app with Microsoft's worker library (needs Python 3.13)
 	REQUIRE_AZURE_FUNCTIONS_RUNTIME=1 $(BIN)/python -m pytest tests/test_azure_functions_runtime.py
 
 .PHONY: lint
@@ -46,17 +46,17 @@ lint: setup ## Check formatting, lint, types and spelling
 	$(BIN)/codespell
 
 .PHONY: format
-format: setup ## Format the code and fix what can be fixed
+format: setup ## Format the code and apply automatic lint fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 .PHONY: lock
-lock: setup ## Update the locked dependencies to their newest versions
+lock: setup ## Update the locked dependencies to the newest allowed versions
 	$(LOCK) --upgrade requirements.in --output-file requirements.txt
 	$(LOCK) --upgrade requirements-dev.in --constraint requirements.txt --output-file requirements-dev.txt
 	$(LOCK) --upgrade requirements-audit.in --output-file requirements-audit.txt
 
-# Without --upgrade, uv keeps every pin that still satisfies the .in file, so the output changes only if the lock is stale.
+# Without --upgrade, uv keeps each pin that still satisfies the .in file, so the output differs only if the lock is stale.
 .PHONY: lock-check
 lock-check: setup ## Fail if a lock file does not match its .in file
 	@cp requirements.txt requirements-dev.txt requirements-audit.txt $(VENV)/
@@ -85,7 +85,7 @@ schemathesis: setup .venv-audit/.installed ## Send requests generated from the O
 	$(BIN)/python -m tests.fuzz.schemathesis_run --tool $(AUDIT)/schemathesis --requests $(REQUESTS)
 
 .PHONY: audit
-audit: setup .venv-audit/.installed ## Scan the code and the dependencies for known weaknesses
+audit: setup .venv-audit/.installed ## Scan the code and the dependencies for vulnerabilities
 	$(BIN)/python .ci/bandit_findings.py $(AUDIT)/bandit
 	$(AUDIT)/pip-audit --strict --requirement requirements.txt
 	$(AUDIT)/pip-audit --strict --requirement requirements-dev.txt
@@ -96,7 +96,7 @@ audit: setup .venv-audit/.installed ## Scan the code and the dependencies for kn
 	@touch $@
 
 .PHONY: bench
-bench: setup ## Compare request charges of the article's models and this one
+bench: setup ## Compare the request charges of the article's models and the blog
 	$(BIN)/python -m bench.models --write
 
 .PHONY: bench-local
@@ -104,7 +104,7 @@ bench-local: setup bench/peer/node_modules ## Measure the emulator and the host 
 	$(BIN)/python -m bench.local_stack --write
 
 .PHONY: bench-load
-bench-load: setup ## Measure the app under 50 clients, and its start
+bench-load: setup ## Measure the app with 50 clients, and its start time
 	$(BIN)/python -m bench.app_load --write
 
 bench/peer/node_modules: bench/peer/package-lock.json

@@ -1,7 +1,7 @@
 """Run bandit and fail if a finding has no reason on its line.
 
-Ruff's S rules are bandit's under other names (B608 is S608), so one comment serves both: `# noqa: S608 - reason`. B404
-(import of subprocess) is skipped because B603 finds each call.
+Ruff's S rules are bandit's rules with another prefix (S608 is B608), so both use one comment: `# noqa: S608 - reason`.
+B404 (import of subprocess) is skipped because B603 finds each call.
 """
 
 from __future__ import annotations

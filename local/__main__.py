@@ -1,4 +1,4 @@
-"""Run the function app of this directory with its own Cosmos DB emulator."""
+"""Run the function app in this directory with a local Cosmos DB emulator."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
     parser.add_argument("--port", type=int, default=7071, help="port of the app (default: 7071)")
     parser.add_argument("--cosmos-port", type=int, default=8081, help="port of the emulator (default: 8081)")
     parser.add_argument("--data-dir", type=Path, help="data directory (default: .data/cosmos in the app)")
-    parser.add_argument("--memory", action="store_true", help="keep the database in memory")
-    parser.add_argument("--seed", action="store_true", help="add a small blog to an empty database")
+    parser.add_argument("--memory", action="store_true", help="keep the database in memory only")
+    parser.add_argument("--seed", action="store_true", help="add sample data if the database is empty")
     given = parser.parse_args(arguments)
     if not (given.app_dir / "function_app.py").is_file():
         parser.error(f"--app-dir: {given.app_dir} has no function_app.py")

@@ -1,6 +1,6 @@
 """Starts the emulator, provisions the database, starts the Functions host, and stops them in reverse order.
 
-A process that ends is restarted. If the app has a `manage.py`, it provisions the database (`manage.py provision`).
+The emulator and the host are restarted if they exit. If the app has a `manage.py`, it provisions the database.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cosmos_emulator import WELL_KNOWN_KEY
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 15.0
 _POLL_S = 0.05
-# Delays before a restart, one per failure in a row; a process that ran for _STABLE_S resets them.
+# Delays after consecutive exits. A process that ran for _STABLE_S starts again with the first delay.
 _RESTART_DELAYS_S = (0.5, 1, 2, 4, 8)
 _STABLE_S = 30.0
 
@@ -54,9 +54,10 @@ class StackSettings:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment of the app and its manage.py: the app's settings file, overridden by the environment.
+        """Environment of the app and its manage.py.
 
-        The connection is always the emulator's. On a fresh checkout, the settings file is the example.
+        The process environment overrides local.settings.json or, if that is missing, local.settings.example.json. The
+        connection string is always the emulator's.
         """
         return {
             **_settings_values(self.app_dir),
@@ -76,12 +77,12 @@ def _settings_values(app_dir: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
-    """Run the stack for the length of the block. Raises StackError."""
+    """Run the stack until the block exits. Raises StackError."""
     for option, port in (("--port", settings.port), ("--cosmos-port", settings.cosmos_port)):
         _require_free(option, port)
     async with AsyncExitStack() as stack:
         host = _host(settings, say)
-        # Loading the app takes as long as the steps that its host waits for, so it starts first.
+        # The host starts first, so that it loads the app while the emulator starts and the database is provisioned.
         await stack.enter_async_context(host.held())
         await stack.enter_async_context(_emulator(settings, say))
         if (settings.app_dir / "manage.py").is_file():
@@ -102,7 +103,7 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
-    # The app itself logs a line per request and batch, with the request charge.
+    # --quiet, because the app logs a line with the request charge for each request and batch.
     options = ["--app-dir", str(settings.app_dir), "--quiet"]
     return Service(
         name="the Functions host",
@@ -120,7 +121,7 @@ def _require_free(option: str, port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise StackError(
-                f"port {port} is in use; stop the process that uses it, or choose another with {option}"
+                f"port {port} is in use; stop the process that uses it, or choose another port with {option}"
             ) from error
 
 
@@ -140,7 +141,7 @@ async def _manage(settings: StackSettings, *arguments: str) -> None:
 
 @dataclass
 class Service:
-    """A Python module in its own process: ready inside the block, and restarted if it ends there."""
+    """Runs a Python module in a process. Inside the block, the process is ready, and restarted if it exits."""
 
     name: str
     command: Sequence[str]
@@ -151,7 +152,7 @@ class Service:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Start the process with `--hold`, so that it waits until `async with` releases it."""
+        """Start the process with `--hold`. It waits until `async with` on this service releases it."""
         self._process = await self._start("--hold", stdin=asyncio.subprocess.PIPE)
         try:
             yield
@@ -176,7 +177,7 @@ class Service:
         await self._end()
 
     async def _start(self, *options: str, stdin: int | None = None) -> asyncio.subprocess.Process:
-        # In a new session, because the stack handles Ctrl-C and stops its processes in order.
+        # In a new session, Ctrl-C does not reach the process. The stack stops its processes in order.
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", *self.command, *options), env=self.environment, stdin=stdin, start_new_session=True
         )
@@ -207,19 +208,19 @@ class Service:
 
 
 async def _until_ready(name: str, url: str, process: asyncio.subprocess.Process) -> None:
-    """Wait until `url` answers. Raises StackError if the process ends or takes too long."""
+    """Wait until `url` responds. Raises StackError if the process exits or is not ready in time."""
     deadline = asyncio.get_running_loop().time() + _START_TIMEOUT_S
     while asyncio.get_running_loop().time() < deadline:
         if process.returncode is not None:
             raise StackError(f"{name} ended during startup with status {process.returncode}; see its output above")
-        if await asyncio.to_thread(_answers, url):
+        if await asyncio.to_thread(_responds, url):
             return
         await asyncio.sleep(_POLL_S)
     raise StackError(f"{name} was not ready after {_START_TIMEOUT_S:.0f} s")
 
 
-def _answers(url: str) -> bool:
-    # Importing aiohttp would add a tenth of a second to every start.
+def _responds(url: str) -> bool:
+    # http.client, because importing aiohttp would delay each start by a tenth of a second.
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=5)
     try:

@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from itertools import count, cycle
-from typing import Final
+from typing import Any, Final
 
 from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
@@ -157,9 +158,12 @@ async def _one_second(
         await provision(configuration, throughput=partition_ru * method.partitions)
         meter = ContainerMeter()
 
-        async with CosmosClient(
-            emulator.endpoint, emulator.key, raw_response_hook=meter.record, retry_throttle_total=0
-        ) as client:
+        def on_response(response: Any) -> None:
+            meter.record(response)
+            if response.http_response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+                raise DatabaseThrottled(1)  # the clock is stopped, so a retry would never succeed
+
+        async with CosmosClient(emulator.endpoint, emulator.key, raw_response_hook=on_response) as client:
             posts = Container(client.get_database_client(_DATABASE).get_container_client(POSTS))
             targets = [f"post-{number}" for number in range(max(1, method.shards))]
             for target in targets:

@@ -63,7 +63,7 @@ async def has_shares(account: Account, expected: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("partitions", [4])
-async def test_another_host_takes_over_the_leases_and_the_batch_of_a_killed_one(
+async def test_another_host_takes_over_the_leases_and_the_batch_of_a_killed_host(
     app_dir: Path, account: Account
 ) -> None:
     async with host_process(app_dir, "a", account.environment) as first:

@@ -111,7 +111,7 @@ async def get(
     return response
 
 
-async def test_a_request_is_mapped_like_in_the_real_host(http: ClientSession, host: FunctionsHost) -> None:
+async def test_a_request_is_mapped_as_in_the_real_host(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(
         http,
         host,
@@ -186,7 +186,7 @@ async def test_head_runs_the_function_and_sends_no_body(http: ClientSession, hos
     assert response.headers["Content-Length"] == "4"
 
 
-async def test_keys_are_accepted_and_ignored(http: ClientSession, host: FunctionsHost) -> None:
+async def test_function_keys_are_accepted_and_ignored(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(http, host, "/api/echo?code=k", headers={"x-functions-key": "k"})
 
     assert (await response.json())["params"] == {"code": "k"}
@@ -212,7 +212,9 @@ async def test_a_chunked_body_arrives_empty(http: ClientSession, host: Functions
 
 
 @pytest.mark.parametrize("what", ["none", "bytes", "dict", "newline", "unknown"])
-async def test_an_invalid_return_value_is_an_empty_500(http: ClientSession, host: FunctionsHost, what: str) -> None:
+async def test_an_invalid_return_value_returns_an_empty_500(
+    http: ClientSession, host: FunctionsHost, what: str
+) -> None:
     response = await get(http, host, f"/api/returns/{what}")
 
     assert (response.status, await response.read()) == (500, b"")
@@ -243,7 +245,7 @@ async def test_a_returned_str_can_describe_a_response(http: ClientSession, host:
     assert (response.status, response.headers["X-A"], await response.json()) == (201, "b", {"k": 1})
 
 
-async def test_response_headers_are_encoded_like_in_the_worker(http: ClientSession, host: FunctionsHost) -> None:
+async def test_response_headers_are_encoded_as_in_the_worker(http: ClientSession, host: FunctionsHost) -> None:
     response = await get(http, host, "/api/headers")
 
     assert response.headers["Content-Type"] == "text/html; charset=latin-1"
@@ -254,7 +256,7 @@ async def test_response_headers_are_encoded_like_in_the_worker(http: ClientSessi
     assert (await get(http, host, "/api/no_route")).headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
-async def test_an_exception_is_an_empty_500_and_is_logged_with_its_traceback(
+async def test_an_exception_returns_an_empty_500_and_is_logged_with_its_traceback(
     http: ClientSession, host: FunctionsHost, caplog: pytest.LogCaptureFixture
 ) -> None:
     response = await get(http, host, "/api/raises")
@@ -311,7 +313,7 @@ async def test_a_body_over_the_limit_returns_413(http: ClientSession, app_dir: P
         assert (await get(http, host, "/api/echo", "POST", data=io.BytesIO(b"x" * 5_000_000))).status == 413
 
 
-async def test_preflights_are_answered_only_if_cors_is_configured(
+async def test_preflights_are_handled_only_if_cors_is_configured(
     http: ClientSession, app_dir: Path, host: FunctionsHost
 ) -> None:
     preflight = {

@@ -82,7 +82,7 @@ def test_exponential_delays_double_with_jitter_up_to_the_maximum() -> None:
     assert policy.delay_s(10_000, lambda: 1.0) == 10
 
 
-def test_a_decorator_policy_is_parsed_like_in_the_worker() -> None:
+def test_a_decorator_policy_is_parsed_as_in_the_worker() -> None:
     fixed = {"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": "00:00:01"}
     other = {"strategy": "anything", "max_retry_count": "-1", "minimum_interval": "00:01:00"}
 

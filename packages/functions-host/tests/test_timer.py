@@ -98,7 +98,7 @@ async def test_a_changed_schedule_is_not_past_due(tmp_path: Path) -> None:
     assert calls == []
 
 
-async def test_calls_do_not_overlap_and_missed_ticks_collapse(tmp_path: Path) -> None:
+async def test_calls_do_not_overlap_and_missed_ticks_cause_one_call(tmp_path: Path) -> None:
     body = "global inside\n    assert not inside\n    inside = True\n    await asyncio.sleep(1.5)\n    inside = False"
     app_dir = write_app(tmp_path, "inside = False\n" + timer("*/1 * * * * *", body))
     async with running(app_dir):

@@ -32,7 +32,7 @@ async def delivered(account: Account, tmp_path: Path, count: int) -> list[list[s
         return batches()
 
 
-async def test_a_transactional_batch_is_delivered_whole_beyond_the_maximum(account: Account, tmp_path: Path) -> None:
+async def test_a_transactional_batch_over_the_maximum_is_delivered_whole(account: Account, tmp_path: Path) -> None:
     await account.write("before", pk="one")
     operations = [("create", ({"id": f"b{n}", "pk": "one"},)) for n in range(5)]
     await account.items.execute_item_batch(operations, "one")
@@ -41,7 +41,7 @@ async def test_a_transactional_batch_is_delivered_whole_beyond_the_maximum(accou
     assert await delivered(account, tmp_path, 7) == [["before", "b0", "b1", "b2", "b3", "b4"], ["after"]]
 
 
-async def test_stored_procedure_writes_are_delivered_whole_beyond_the_maximum(account: Account, tmp_path: Path) -> None:
+async def test_stored_procedure_writes_over_the_maximum_are_delivered_whole(account: Account, tmp_path: Path) -> None:
     await account.items.scripts.create_stored_procedure({"id": "createAll", "body": PROCEDURE})
     await account.items.scripts.execute_stored_procedure("createAll", partition_key="one", parameters=[["a", "b", "c"]])
     await account.write("after", "later", "last")

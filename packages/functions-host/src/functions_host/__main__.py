@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C or SIGTERM. Return 1 if the app cannot start."""
     options = _parse(arguments)
     settings = _settings(options)
-    # Core Tools also runs in the app's directory, and apps read files relative to it.
+    # As in Core Tools, so that the app can read files relative to its directory.
     os.chdir(settings.app_dir)
     host = FunctionsHost(settings, configure_logs=True)
     try:

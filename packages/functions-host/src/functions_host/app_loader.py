@@ -37,9 +37,10 @@ def find_script(app_dir: Path, settings: AppSettings) -> str:
 
 
 def load_functions(script: str) -> list[LoadedFunction]:
-    """Load an app inside `importable`. Functions that only the host rejects are logged and skipped.
+    """Load an app. Call it inside `importable`.
 
-    Raises HostStartError if the Python worker would reject the app.
+    Functions that the real host would reject are logged and skipped. Raises HostStartError if the Python worker would
+    reject the app.
     """
     app = _app_object(_import(script))
     try:
@@ -87,7 +88,8 @@ def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
 def importable(app_dir: Path, script: str) -> Iterator[None]:
     """Put `app_dir` first on `sys.path` and unload its modules on exit.
 
-    Modules with the same names are hidden, and so is an imported script: an app object returns its functions only once.
+    Inside the block, other modules with the same names are removed from `sys.modules`. So is the script if it was
+    imported before, because an app object returns its functions only once.
     """
     own_names = _top_level_names(app_dir)
     hidden = {

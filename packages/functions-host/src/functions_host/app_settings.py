@@ -57,7 +57,7 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
 
 
 def split_origins(text: str | None) -> tuple[str, ...]:
-    """Split at commas. Like Core Tools, keep spaces."""
+    """Split at commas and keep spaces, like Core Tools."""
     return tuple(origin for origin in (text or "").split(",") if origin)
 
 
@@ -83,7 +83,7 @@ def _text(value: object) -> str:
 
 @contextmanager
 def app_environment(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
-    """Add an app's settings to `os.environ`, where the app reads them, until exit."""
+    """Add an app's settings to `os.environ`, and restore it on exit."""
     before = dict(os.environ)
     os.environ.update(overrides)
     os.environ.update(_wanted(local.values))
@@ -124,7 +124,7 @@ class AppSettings:
         return self._by_key.get(_key(name))
 
     def children(self, name: str) -> dict[str, str]:
-        """Return a section's settings by lowercase name."""
+        """Return the settings of a section, keyed by lowercase name."""
         start = _key(name) + ":"
         return {key[len(start) :]: value for key, value in self._by_key.items() if key.startswith(start)}
 

@@ -1,4 +1,4 @@
-"""The host's errors, grouped by what stops working.
+"""The host's errors, and what stops working.
 
 HostError
 ├── HostStartError       the whole app: invalid host.json, no app object, an invalid signature

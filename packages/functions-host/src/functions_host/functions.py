@@ -1,7 +1,7 @@
-"""Functions, and whether their parameters match their bindings.
+"""Functions, and checks that their parameters match their bindings.
 
-Rules: azure_functions_runtime functions.py for the worker's checks, which fail the app; azure-functions-host
-WorkerFunctionMetadataProvider.cs and Utility.cs for the host's checks, which drop the function.
+If a function fails a check of the worker, the app does not start (azure_functions_runtime functions.py). If it fails a
+check of the host, only the function is skipped (azure-functions-host WorkerFunctionMetadataProvider.cs and Utility.cs).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _BINDING_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]{0,127}")
 class LoadedFunction:
     """A function that passed the worker's checks.
 
-    `argument_type` `str` or `bytes` receives the raw payload. `output` is the `func.Out` parameter that sets the HTTP
-    response.
+    If `argument_type` is `str` or `bytes`, the function receives the raw payload. `output` names the `func.Out`
+    parameter that sets the HTTP response.
     """
 
     name: str
@@ -63,12 +63,12 @@ class LoadedFunction:
 
     @property
     def argument(self) -> str:
-        """The trigger's parameter."""
+        """The name of the trigger's parameter."""
         return str(self.trigger["name"])
 
 
 class _MismatchError(Exception):
-    """Parameters and bindings differ."""
+    """The parameters do not match the bindings."""
 
 
 def load_function(function: func.Function) -> LoadedFunction:

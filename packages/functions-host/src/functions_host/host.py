@@ -70,7 +70,7 @@ class FunctionsHost:
         self._server = self._load()
 
     async def start(self) -> None:
-        """Load the app, listen and start the triggers. Raises HostStartError, or OSError for a used port."""
+        """Load the app, listen and start the triggers. Raises HostStartError, or OSError if the port is in use."""
         try:
             await self._listen(self._server or self._load())
         except BaseException:
@@ -115,7 +115,7 @@ class FunctionsHost:
         await self._supervisor.started()
 
     async def drain(self) -> None:
-        """Stop the listeners for good. Running batches are checkpointed."""
+        """Stop the listeners permanently. Running batches are checkpointed."""
         self._drained = True
         await self._supervisor.stop(drain=True)
 
@@ -178,7 +178,7 @@ class FunctionsHost:
         for route in router.routes:
             self._serve(route.function)
             if route.function.retry is not None:
-                _log.warning("function=%s ignoring its retry policy: HTTP triggers have none", route.function.name)
+                _log.warning("function=%s ignoring its retry policy: HTTP triggers do not retry", route.function.name)
         return HttpServer(
             router,
             self._invoker,

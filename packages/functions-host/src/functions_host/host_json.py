@@ -32,10 +32,10 @@ _TIMEOUT = re.compile(r"(\d+):(\d{1,2}):(\d{1,2})")
 
 @dataclass(frozen=True)
 class HostConfig:
-    """The configuration, with the defaults of a missing host.json.
+    """The configuration. The defaults apply without a host.json.
 
-    -1 requests and `function_timeout_s` None mean no limit. `log_levels` maps category prefixes to `logging` levels.
-    `functions` None serves all. `body_limit` is in bytes.
+    For the request limits, -1 means no limit; for `function_timeout_s`, None does. `log_levels` maps category prefixes
+    to `logging` levels. If `functions` is None, all functions are served. `body_limit` is in bytes.
     """
 
     route_prefix: str = "api"
@@ -49,7 +49,7 @@ class HostConfig:
     body_limit: int = DEFAULT_BODY_LIMIT
 
     def serves(self, function_name: str) -> bool:
-        """Return whether `functions` allows a function."""
+        """Return whether `functions` includes the function."""
         return self.functions is None or function_name.lower() in self.functions
 
 

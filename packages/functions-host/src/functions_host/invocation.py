@@ -1,4 +1,4 @@
-"""Running user code.
+"""Invocation of user code.
 
 Rules: azure_functions_runtime handle_event.py, bindings/context.py and utils/threadpool.py.
 """
@@ -22,7 +22,7 @@ _thread_local = threading.local()
 
 
 class TraceContext:
-    """W3C trace context of the caller, or a new trace."""
+    """The caller's W3C trace context, or a new one."""
 
     def __init__(self, trace_parent: str | None, trace_state: str) -> None:
         self._trace_parent = trace_parent
@@ -53,10 +53,10 @@ class Invoker:
     """Runs coroutines on the event loop and sync functions in a thread pool."""
 
     def __init__(self, timeout_s: float | None, threads: int | None) -> None:
-        """Create an invoker. None means no timeout and Python's default thread count."""
+        """Create an invoker. With None, there is no timeout, and the thread count is Python's default."""
         self._timeout_s = timeout_s
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
-        # Includes timed-out calls, whose threads keep the process alive.
+        # Includes calls that timed out: their threads still run and keep the process alive.
         self.running_threads = 0
 
     async def invoke(

@@ -1,4 +1,4 @@
-"""Trigger listeners. One that cannot start is retried while the others run.
+"""Trigger listeners. If one cannot start, it is retried while the other listeners run.
 
 Rules: azure-webjobs-sdk Listeners/FunctionListener.cs.
 """
@@ -26,10 +26,10 @@ class Listener(Protocol):
     function_name: str
 
     async def start(self) -> None:
-        """Start watching. ListenerStartError and AzureError are retried."""
+        """Start watching. After ListenerStartError or AzureError, the supervisor tries again."""
 
     async def stop(self, *, drain: bool) -> None:
-        """Stop watching and wait for the running call. `drain` checkpoints it."""
+        """Stop watching and wait for the running call. With `drain`, its batch is checkpointed."""
 
 
 class ListenerSupervisor:
@@ -54,7 +54,7 @@ class ListenerSupervisor:
         return task is not None and task.done() and not task.cancelled()
 
     async def stop(self, *, drain: bool) -> None:
-        """Stop all listeners, started or not."""
+        """Stop all listeners, including those that have not started."""
         for task in self._starts.values():
             task.cancel()
         await asyncio.gather(*self._starts.values(), return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Trigger arguments, decoded anew for every call."""
+"""Trigger arguments. Each call gets a new object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .functions import LoadedFunction
 
 
 def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentList | str | bytes:
-    """Decode a JSON array, except for a `str` or `bytes` parameter."""
+    """Decode a JSON array to documents, unless the parameter is `str` or `bytes`."""
     if function.argument_type is str:
         return payload
     if function.argument_type is bytes:
@@ -25,7 +25,7 @@ def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentL
 def timer_argument(
     function: LoadedFunction, *, past_due: bool, status: dict[str, str] | None
 ) -> TimerRequest | str | bytes:
-    """Build a timer argument. `status` is None without a monitor."""
+    """Build a timer argument. `status` is None if the timer has no monitor."""
     schedule = {"AdjustForDST": True}
     if function.argument_type in (str, bytes):
         text = json.dumps({"Schedule": schedule, "ScheduleStatus": status, "IsPastDue": past_due})

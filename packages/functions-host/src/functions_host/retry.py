@@ -23,7 +23,7 @@ Random = Callable[[], float]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Up to `max_retry_count` retries, or any number for -1. A fixed delay is `minimum_s`."""
+    """Allows `max_retry_count` retries; -1 means no limit. A fixed strategy waits `minimum_s`."""
 
     strategy: Literal["fixed", "exponential"]
     max_retry_count: int
@@ -31,11 +31,11 @@ class RetryPolicy:
     maximum_s: float = NO_MAXIMUM_S
 
     def allows(self, retry_count: int) -> bool:
-        """Return whether a retry is allowed. The first is number 1."""
+        """Return whether a retry is allowed. `retry_count` is 1 for the first retry."""
         return self.max_retry_count == ENDLESS or retry_count <= self.max_retry_count
 
     def delay_s(self, retry_count: int, random: Random) -> float:
-        """Return the delay before a retry. `random` returns 0 to 1."""
+        """Return the delay before a retry. `random` returns a number from 0 to 1."""
         if self.strategy == "fixed" or retry_count == 1:
             return self.minimum_s
         # 60 doublings exceed every maximum; the cap avoids a float overflow.
@@ -65,7 +65,7 @@ def interval_s(text: str) -> float:
 def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
     """Return the policy of `@app.retry(...)`.
 
-    Raises HostStartError if the worker rejects it and FunctionIndexError if the host does.
+    Raises HostStartError if the worker would reject it, and FunctionIndexError if the host would.
     """
     try:
         count = int(str(settings["max_retry_count"]))

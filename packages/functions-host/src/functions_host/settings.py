@@ -9,10 +9,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class HostSettings:
-    """Settings of one host. None means local.settings.json, then the default.
+    """Settings of one host. If a setting is None, local.settings.json applies, then the default.
 
-    `port` 0 picks a free one. `cors` is a comma-separated list of origins. `environment` overrides the process
-    environment. `state_dir` keeps timer state. `quiet` omits requests and successful invocations from the log.
+    Port 0 picks a free port. `cors` is a comma-separated list of origins. `environment` overrides the process
+    environment. `state_dir` stores timer state. `quiet` omits requests and successful invocations from the log.
     """
 
     app_dir: Path

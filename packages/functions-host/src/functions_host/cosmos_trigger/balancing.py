@@ -18,10 +18,10 @@ Choice = Callable[[Sequence[Lease]], Lease]
 def leases_to_acquire(
     leases: Sequence[Lease], host: str, now: datetime, expiration: timedelta, choose: Choice
 ) -> list[Lease]:
-    """Return free leases up to this host's share, or at most one to steal.
+    """Return the free leases to acquire, up to this host's share, or at most one lease to steal.
 
-    Take one free lease even beyond the share, because no other host may be alive. `choose` is random, so that hosts do
-    not compete for it.
+    If the host already has its share, it still acquires one free lease, because the other hosts might be dead. `choose`
+    picks that lease at random, so that hosts rarely compete for the same lease.
     """
     if not leases:
         return []

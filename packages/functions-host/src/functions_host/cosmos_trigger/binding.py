@@ -22,7 +22,7 @@ _LEGACY = ("collectionName", "connectionStringSetting", "leaseCollectionName")
 
 @dataclass(frozen=True)
 class CosmosTriggerBinding:
-    """A trigger's properties. With `page_size` None, the service decides."""
+    """A trigger's properties. If `page_size` is None, the service chooses it."""
 
     connection: str
     database: str

@@ -1,7 +1,8 @@
-"""Reading one feed range, one page per SDK call.
+"""Reads one feed range, one page per SDK call.
 
-The continuation is the page's etag, as in lease documents. Only the response hook has it: the SDK's own token wraps it,
-and its last-headers property is shared by concurrent calls (azure-cosmos _change_feed/aio).
+The continuation is the page's etag, as in lease documents. Only the response hook provides it reliably: the SDK's
+continuation token wraps the etag, and concurrent calls share the SDK's last-headers property (azure-cosmos
+_change_feed/aio).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class PartitionSplitError(Exception):
 
 @dataclass(frozen=True)
 class FeedPage:
-    """Changes in feed order and the etag to continue from. Not `is_new` means 304."""
+    """Changes in feed order, and the etag to continue from. `is_new` is false after 304."""
 
     items: list[dict[str, Any]]
     etag: str
@@ -35,7 +36,7 @@ class FeedReader:
     """Reads one feed range of a container."""
 
     def __init__(self, container: ContainerProxy, feed_range: FeedRange, start: Start, page_size: int | None) -> None:
-        """Create a reader. `start` applies until there is a continuation."""
+        """Create a reader. `start` applies to reads without a continuation."""
         self._container = container
         self._feed_range = feed_range
         self._start = start
@@ -63,7 +64,7 @@ class FeedReader:
 
     def _position(self, continuation: str | None) -> dict[str, Any]:
         if continuation is not None:
-            # "Beginning" sends no condition of its own, so the etag applies.
+            # With "Beginning", the SDK adds no other condition, so the etag applies.
             return {
                 "start_time": "Beginning",
                 "etag": continuation,
@@ -72,7 +73,7 @@ class FeedReader:
         return {"start_time": self._start if isinstance(self._start, datetime) else self._start.capitalize()}
 
     async def _refuse_split(self) -> None:
-        """Raise on a split, which the SDK hides by mixing the children's pages."""
+        """Raise PartitionSplitError after a split, which the SDK hides by mixing the child partitions' pages."""
         overlapping = 0
         async for known in self._container.read_feed_ranges():
             bounds = known["Range"]

@@ -1,4 +1,4 @@
-"""Clients by connection name.
+"""Connections by name, and their clients.
 
 Rules: azure-webjobs-sdk-extensions CosmosDB WebJobsConfigurationExtensions.cs (the order of names),
 Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the identity options).
@@ -98,7 +98,7 @@ class ClientCache:
 
 
 def _identity(options: dict[str, str]) -> AsyncTokenCredential:
-    # Imported on demand: it takes a fifth of the start time, and connections with a key do not need it.
+    # Imported here, because it takes a fifth of the start time and connections with a key do not need it.
     from azure.identity.aio import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
     tenant, client, secret = (options.get(name) for name in ("tenantid", "clientid", "clientsecret"))

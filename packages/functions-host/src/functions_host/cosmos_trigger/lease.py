@@ -1,7 +1,7 @@
 """Lease documents.
 
-Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs). This host and a real
-one can take over each other's leases.
+Shapes: azure-cosmos-dotnet-v3 ChangeFeedProcessor/LeaseManagement (DocumentServiceLeaseCore.cs). This host and the real
+host can take over each other's leases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FRACTION = re.compile(r"\.(\d{6})\d+")
 
 @dataclass(frozen=True)
 class FeedRange:
-    """Effective partition keys from `min` to below `max`, in hexadecimal."""
+    """A range of effective partition keys in hexadecimal. `min` is inclusive and `max` exclusive."""
 
     min: str
     max: str
@@ -32,7 +32,7 @@ class FeedRange:
 class Lease:
     """A lease as last read or written.
 
-    `token` is the partition key range ID, `continuation` the quoted etag of the last processed page.
+    `token` is the partition key range ID. `continuation` is the quoted etag of the last processed page.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Lease:
     properties: dict[str, Any] = field(default_factory=dict)
 
     def is_expired(self, now: datetime, expiration: timedelta) -> bool:
-        """Return whether the owner has stopped renewing it."""
+        """Return whether the owner has not renewed the lease for `expiration`."""
         return self.timestamp + expiration < now
 
     def touched(self, **changes: Any) -> Lease:
@@ -75,7 +75,7 @@ class Lease:
 def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
     """Parse a lease document. Older processors omit `FeedRange`.
 
-    Raises ValueError for another change feed mode and KeyError for an unknown range.
+    Raises ValueError for an unsupported change feed mode and KeyError for an unknown range.
     """
     if item.get("Mode", INCREMENTAL) != INCREMENTAL:
         raise ValueError(f"lease '{item['id']}' has the mode '{item['Mode']}', which cannot change; use other leases")
@@ -96,7 +96,7 @@ def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lea
 
 
 def _timestamp(item: dict[str, Any]) -> datetime:
-    """Return the owner's clock or, if invalid, the service's."""
+    """Return the time that the owner wrote or, if it is invalid, the service's `_ts`."""
     text = item.get("timestamp")
     if isinstance(text, str):
         try:

@@ -38,7 +38,7 @@ class End(Enum):
 
 
 class LeaseProcessor:
-    """Processes `lease` until it stops, loses it or cannot read the feed."""
+    """Processes a lease until it is halted, loses the lease or cannot read the feed."""
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class LeaseProcessor:
         self._update_lock = asyncio.Lock()
 
     def halt(self, end: End) -> None:
-        """Stop after the running call. Only DRAINED checkpoints its batch."""
+        """Stop after the running call. Its batch is checkpointed only if `end` is DRAINED."""
         if not self._halted.is_set():
             self._end = end
             self._halted.set()
 
     async def run(self) -> End:
-        """Process until the end. Release the lease except after LOST and SPLIT."""
+        """Process until an `End`. Release the lease except after LOST and SPLIT."""
         renewal = asyncio.create_task(self._renew())
         try:
             await self._pump()
@@ -112,7 +112,7 @@ class LeaseProcessor:
             )
         except RetriesAbortedError:
             return False
-        # A batch that ends during a stop, or after the lease is lost, is delivered again.
+        # A batch that completes during a stop, or after the lease is lost, is delivered again.
         return not self._halted.is_set() or self._end is End.DRAINED
 
     async def _renew(self) -> None:

@@ -36,7 +36,7 @@ class LeaseStore:
     """The leases whose IDs start with `prefix`."""
 
     def __init__(self, container: ContainerProxy, prefix: str, *, keyed_by_partition_key: bool) -> None:
-        """Create a store. Its partition key is `/id` unless `keyed_by_partition_key`."""
+        """Create a store. The container's partition key is `/id`, or `/partitionKey` if `keyed_by_partition_key`."""
         self._container = container
         self._prefix = prefix
         self._keyed = keyed_by_partition_key
@@ -52,7 +52,7 @@ class LeaseStore:
     async def try_lock(self) -> str | None:
         """Acquire the bootstrap lock. Return its etag, or None if another host holds it.
 
-        Delete an old lock, because a container without TTL would keep it after a crash.
+        Deletes an expired lock, because a container without TTL would keep it after a crash.
         """
         lock_id = f"{self._prefix}.lock"
         try:

@@ -223,7 +223,7 @@ async def _is_keyed_by_partition_key(container: ContainerProxy) -> bool:
 
 
 async def _bootstrap(store: LeaseStore, container: ContainerProxy) -> None:
-    """Create the first leases on one host only."""
+    """Create the first leases, or wait until another host has created them."""
     while not await store.is_initialized():
         lock = await store.try_lock()
         if lock is None:
@@ -237,7 +237,7 @@ async def _bootstrap(store: LeaseStore, container: ContainerProxy) -> None:
 
 
 async def _split(parent: Lease, store: LeaseStore, container: ContainerProxy) -> None:
-    """Replace a lease with one per child range, which continue where it stopped."""
+    """Replace a lease with one lease per child range. They continue at its continuation."""
     for partition in await read_partitions(container):
         if parent.feed_range.overlaps(partition.feed_range):
             await store.create(partition, continuation=parent.continuation)

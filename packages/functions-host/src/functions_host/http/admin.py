@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AdminApi:
-    """Serves `/admin`, without authentication like Core Tools."""
+    """Serves `/admin` without authentication, like Core Tools."""
 
     def __init__(self, host: FunctionsHost) -> None:
         self._host = host

@@ -11,7 +11,7 @@ from ..errors import HostStartError
 
 @dataclass(frozen=True)
 class CorsPolicy:
-    """Allowed origins (`*`: any), with every header and method."""
+    """The allowed origins; `*` allows any. Every header and method is allowed."""
 
     origins: tuple[str, ...]
     credentials: bool = False
@@ -21,7 +21,7 @@ class CorsPolicy:
             raise HostStartError("CORS: list the allowed origins; '*' cannot be combined with credentials")
 
     def preflight(self, request: web.BaseRequest) -> web.Response | None:
-        """Return 204 for a preflight, else None."""
+        """Return a 204 response to a preflight request, else None."""
         method = request.headers.get("Access-Control-Request-Method")
         if not self.origins or request.method != "OPTIONS" or not method or "Origin" not in request.headers:
             return None
@@ -34,7 +34,7 @@ class CorsPolicy:
         return response
 
     def add_headers(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Add CORS headers for an allowed origin. Other origins' requests still run."""
+        """Add CORS headers if the origin is allowed. Requests from other origins are also served."""
         origin = request.headers.get("Origin")
         if origin is None or not self._allows(origin):
             return

@@ -1,4 +1,4 @@
-"""Conversion of requests.
+"""Conversion of HTTP requests to function arguments.
 
 Rules: azure-functions-host GrpcMessageConversionExtensions.cs and the azure-functions library's http.py.
 """
@@ -15,7 +15,7 @@ from azure.functions.http import HttpRequest
 def split_target(target: str) -> tuple[str, str]:
     """Return the decoded path, without its leading slash, and the raw query.
 
-    Like Kestrel, keep `%2F`: it does not separate segments (dotnet/aspnetcore issue 4718).
+    Like Kestrel, keeps `%2F` encoded, so it does not separate segments (dotnet/aspnetcore issue 4718).
     """
     path, _, query = target.partition("?")
     if not path.startswith("/") and "://" in path:
@@ -41,7 +41,7 @@ def function_request(request: web.BaseRequest, query: str, route_values: Mapping
 
 
 def _query_pairs(query: str) -> Iterable[tuple[str, str]]:
-    """Yield pairs whose names ignore case and keep their first spelling."""
+    """Yield name-value pairs. Names that differ only in case get the first spelling."""
     spelling: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True, errors="replace"):
         yield spelling.setdefault(name.lower(), name), value

@@ -1,7 +1,7 @@
-"""Conversion of return values.
+"""Conversion of return values to HTTP responses.
 
 Rules: the azure-functions library's http.py, azure-functions-host Binding/Http/HttpBinding.cs and RawScriptResult.cs
-(JSON in a str).
+(for a str that contains JSON).
 """
 
 from __future__ import annotations

@@ -22,13 +22,13 @@ _INVARIANT_DATES = ("%m-%d-%Y", "%m-%d-%Y %H:%M:%S")
 
 @dataclass(frozen=True)
 class Constraint:
-    """Checks a value. A missing value passes unless it is `required`."""
+    """Checks a route value. A missing value passes unless `needs_value`."""
 
     check: Check
     needs_value: bool = False
 
     def accepts(self, value: str | None) -> bool:
-        """Return whether a value, or None for a missing one, passes."""
+        """Return whether a value passes. None means that it is missing."""
         return not self.needs_value if value is None else self.check(value)
 
 
@@ -111,7 +111,7 @@ def _at_most(argument: str) -> Check:
 
 
 def _is_file(value: str) -> bool:
-    """Like FileNameRouteConstraint, require a dot before the last character."""
+    """Return whether the last segment has a dot that is not its last character, like FileNameRouteConstraint."""
     name = value.rpartition("/")[2]
     return "." in name and not name.endswith(".")
 

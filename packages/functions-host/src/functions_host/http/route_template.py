@@ -66,7 +66,7 @@ class RouteTemplate:
         return values
 
     def _pattern(self, segments: list[_Segment]) -> str:
-        """Nest trailing segments that can be missing: `a(?:/b(?:/c)?)?`."""
+        """Return the pattern. Trailing segments that can be missing are nested: `a(?:/b(?:/c)?)?`."""
         required = len(segments)
         while required and _may_be_missing(segments[required - 1]):
             required -= 1
@@ -180,5 +180,5 @@ def _constraints(rest: str) -> tuple[tuple[Constraint, ...], str]:
 
 
 def _closing_parentheses(rest: str) -> list[int]:
-    """Return where an argument can end: a regular expression can contain parentheses."""
+    """Return the indexes at which an argument can end. A regular expression in it can contain parentheses."""
     return [i for i, character in enumerate(rest) if character == ")" and (i + 1 == len(rest) or rest[i + 1] in ":=?")]

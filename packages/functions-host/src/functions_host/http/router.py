@@ -1,4 +1,4 @@
-"""Routing in function-name order. The first match wins; after a wrong method, the scan continues.
+"""Routing in function-name order. The first route that matches the path and method wins.
 
 Rules: azure-functions-host WebScriptHostHttpRoutesManager.cs and FunctionMetadataManager.cs, aspnetcore
 RouteCollection.
@@ -20,7 +20,7 @@ _RESERVED = ("admin", "runtime")
 
 @dataclass(frozen=True)
 class Route:
-    """A compiled route. `methods` are uppercase; None means all."""
+    """A compiled route. `methods` are uppercase; None means all methods."""
 
     function: LoadedFunction
     template: RouteTemplate

@@ -1,4 +1,4 @@
-"""The HTTP server, on aiohttp's low-level server because the host has its own router.
+"""The HTTP server. It uses aiohttp's low-level server, because the host has its own router.
 
 Rules: azure-functions-host WebHost/Middleware.
 """

@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 
 
 class QueueFullError(Exception):
-    """Too many requests are waiting and running."""
+    """Too many requests are running or waiting."""
 
 
 class RequestThrottle:
-    """Limits waiting and running requests. -1 means no limit."""
+    """Limits the running requests, and the total of running and waiting requests. -1 means no limit."""
 
     def __init__(self, max_outstanding: int, max_concurrent: int) -> None:
         self._max_outstanding = max_outstanding

@@ -29,7 +29,7 @@ _log = logging.getLogger("Host.Triggers.Timer")
 
 
 class TimerListener:
-    """Invokes a function on its schedule, one call at a time, while holding its lock."""
+    """Invokes a function on its schedule, one call at a time, while it holds the timer's lock."""
 
     def __init__(
         self,
@@ -78,10 +78,10 @@ class TimerListener:
                 # Ticks missed during a long call become one call right after it.
                 due = await self._fire(max(due, self._missed(due)), past_due=False)
         except Exception:  # noqa: BLE001 - a background task must not fail silently
-            _log.exception("function=%s its timer stopped", self.function_name)
+            _log.exception("function=%s timer stopped", self.function_name)
 
     def _missed(self, due: datetime) -> datetime:
-        """Return now if a tick after `due` has passed too, else `due`."""
+        """Return the current time if a later tick than `due` has also passed, else `due`."""
         now = _now()
         return now if self._schedule.next_after(due) <= now else due
 

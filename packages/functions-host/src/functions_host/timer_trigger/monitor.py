@@ -23,7 +23,7 @@ NEVER = "0001-01-01T00:00:00"
 
 @dataclass(frozen=True)
 class TimerStatus:
-    """The last call, or None before the first, and the next."""
+    """The times of the last call (None before the first), the next call and the last update."""
 
     last: datetime | None
     next: datetime
@@ -66,7 +66,7 @@ class TimerMonitor:
 
 
 class TimerLock:
-    """A lock per state directory. A killed process releases it."""
+    """A timer's lock in the state directory. It is released if the process is killed."""
 
     def __init__(self, state_dir: Path, function_name: str) -> None:
         self._path = state_dir / "timers" / f"{function_name}.lock"

@@ -46,8 +46,8 @@ class CronSchedule:
     def next_after(self, moment: datetime) -> datetime:
         """Return the next match.
 
-        If every hour matches, keep the offset, so clock changes have no effect. Otherwise follow the wall clock and run
-        once.
+        If every hour matches, clock changes have no effect. Otherwise the schedule follows the wall clock, and a time
+        that occurs twice runs once.
         """
         local = moment.astimezone(self.zone)
         if self.expression.is_every_hour:
