@@ -1,4 +1,4 @@
-"""The features of a query, from which the gateway decides whether a client must merge partitions."""
+"""The features of a query. They determine whether a client must merge results of partitions."""
 
 from __future__ import annotations
 

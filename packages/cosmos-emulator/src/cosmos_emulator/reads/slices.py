@@ -27,7 +27,7 @@ class Slice:
 
 
 def slices_of(request: Request, container: Container) -> list[Slice]:
-    """Return what the headers name, in key order; the whole container if they name nothing."""
+    """Return the slices that the headers name, in key order, or the whole container."""
     key = request.optional_partition_key(container)
     if key is not None:
         return slices_of_key(container, key)
@@ -42,7 +42,7 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 
 def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
-    """Return one logical partition, or all with the prefix of a hierarchical key."""
+    """Return one logical partition, or every logical partition with the prefix of a hierarchical key."""
     if key.is_prefix:
         return slices_of_range(container, KeyRange(key.epk, key.epk + END))
     partition = container.partition_of(key)

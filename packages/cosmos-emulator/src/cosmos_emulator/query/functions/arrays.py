@@ -92,7 +92,7 @@ def _distinct(array: list[Json]) -> list[Json]:
 def _object_to_array(
     value: JsonOrUndefined, key: JsonOrUndefined = "k", member: JsonOrUndefined = "v"
 ) -> JsonOrUndefined:
-    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`; the property names can be given."""
+    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`; the arguments can set the property names."""
     if type(value) is not dict or type(key) is not str or type(member) is not str:
         return UNDEFINED
     return [{key: name, member: content} for name, content in value.items()]
