@@ -88,7 +88,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         "--script-operations", type=int, metavar="N", help="calls a script can make before the next is not accepted"
     )
     parser.add_argument("--require-order-index", action="store_true", help="reject an ORDER BY without an index")
-    parser.add_argument("--no-signature-check", action="store_true", help="accept any key")
+    parser.add_argument("--no-signature-check", action="store_true", help="do not check signatures")
     _add_simulation_options(parser)
     given = parser.parse_args(arguments)
     if given.partitions < 1:

@@ -54,7 +54,7 @@ class ChargeModel:
         return max(SMALLEST_PAGE_RU, items_ru) * _replicas(consistency)
 
     def change_feed(self, sizes_bytes: Iterable[int]) -> float:
-        """Return the charge of a change feed page: as a read feed; for an empty one, see `refusal`."""
+        """Return the charge of a change feed page: the same as for a read feed. For an empty page, see `refusal`."""
         return self.feed(sizes_bytes)
 
     def create(

@@ -17,7 +17,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Allow only the same origin and nothing inline. Trusted Types prevent data from becoming markup, even with a bug.
+# Allow only the same origin, nothing inline. Trusted Types keep data from becoming markup, even if the page has a bug.
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",

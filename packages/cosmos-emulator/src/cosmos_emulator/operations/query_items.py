@@ -67,7 +67,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
 def _page_in_worker(
     request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
 ) -> QueryPage:
-    """Run a query that may take seconds (UDFs, groups, aggregates) in a thread with separate connections."""
+    """Run a query that can take seconds (UDFs, groups, aggregates) in a thread with separate connections."""
     with ExitStack() as views:
         own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
         udfs = views.enter_context(udf_caller(request.gateway, container, text))

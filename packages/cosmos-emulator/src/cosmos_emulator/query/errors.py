@@ -21,7 +21,7 @@ class Location:
 
 
 def query_error(code: str, message: str, location: Location | None = None) -> CosmosError:
-    """Return an error whose message is the JSON document that the service embeds."""
+    """Return an error with the JSON document that the service embeds as its message."""
     error: dict[str, object] = {"severity": "Error"}
     if location is not None:
         error["location"] = {"start": location.start, "end": location.end}

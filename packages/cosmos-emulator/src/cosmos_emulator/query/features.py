@@ -23,7 +23,7 @@ class QueryFeatures:
     has_group_by: bool
     is_select_value: bool
     is_value_aggregate: bool
-    """Such as `SELECT VALUE COUNT(1)`, the only form whose partial results the Python SDK merges."""
+    """True for queries such as `SELECT VALUE COUNT(1)`. The Python SDK merges partial results only of this form."""
 
     @property
     def needs_plan(self) -> bool:

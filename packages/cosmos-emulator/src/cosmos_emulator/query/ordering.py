@@ -38,7 +38,7 @@ def sort_key(value: JsonOrUndefined) -> SortKey:
 
 
 def code_units(text: str) -> str:
-    """Return a string whose code point order is the text's order by UTF-16 code unit.
+    """Return a string that sorts by code point as the text sorts by UTF-16 code unit.
 
     Characters beyond the basic plane become their surrogates, which sort before U+E000.
     """

@@ -1,4 +1,4 @@
-"""Query rewriting: the query that a client runs on each range, so that it can merge the results.
+"""Query rewriting: the query that a client runs on each range to merge the results.
 
 The forms come from the .NET SDK's QueryPlanBaselineTests. azure-cosmos, @azure/cosmos and .NET can read them.
 """

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeGuard, cast
 
 
 class Undefined(Enum):
-    """The type of `UNDEFINED`, an enum so that there is only one instance."""
+    """The type of `UNDEFINED`, an enum with a single instance."""
 
     UNDEFINED = "undefined"
 

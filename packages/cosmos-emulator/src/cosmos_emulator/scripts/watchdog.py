@@ -1,4 +1,4 @@
-"""A thread that kills engines whose script exceeds its time limit."""
+"""A thread that kills engines when their script exceeds its time limit."""
 
 from __future__ import annotations
 

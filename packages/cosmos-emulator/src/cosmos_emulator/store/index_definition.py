@@ -17,7 +17,7 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.store.encoding import encoded, inverted
 
 Names = tuple[str, ...]
-_MOST_NAMED_PATHS: Final = 16  # further named paths are indexed when a query needs them
+_MOST_NAMED_PATHS: Final = 16  # additional named paths are indexed when a query needs them
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class ItemScope:
 class ItemView:
     """Reads the items that a connection sees, except expired items.
 
-    No cursor stays open between calls: it would keep the connection on an old snapshot.
+    Each call closes its cursor: an open cursor would keep the connection on an old snapshot.
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
@@ -149,7 +149,7 @@ class ItemView:
         return int(count)
 
     def count_up_to(self, scope: ItemScope, limit: int) -> int:
-        """Count at most `limit` items of the scope, including expired ones."""
+        """Count at most `limit` items of the scope, including expired items."""
         condition, arguments = scope.where()
         (count,) = self._connection.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM items WHERE {condition} LIMIT ?)",  # noqa: S608 - constants

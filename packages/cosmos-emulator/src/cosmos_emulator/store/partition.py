@@ -24,7 +24,7 @@ _MOST_WANTED: Final = 16  # indexes created for queries, which later writes must
 
 
 class Partition:
-    """Items whose effective partition key is in `range`.
+    """Items with an effective partition key in `range`.
 
     Reads see committed data and can run at any time on the event loop. Write transactions run one at a time and
     can be handed to a worker thread.

@@ -27,7 +27,7 @@ number of rows that the query had returned, including this row.
 
 Tie: TypeAlias = "tuple[int, str, int]"
 
-_UNSORTED: Final = 1000  # extra rows to keep, so that sorts are less frequent
+_UNSORTED: Final = 1000  # extra rows to keep between sorts
 
 
 class Entry(NamedTuple):

@@ -100,4 +100,4 @@ def _literal_brace(found: re.Match[str]) -> str:
 
 
 def _refusal(pattern: str, reason: str) -> CosmosError:
-    return evaluation_error(f"REGEXMATCH refused the pattern '{pattern}': {reason}.")
+    return evaluation_error(f"REGEXMATCH rejected the pattern '{pattern}': {reason}.")
