@@ -26,7 +26,7 @@ class EmulatorSettings:
         partitions: Physical partitions of new containers.
         charge_profile: Coefficients of the modeled request charge.
         management_key: A second key, exempt from `rbac`.
-        script_operations: Calls a script can make before the next is not accepted; None: only time limits it.
+        script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
         require_order_index: Reject an ORDER BY without an index, as the service does.
         script_time_limit_s: The service allows 5 s.
         purge_interval_s: Seconds between purges of expired items.

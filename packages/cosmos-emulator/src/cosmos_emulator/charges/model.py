@@ -66,7 +66,7 @@ class ChargeModel:
         return units / UNITS_PER_RU + UNIQUE_KEY_RU * unique_keys
 
     def delete(self, item: Item, policy: IndexingPolicy, *, size_bytes: int | None = None) -> float:
-        """Return the charge of a delete: that of the create, without unique keys."""
+        """Return the charge of a delete: the same as its create, without unique keys."""
         return self.create(item, policy, size_bytes=size_bytes)
 
     def replace(

@@ -12,7 +12,7 @@ _PATH: Final = "/_emulator/health"
 
 
 def is_health(raw_path: str) -> bool:
-    """Return whether a path is that of the health endpoint."""
+    """Return whether a path names the health endpoint."""
     return raw_path.partition("?")[0].rstrip("/") == _PATH
 
 

@@ -58,7 +58,7 @@ def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
-    """Return the session headers of a read: those of the first partition, with the tokens of all."""
+    """Return the session headers of a read: the first partition's headers, with the session tokens of all."""
     headers = partition_headers(container, slices[0].partition)
     tokens = (partition_headers(container, one.partition)[h.SESSION_TOKEN] for one in slices)
     return {**headers, h.SESSION_TOKEN: ",".join(tokens)}

@@ -79,7 +79,7 @@ def _set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndef
 
 
 def _set_union(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the distinct elements of either array, those of the first array first."""
+    """Return the distinct elements of both arrays, starting with the first array."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     return _distinct([*left, *right])

@@ -1,7 +1,7 @@
 // The queue of collection operations and the host's three commands.
 //
 // The host (../engine_process.py) calls `dispatch("run")`. It then alternates `dispatch("next")`, which returns a
-// queued operation, and `dispatch("resume")` with the operation's reply, until "next" reports the end. Before each "next" it
+// queued operation, and `dispatch("resume")` with its reply, until "next" reports the end. Before each "next", the host
 // runs the promise jobs. All data is exchanged as JSON text, and the host never calls a script function.
 
 const run = {

@@ -1,8 +1,8 @@
 // User-defined functions, which have no context object.
 //
-// `dispatch("define", [name, body])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An argument is
-// sent as [value], or as 0 if undefined. The reply is "=" and the JSON of the result, "?" for undefined, or "!" and
-// the failure.
+// `dispatch("define", [name, body])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An
+// argument is sent as [value], or as 0 if undefined. The reply is "=" and the JSON of the result, "?" for undefined, or
+// "!" and the failure.
 
 const functions = { __proto__: null };
 const NativePromise = Promise;
