@@ -5,9 +5,9 @@ To start quickly, it imports nothing else from the emulator. It receives the run
 
 Requests arrive one at a time on stdin, each a `REQUEST` and UTF-8 text. Two SOURCE requests deliver the runtimes.
 RUN and RESUME are commands of runtime/engine.js and return the script's next step. DEFINE and CALL are commands of
-runtime/functions.js. DROP ends the script. Each reply is a `REPLY` and text. READY means that the process can accept
-a script (after the second SOURCE and each DROP). Other requests have other outcomes. The process exits when
-stdin closes, even while a script runs, so it does not outlive a killed emulator.
+runtime/functions.js. DROP ends the script. Each reply is a `REPLY` and text. READY, sent after the second SOURCE and
+each DROP, means that the process can accept a script. All other requests get one of the other outcomes. The process
+exits when stdin closes, even while a script runs, so it does not outlive a killed emulator.
 """
 
 from __future__ import annotations
