@@ -74,7 +74,7 @@ def exhausted(script_id: str, limits: ScriptLimits) -> CosmosError:
 def engine_lost(script_id: str, error: ScriptEngineLostError) -> CosmosError:
     """Return 503: the script committed nothing and can succeed on retry."""
     how = "could not be started" if error.exit_code is None else f"ended with {error.exit_code}"
-    return CosmosError(503, f"The process that runs scripts {how}; nothing that the script '{script_id}' wrote was committed.")
+    return CosmosError(503, f"The process that runs scripts {how}; nothing was committed by the script '{script_id}'.")
 
 
 def _script_frames(stack: str) -> str:
