@@ -323,7 +323,7 @@ async def test_an_invalid_rule_request_changes_nothing(
     [
         ("", "a fault must be one of 408, 410"),
         ("404", "not '404'"),
-        ("500 create", "'create' is not one"),
+        ("500 create", "'create' is not valid"),
         ("500 times=1 times=2", "each name once"),
         ("500 operation=creat", "operation must be one of batch, change-feed"),
         ("500 color=red", "'color' is not a property of a fault"),

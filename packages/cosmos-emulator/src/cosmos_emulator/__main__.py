@@ -48,12 +48,12 @@ async def serve(settings: EmulatorSettings) -> None:
         tls = f", certificate: {emulator.certificate}" if emulator.certificate else ""
         sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where}{tls})\n")
         sys.stdout.flush()
-        gc.freeze()  # objects from startup stay alive: garbage collection need not visit them during requests
+        gc.freeze()  # objects from startup stay alive: garbage collection can skip them
         await stop.wait()
 
 
 def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
-    """Return the settings of a command line; an invalid one exits with its usage."""
+    """Parse the command line. Prints usage and exits if it is invalid."""
     parser = argparse.ArgumentParser(
         prog="cosmos-emulator",
         description=__doc__,
@@ -85,10 +85,10 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         "--script-queries-see-own-writes", action="store_true", help="let a script's queries see its own writes"
     )
     parser.add_argument(
-        "--script-operations", type=int, metavar="N", help="calls a script can make before one is not accepted"
+        "--script-operations", type=int, metavar="N", help="calls a script can make before the next is not accepted"
     )
-    parser.add_argument("--require-order-index", action="store_true", help="refuse an ORDER BY without an index")
-    parser.add_argument("--no-signature-check", action="store_true", help="accept any key")
+    parser.add_argument("--require-order-index", action="store_true", help="reject an ORDER BY without an index")
+    parser.add_argument("--no-signature-check", action="store_true", help="do not check signatures")
     _add_simulation_options(parser)
     given = parser.parse_args(arguments)
     if given.partitions < 1:
@@ -123,7 +123,7 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         help="fail matching requests, for example '429 operation=create times=3'; repeatable, see README.md",
     )
     parser.add_argument("--latency", type=_latency, help="delay every response: 10ms or 10ms±5ms")
-    parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s are used up")
+    parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s is used up")
     parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
     parser.add_argument("--management-key", metavar="KEY", help="second key, base64, that is exempt from --rbac")
     parser.add_argument("--tls", action="store_true", help="serve https with a self-signed certificate")

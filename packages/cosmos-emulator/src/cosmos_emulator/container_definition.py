@@ -46,7 +46,7 @@ class ContainerDefinition:
 
     @classmethod
     def parse(cls, body: JsonObject) -> ContainerDefinition:
-        """Parse a body from `completed`. Raises 400 if it is invalid."""
+        """Parse a body that `completed` returned. Raises 400 if it is invalid."""
         return cls(
             PartitionKeyDefinition.parse(body.get("partitionKey")),
             _indexing(body),
@@ -65,7 +65,7 @@ class ContainerDefinition:
 def completed(body: JsonObject) -> JsonObject:
     """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature.
 
-    A partition key without a version gets 2, where the service sets 1.
+    A partition key without a version gets version 2. The service would set version 1.
     """
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():
@@ -83,7 +83,7 @@ def completed(body: JsonObject) -> JsonObject:
 
 
 def checked_ttl(value: Json, name: str) -> int:
-    """Return a valid time to live; -1 never expires. Raises 400 for 0, null and others (azure-cosmos test_ttl.py)."""
+    """Return a valid time to live; -1 never expires. Raises 400 otherwise (azure-cosmos test_ttl.py)."""
     valid = isinstance(value, int) and not isinstance(value, bool) and (value == -1 or 1 <= value <= MAX_TTL_S)
     if not valid or not isinstance(value, int):
         raise CosmosError(

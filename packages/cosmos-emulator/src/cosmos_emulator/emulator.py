@@ -25,11 +25,11 @@ from cosmos_emulator.store.partition import Partition
 
 _LOG: Final = logging.getLogger(__name__)
 _WORKERS: Final = 8
-_SHUTDOWN_S: Final = 6.0  # a running script may take 5
+_SHUTDOWN_S: Final = 6.0  # a running script can take 5 s
 
 
 class CosmosEmulator:
-    """An emulator that runs for the length of an `async with` block.
+    """An emulator that runs inside an `async with` block.
 
     `endpoint` is its base URL. With TLS, `certificate` is the file that clients must trust.
     """
@@ -99,7 +99,7 @@ class CosmosEmulator:
         return server_context(self.settings.host, self.certificate)
 
     async def _purge(self, account: Account) -> None:
-        # Reads skip expired items anyway: this only frees their space.
+        # Reads already skip expired items; purging only frees their space.
         while True:
             await asyncio.sleep(self.settings.purge_interval_s)
             for container in account.containers:

@@ -32,7 +32,7 @@ OWNER_MISSING = 1003
 class CosmosError(Exception):
     """A failed operation, as a client of the service sees it.
 
-    `details` are more properties of the body, such as `additionalErrorInfo`. Without `charge_ru`, the charge is that of
+    `details` are additional properties of the body, such as `additionalErrorInfo`. By default, `charge_ru` depends on
     the status.
     """
 

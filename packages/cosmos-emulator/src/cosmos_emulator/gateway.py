@@ -18,7 +18,7 @@ from cosmos_emulator.store.account import Account
 T = TypeVar("T")
 _LOG: Final = logging.getLogger(__name__)
 
-_START_DELAY_S: Final = 0.001  # lets the response of a script go first
+_START_DELAY_S: Final = 0.001  # the script's response is sent first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Gateway:
     async def in_worker(self, work: Callable[[], T]) -> T:
         """Run `work` in a worker thread and return its result.
 
-        If the caller is canceled, it still waits for the thread, which may be using the caller's transaction.
+        A canceled caller still waits for the thread, which may be using the caller's transaction.
         """
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self.workers, work)

@@ -1,6 +1,6 @@
-"""Bulk import, with everything that a create does.
+"""Bulk import: validates and stores each item like a create.
 
-A transaction writes thousands of items. Each has its own LSN, so that a page of the change feed can end after any.
+One transaction writes thousands of items. Each item has its own LSN, so a change feed page can end after any item.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import Clock, ItemTransaction, StoredItem
 from cosmos_emulator.store.partition import Partition
 
-_AT_ONCE: Final = 20_000  # items read before they are written
+_AT_ONCE: Final = 20_000  # lines parsed before they are written
 _CHARGES: Final = ChargeModel("service-2026")  # has no effect: an import is not charged
 
 _Row = tuple[StoredItem, JsonObject, list[str]]
@@ -70,5 +70,5 @@ def _insert(
         item, stored = target.stamped(document, number)
         rows.append((item, stored, unique_values(stored)))
         items.lsn += 1
-    items.lsn -= 1  # the last one used
+    items.lsn -= 1  # the last LSN used
     items.insert_many(rows)

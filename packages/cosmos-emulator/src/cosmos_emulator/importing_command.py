@@ -1,4 +1,4 @@
-"""Import a JSON Lines file into a container. No emulator may be using the data directory."""
+"""Import a JSON Lines file into a container. First stop any emulator that uses the data directory."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="cosmos-emulator import", description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True, help="data directory of a stopped emulator")
     parser.add_argument("--database", required=True, help="created if missing")
-    parser.add_argument("--container", required=True, help="created if missing, with one of the next two options")
+    parser.add_argument("--container", required=True, help="created if missing, from --partition-key or --definition")
     made = parser.add_mutually_exclusive_group()
     made.add_argument("--partition-key", metavar="PATH", help="partition key of a new container, such as /userId")
     made.add_argument(

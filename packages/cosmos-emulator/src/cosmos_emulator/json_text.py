@@ -18,7 +18,7 @@ _EXACT_INTEGERS: Final = 2.0**53
 def parse(data: bytes | str) -> Json:
     """Parse a JSON text and normalize its numbers.
 
-    Raises 400 if it is not JSON, has lone surrogates or numbers beyond a double, or more than 128 levels
+    Raises 400 if it is not JSON, has lone surrogates, numbers too large for a double, or more than 128 levels
     (concepts-limits: maximum levels of nesting).
     """
     try:

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own."""
+"""An event loop in its own thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """An event loop in its own thread, usable from synchronous code and from other event loops."""
+    """Runs coroutines for synchronous code and for other event loops."""
 
     def __enter__(self) -> LoopThread:
         self._loop = asyncio.new_event_loop()

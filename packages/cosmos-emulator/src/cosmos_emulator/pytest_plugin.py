@@ -7,7 +7,7 @@
         async with cosmos.aio_client() as client:
             database = await client.create_database("shop")
 
-pytest loads the plugin if the package is installed. Each account is an in-memory emulator on a free port, so tests can
+pytest loads the plugin automatically. Each account is an in-memory emulator on a free port, so tests can
 run in any order or in parallel (pytest-xdist), and can change settings and add faults. All emulators of a test process
 share one event loop in a background thread, so the fixture works in synchronous tests and on any event loop.
 """
@@ -56,7 +56,7 @@ class CosmosAccount:
 
     @property
     def settings(self) -> EmulatorSettings:
-        """The emulator's settings. The README lists those that tests can change."""
+        """The emulator's settings. `EmulatorSettings` says which ones tests can change."""
         return self._emulator.settings
 
     @property
@@ -109,5 +109,5 @@ def cosmos(_cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings) -> Ite
         with ExitStack() as clients:
             yield CosmosAccount(emulator, clients)
     finally:
-        emulator.faults.clear()  # otherwise, hanging requests would delay the shutdown
+        emulator.faults.clear()  # hanging requests would delay the shutdown
         _cosmos_thread.run(emulator.__aexit__(None, None, None))

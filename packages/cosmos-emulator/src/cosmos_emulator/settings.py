@@ -11,14 +11,14 @@ from typing import Final, Literal
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.http.latency import Latency
 
-# Public, and the same in every Cosmos DB emulator; it protects nothing.
+# Public and identical in every Cosmos DB emulator; not a secret.
 WELL_KNOWN_KEY: Final = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 ChargeProfile = Literal["service-2026", "article-2019"]
 
 
 @dataclass
 class EmulatorSettings:
-    """Settings of one emulator. Those after `management_key` can be changed while it runs.
+    """Settings of one emulator. Fields below `management_key` can be changed while it runs.
 
     Attributes:
         port: 0 picks a free port.
@@ -26,10 +26,10 @@ class EmulatorSettings:
         partitions: Physical partitions of new containers.
         charge_profile: Coefficients of the modeled request charge.
         management_key: A second key, exempt from `rbac`.
-        script_operations: Calls a script can make before one is not accepted; None limits only its time.
-        require_order_index: Refuse an ORDER BY without an index, as the service does.
+        script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
+        require_order_index: Reject an ORDER BY without an index, as the service does.
         script_time_limit_s: The service allows 5 s.
-        purge_interval_s: How often the space of expired items is freed.
+        purge_interval_s: Seconds between purges of expired items.
         throttle: Enforce the provisioned throughput.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
         clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.

@@ -16,7 +16,7 @@ DEFAULT_CONTENT: Final[JsonObject] = {"offerThroughput": _SMALLEST_RU_S}
 
 
 def offer_content(headers: Mapping[str, str]) -> JsonObject | None:
-    """Return the content of the offer that the headers ask for, None without one. Raises 400 if it is invalid."""
+    """Return the offer content that the headers request, or None. Raises 400 if it is invalid."""
     manual, autoscale = headers.get(h.OFFER_THROUGHPUT), headers.get(h.AUTOPILOT_SETTINGS)
     if manual and autoscale:
         raise CosmosError(400, "Set either a manual throughput or autoscale settings, not both.")
@@ -28,9 +28,9 @@ def offer_content(headers: Mapping[str, str]) -> JsonObject | None:
 
 
 def checked_content(content: Json) -> JsonObject:
-    """Return a valid content. Raises 400 below the minimum or between steps of 100 (autoscale: 1000) RU/s."""
+    """Return valid content. Raises 400 if its RU/s is too low or not a multiple of 100 (autoscale: 1000)."""
     if not isinstance(content, dict):
-        raise CosmosError(400, "An offer must have a content with its throughput.")
+        raise CosmosError(400, "An offer must have a 'content' object with its throughput.")
     autoscale = content.get("offerAutopilotSettings")
     if isinstance(autoscale, dict):
         _check(autoscale.get("maxThroughput"), _SMALLEST_AUTOSCALE_RU_S, step=1000)

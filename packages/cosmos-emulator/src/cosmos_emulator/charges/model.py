@@ -21,8 +21,8 @@ PATCH_RU = 0.287
 PATCH_OPERATION_RU = 0.0285
 TIMESTAMP_UNITS = 2
 
-# 404, 409, 412, 429 and 400 are recorded. Assumptions: 304 costs as much as an empty page, and other errors nothing,
-# because they occur before an item is read.
+# 404, 409, 412, 429 and 400 are recorded. Assumptions: 304 costs as much as an empty page, and other errors cost
+# nothing, because they occur before an item is read.
 REFUSAL_RU = {304: SMALLEST_PAGE_RU, 400: 0.0, 404: 1.0, 409: 1.48, 412: 1.24, 429: 0.38}
 
 # These levels read from two replicas (learn.microsoft.com/azure/cosmos-db/optimize-cost-reads-writes).
@@ -49,12 +49,12 @@ class ChargeModel:
         return read_ru(size_bytes / BYTES_PER_KB) * _replicas(consistency)
 
     def feed(self, sizes_bytes: Iterable[int], *, consistency: str = "Session") -> float:
-        """Return the charge of a read feed page: its items as point reads, or one for an empty page (assumption)."""
+        """Return the charge of a read feed page: a point read per item, or one for an empty page (assumption)."""
         items_ru = sum(read_ru(size / BYTES_PER_KB) for size in sizes_bytes)
         return max(SMALLEST_PAGE_RU, items_ru) * _replicas(consistency)
 
     def change_feed(self, sizes_bytes: Iterable[int]) -> float:
-        """Return the charge of a change feed page: as a read feed; for an empty one, see `refusal`."""
+        """Return the charge of a change feed page: the same as for a read feed. For an empty page, see `refusal`."""
         return self.feed(sizes_bytes)
 
     def create(
@@ -62,11 +62,11 @@ class ChargeModel:
     ) -> float:
         """Return the charge of a create, in a container with this number of unique keys."""
         units = _item_units(item, size_bytes) + policy.terms(item).units
-        # Recorded with one unique key; that each further one costs the same is an assumption.
+        # Recorded with one unique key. The same cost for each additional key is an assumption.
         return units / UNITS_PER_RU + UNIQUE_KEY_RU * unique_keys
 
     def delete(self, item: Item, policy: IndexingPolicy, *, size_bytes: int | None = None) -> float:
-        """Return the charge of a delete: that of the create, without unique keys."""
+        """Return the charge of a delete: the same as its create, without unique keys."""
         return self.create(item, policy, size_bytes=size_bytes)
 
     def replace(
@@ -99,7 +99,7 @@ class ChargeModel:
         old_size_bytes: int | None = None,
         new_size_bytes: int | None = None,
     ) -> float:
-        """Return the charge of a patch: that of the same replace, and a little more."""
+        """Return the charge of a patch: slightly more than the equivalent replace."""
         replace_ru = self.replace(old, new, policy, old_size_bytes=old_size_bytes, new_size_bytes=new_size_bytes)
         return replace_ru + PATCH_RU + PATCH_OPERATION_RU * operations
 
@@ -114,8 +114,8 @@ class ChargeModel:
     ) -> float:
         """Return the charge of a query page.
 
-        `partitions` is the number visited. The loaded items are those that no index rules out, returned or not.
-        `filtered` means that there is a WHERE, `aggregate` that the index answers an aggregate.
+        `partitions` is the number visited. Loaded items are those that no index rules out, returned or not. `filtered`
+        means that the query has a WHERE; `aggregate`, that an index computes its aggregate.
         """
         if aggregate and self.profile.aggregate is not None:
             return partitions * self.profile.aggregate
@@ -133,7 +133,7 @@ class ChargeModel:
 
 
 def item_size_bytes(item: Item) -> int:
-    """Return the length of an item's UTF-8 JSON, which charges and limits depend on."""
+    """Return the length of an item's UTF-8 JSON. Charges and limits use it."""
     try:
         return len(orjson.dumps(item))
     except TypeError:

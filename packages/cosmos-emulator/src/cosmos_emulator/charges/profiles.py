@@ -1,6 +1,6 @@
-"""The coefficients: the service as recorded in 2026, and as the article measured it in 2019.
+"""Charge coefficients: the service as recorded in 2026, and as the article measured it in 2019.
 
-Writes cost the same in both years, queries and scripts do not. The fitted values reproduce
+Writes cost the same in both profiles; queries and scripts do not. The fitted values reproduce
 learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example within about 15%.
 """
 
@@ -16,8 +16,8 @@ ProfileName = Literal["service-2026", "article-2019"]
 class Profile:
     """Coefficients of queries and scripts, in RU.
 
-    `query_start` applies to each physical partition visited, `per_item` and `per_kb` to the items loaded, not only
-    returned. `aggregate` replaces all of these for an aggregate that the index answers; None loads its items. A script
+    `query_start` applies to each physical partition visited; `per_item` and `per_kb`, to the items loaded, returned or
+    not. `aggregate` replaces all of these if an index computes the aggregate; None loads its items. A script
     costs `script_start`, its reads, and `script_write_share` of its writes.
     """
 

@@ -16,7 +16,7 @@ READ_RU = (1.00, 1.04, 1.14, 1.33, 1.67, 2.19, 4.76, 9.95, 20.28, 40.95, 145.90,
 WRITE_RU = (4.95, 6.29, 6.67, 7.04, 9.52, 11.23, 22.67, 48.19, 98.29, 184.57, 625.00, 1250.00)
 
 SMALLEST_WRITE_UNITS = 26.0
-"""A write of up to 1 KB: exactly 26 in recorded charges, 4.95 RU when rounded."""
+"""Units of a write of up to 1 KB: exactly 26 in recorded charges (4.95 RU, rounded)."""
 
 WRITE_UNITS = (SMALLEST_WRITE_UNITS, *(ru * UNITS_PER_RU for ru in WRITE_RU[1:]))
 

@@ -1,4 +1,4 @@
-"""A logical partition in a transaction, which every operation on documents works on."""
+"""A logical partition within a transaction: the target of every document operation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ItemReference:
 
     @classmethod
     def of_link(cls, link: Link) -> ItemReference:
-        """Return the item of a link; -1, which does not exist, for a rid of another type or container."""
+        """Parse a link. A rid of another type or container becomes -1, which no item has."""
         _, container, *_, item = link.ids
         if not link.by_rid:
             return cls(item)
@@ -78,7 +78,7 @@ class LogicalPartition:
         return item, stored
 
     def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
-        """Replace `old` by a document with the same rid. Raises 400 and 409 like `add`."""
+        """Replace `old` with a document, keeping the rid. Raises 400 and 409 like `add`."""
         self._check_key(document)
         item, stored = self.stamped(document, old.number)
         self.items.update(old, item, stored, self.container.definition.unique_values(stored))
@@ -140,7 +140,7 @@ class LogicalPartition:
         return None if lifetime_s == -1 else self._now_s + lifetime_s
 
     def _next_etag(self) -> str:
-        # Transaction, partition and position in it are unique in the container; the time separates restarts.
+        # LSN, partition index and etag count are unique in the container. The time distinguishes restarts.
         items = self.items
         items.etags += 1
         return (

@@ -22,7 +22,7 @@ _FIXED: Final = frozenset({"id", *SYSTEM_PROPERTIES})
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Operations, and the condition for applying them."""
+    """Patch operations with an optional condition."""
 
     operations: list[Json]
     condition: CompiledQuery | None

@@ -1,4 +1,4 @@
-"""The operations that scripts call: on one logical partition, in the transaction of the execution."""
+"""The operations that scripts call, on one logical partition in the script's transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from cosmos_emulator.store.items import ItemScope
 class PartitionOperations:
     """Implements `ScriptOperations` for a logical partition, and adds up the modeled charges.
 
-    By default, queries do not see the script's own writes, and other reads do (stored-procedures-triggers-udfs).
+    By default, queries do not see the script's own writes, but other reads do (stored-procedures-triggers-udfs).
     """
 
     def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:
@@ -89,7 +89,7 @@ class PartitionOperations:
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
         """Create a document. Raises 400 if the id is missing or the partition key differs, 409 if the id is taken."""
-        _ = index_action  # the policy applies to every item
+        _ = index_action  # unused: the indexing policy applies to every item
         with self._target.items.savepoint():
             return self._written(create(self._target, body))
 

@@ -21,8 +21,8 @@ from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
 
-# The values of triggerOperation that each write accepts. That an upsert accepts Create and Replace is an assumption:
-# when the trigger is chosen, it is unknown which of the two the upsert will be.
+# The `triggerOperation` values that each write accepts. Accepting Create and Replace for an upsert is an assumption:
+# triggers are selected before the emulator knows whether the upsert creates or replaces.
 _COVERED_BY: Final = {
     "Create": ("All", "Create"),
     "Replace": ("All", "Replace", "Update"),
@@ -42,7 +42,7 @@ class Triggers:
 
     @classmethod
     def of_request(cls, request: Request, container: Container, kind: str) -> Triggers | None:
-        """Return the triggers of the headers, None without any. Raises 400 if one does not fit the write."""
+        """Return the triggers that the headers name, or None. Raises 400 if a trigger does not apply to the write."""
         named = {side: request.headers.get(name, "") for side, name in _HEADERS.items()}
         if not any(named.values()):
             return None
@@ -57,7 +57,7 @@ class Triggers:
         document: JsonObject,
         operation: Callable[[LogicalPartition, JsonObject], ItemResult],
     ) -> tuple[ItemResult, bytes | None]:
-        """Run a write and its triggers; returns the result and a post-trigger's reply. An error rolls back all."""
+        """Run a write and its triggers; returns the result and a post-trigger's reply. Errors roll back everything."""
         scripts = PartitionOperations(self.gateway, target)
         sent: JsonObject | None = None if self.kind == "Delete" else document
         if self.before is not None:

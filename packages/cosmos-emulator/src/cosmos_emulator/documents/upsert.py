@@ -1,4 +1,4 @@
-"""Upsert: create a document or replace the one with its id."""
+"""Upsert: create a document or replace the existing document."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The data explorer: a web page under `/_explorer/` that is an ordinary client of the emulator.
 
 The server only serves the files in `static/`. The page calls the emulator's REST API and signs each request in the
-browser, so no route works without the account key and other sites gain nothing by embedding the page. The files contain
+browser. Every API request needs the account key, so other sites gain nothing by embedding the page. The files contain
 only the well-known key. The page prompts for any other key and keeps it in the tab's session storage.
 """
 

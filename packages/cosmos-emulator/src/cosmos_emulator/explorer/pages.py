@@ -17,7 +17,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Same origin only, nothing inline. Trusted Types keep data from becoming markup even if the page has a bug.
+# Allow only the same origin, nothing inline. Trusted Types keep data from becoming markup, even if the page has a bug.
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -43,7 +43,7 @@ _HEADERS: Final = {
 
 
 def is_explorer(raw_path: str) -> bool:
-    """Return whether a path belongs to the explorer. No Cosmos DB resource has such a path."""
+    """Return whether a path belongs to the explorer. Cosmos DB resources never have such paths."""
     path = raw_path.partition("?")[0]
     return path == _ROOT or path.startswith(f"{_ROOT}/")
 
@@ -51,7 +51,7 @@ def is_explorer(raw_path: str) -> bool:
 def explorer_page(method: str, raw_path: str) -> web.Response:
     """Return one of the explorer's files.
 
-    Other methods than GET and HEAD get 405, unknown names 404.
+    Returns 405 for methods other than GET and HEAD, and 404 for unknown names.
     """
     if method not in ("GET", "HEAD"):
         return web.Response(

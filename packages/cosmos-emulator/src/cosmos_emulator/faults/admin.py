@@ -3,9 +3,9 @@
     GET     list faults and counts    {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
     POST    add a fault               {"fault": 429, "operation": "create", "times": 2}
     PUT     replace all faults        [{…}, {…}]
-    DELETE  remove all faults, or with /{id} one
+    DELETE  remove all faults, or one fault with /{id}
 
-Requests are unsigned, so they must come from this machine and not from a page of another site.
+Requests are unsigned, so they must come from this machine and not from another site's page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PATH: Final = "/_emulator/faults"
 
 
 def is_administration(raw_path: str) -> bool:
-    """Return whether a request is for the emulator itself."""
+    """Return whether a path is for the emulator rather than the emulated service."""
     return raw_path.startswith("/_emulator")
 
 

@@ -24,7 +24,7 @@ class Fault:
         self._random = random.Random(rule.seed)  # noqa: S311 - repeatable, not secret
 
     def strikes(self, target: Target, when: When) -> bool:
-        """Decide whether to strike a request, and count it."""
+        """Return whether the fault strikes a request, and count it."""
         rule = self.rule
         if rule.when != when or self.is_spent or not rule.matches(target):
             return False
@@ -45,7 +45,7 @@ class Fault:
 
 
 class Faults:
-    """Faults in the order they were added; only the first that strikes has an effect. Any thread can change them."""
+    """Faults in the order they were added. Only the first match that strikes has an effect. Thread-safe."""
 
     def __init__(self, *rules: FaultRule | str) -> None:
         self._lock = threading.Lock()
@@ -69,7 +69,7 @@ class Faults:
         return fault
 
     def remove(self, fault: Fault) -> None:
-        """Remove a fault, and close the connections that it keeps hanging."""
+        """Remove a fault and close the connections that it holds open."""
         with self._lock:
             self._faults = tuple(one for one in self._faults if one is not fault)
 
@@ -80,7 +80,7 @@ class Faults:
 
     @contextmanager
     def during(self, rule: FaultRule | str) -> Iterator[Fault]:
-        """Add a fault for the length of a block."""
+        """Add a fault and remove it at the end of the block."""
         fault = self.add(rule)
         try:
             yield fault

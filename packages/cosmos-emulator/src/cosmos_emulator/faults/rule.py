@@ -1,4 +1,4 @@
-"""Fault rules: which requests they strike, how often, and with which effect."""
+"""Fault rules: selectors, frequency and effect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ When = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The properties of a request that rules select by.
+    """The request properties that rule selectors compare.
 
     `scripts` are the executed procedure or the triggers of a write; `partition_key` is canonical JSON of the header.
     """
@@ -35,12 +35,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class FaultRule:
-    """A rule, which matches a request if all its selectors do; an empty selector matches everything.
+    """A rule, which matches a request if all its selectors match. An empty selector matches everything.
 
     `effect` is a status of `DEFAULT_SUB_STATUS`, `hang` or `drop`. With `when="after"`, the operation runs first, so
-    its writes are durable; operations that fail themselves are not struck. Of the matching requests, the first `skip`
-    pass; then `times` are struck (None: all), each with `probability`. `hang_ms` ends `hang`; None waits for the
-    client.
+    its writes are durable; the rule does not strike operations that fail anyway. The first `skip` matching
+    requests pass. Then the rule strikes up to `times` requests (None: no limit), each with `probability`. `hang_ms`
+    limits `hang`; None waits for the client to disconnect.
     """
 
     effect: Effect
@@ -138,7 +138,7 @@ def _parse_pairs(text: str) -> JsonObject:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or name in parsed:
-            raise ValueError(f"after the fault come name=value pairs, each name once; {pair!r} is not one")
+            raise ValueError(f"write the fault, then name=value pairs, each name once; {pair!r} is not valid")
         parsed[name] = value
     return parsed
 
@@ -181,7 +181,7 @@ def _text(source: Mapping[str, Json], name: str) -> str | None:
 
 
 def _partition_key(value: Json) -> str | None:
-    # A text that is not a JSON array is the only value of the key.
+    # Text that is not a JSON array is a single-value key.
     if value is None:
         return None
     if isinstance(value, str) and value.startswith("["):

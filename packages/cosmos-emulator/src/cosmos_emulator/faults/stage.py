@@ -17,13 +17,13 @@ _POLL_S: Final = 0.02
 
 
 class ConnectionDropped(Exception):
-    """The connection is to be closed without a response."""
+    """The server must close the connection without a response."""
 
 
 async def with_faults(
     faults: Faults, request: Request, name: str, work: Callable[[], Awaitable[Answer]], is_connected: Callable[[], bool]
 ) -> Answer:
-    """Run `work`, unless a fault strikes. Raises CosmosError or ConnectionDropped if one does."""
+    """Run `work`. Raises CosmosError or ConnectionDropped if a fault strikes."""
     target = _target(request, name)
     fault = faults.striking(target, "before")
     if fault is not None:
@@ -50,12 +50,12 @@ async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]
 
 
 async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
-    """Wait until the client disconnects, the fault is removed, or its time is over."""
+    """Wait until the client disconnects, the fault is removed, or `hang_ms` has passed."""
     loop = asyncio.get_running_loop()
     end = None if fault.rule.hang_ms is None else loop.time() + fault.rule.hang_ms / 1000
     fault.hanging += 1
     try:
-        # Polled, because a transport does not notify when it closes, and any thread can remove a rule.
+        # Polled, because transports do not signal that they closed, and any thread can remove a rule.
         while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
     finally:

@@ -24,7 +24,7 @@ _MAX_SKEW_S: Final = 15 * 60
 
 
 class MasterKey:
-    """An account key, which checks signatures."""
+    """An account key that verifies signatures."""
 
     def __init__(self, key: str) -> None:
         try:
@@ -87,7 +87,7 @@ def _check_clock(headers: Mapping[str, str]) -> None:
 
 @lru_cache(maxsize=64)
 def _seconds(date: str) -> float:
-    """Parse an RFC 1123 date; cached, because dates change once a second."""
+    """Parse an RFC 1123 date; cached, because all requests within a second send the same date."""
     try:
         sent = parsedate_to_datetime(date)
     except ValueError as error:

@@ -60,7 +60,7 @@ SCRIPT_LOG: Final = "x-ms-documentdb-script-log-results"
 # Containers
 POPULATE_PARTITION_STATISTICS: Final = "x-ms-documentdb-populatepartitionstatistics"
 
-# Only this emulator
+# Specific to this emulator
 MERGE_PARTITIONS: Final = "x-ms-cosmos-emulator-merge-partitions"
 
 # Responses
@@ -80,7 +80,7 @@ SUB_STATUS: Final = "x-ms-substatus"
 
 
 def wants_no_content(headers: Mapping[str, str]) -> bool:
-    """Return whether the client asks for responses to writes without the document."""
+    """Return whether the client wants write responses without the document."""
     return headers.get(PREFER, "").lower() == "return=minimal"
 
 

@@ -1,4 +1,4 @@
-"""What the operations on one item share: the transaction, the triggers and the answer."""
+"""Code shared by the item operations: transaction, triggers and response."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction
 from cosmos_emulator.store.partition import Partition
 
-# Takes the document of the request, which a pre-trigger may have changed.
+# Receives the request's document, possibly modified by a pre-trigger.
 Write = Callable[[LogicalPartition, JsonObject], ItemResult]
 
 
@@ -34,7 +34,7 @@ def logical_partition(
 
 
 async def write_item(request: Request, kind: str, document: JsonObject, operation: Write) -> Answer:
-    """Run a write and the triggers that the request names in one transaction.
+    """Run a write and its triggers in one transaction.
 
     `kind` is Create, Upsert, Replace, Patch or Delete, as in a trigger's `triggerOperation`.
     """
@@ -64,7 +64,7 @@ def _check_indexing_directive(request: Request) -> None:
 def item_answer(
     request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
 ) -> Answer:
-    """Return the stored item, or a post-trigger's `reply`, unless the client wants no content."""
+    """Return the response: the stored item or a post-trigger's `reply`, empty if the client wants no content."""
     headers = partition_headers(container, partition)
     if result.item is None:
         return Answer(result.status, b"", headers, result.charge_ru)

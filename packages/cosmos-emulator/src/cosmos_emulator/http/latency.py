@@ -25,7 +25,7 @@ class Latency:
             raise ValueError(f"{text!r} is not a latency; write 10ms or 10ms±5ms")
         mean_ms, jitter_ms = float(match["mean"]), float(match["jitter"] or 0)
         if jitter_ms > mean_ms:
-            raise ValueError(f"{text!r} can be negative; make the part after ± the smaller one")
+            raise ValueError(f"{text!r} can be negative; the part after ± must not exceed the part before it")
         return cls(mean_ms / 1000, jitter_ms / 1000)
 
     def next_s(self) -> float:

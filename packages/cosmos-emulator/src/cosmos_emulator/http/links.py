@@ -46,7 +46,7 @@ class Link:
 def parse_link(raw_path: str) -> Link:
     """Parse a request path, with or without a trailing slash, ignoring the query string.
 
-    Cached, because clients repeat paths and parsing one costs as much as reading its item.
+    Cached, because clients repeat paths and parsing a path costs as much as reading its item.
     """
     path = raw_path.partition("?")[0].strip("/")
     segments = [unquote(segment) for segment in path.split("/")] if path else []

@@ -1,4 +1,4 @@
-"""The request an operation receives and the answer it returns."""
+"""The request that an operation receives and the `Answer` that it returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-
 
 @dataclass(slots=True)
 class Answer:
-    """The result of an operation; `headers` are added to those of every response."""
+    """The result of an operation; `headers` are added to the headers of every response."""
 
     status: int
     body: bytes = b""
@@ -68,7 +68,7 @@ class Request:
     def container(self) -> Container:
         """The container of the link.
 
-        Raises 404 if it is missing, and 400/1024 if it is not the container that the client has cached by this name.
+        Raises 404 if it is missing, and 400/1024 if the client has cached an earlier container of this name.
         """
         resources, name = self.gateway.account.resources, self.link.ids[1]
         if self.link.by_rid:
@@ -104,7 +104,7 @@ class Request:
         return key
 
     def optional_partition_key(self, container: Container) -> PartitionKey | None:
-        """Return the partition key of the header, or None without one."""
+        """Return the partition key of the header, or None if it is absent."""
         text = self.headers.get(h.PARTITION_KEY)
         return None if text is None else container.definition.partition_key.of_header(text)
 
@@ -133,7 +133,7 @@ def resource_answer(status: int, resource: Resource, *, charge_ru: float = 1.0) 
 def feed_answer(
     rid: str, name: str, members: list[bytes], headers: dict[str, str], charge_ru: float, status: int = 200
 ) -> Answer:
-    """Return the feed `{"_rid", name: [...], "_count"}`; the members are JSON texts."""
+    """Return the feed `{"_rid", name: [...], "_count"}`; each member is JSON text."""
     body = b'{"_rid":"%b","%b":[%b],"_count":%d}' % (
         rid.encode(),
         name.encode(),

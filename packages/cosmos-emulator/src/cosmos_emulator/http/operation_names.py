@@ -1,6 +1,6 @@
-"""The names of the operations in fault rules, throttling and rights.
+"""Operation names for fault rules, throttling and RBAC.
 
-Item operations have the SDKs' short names, all others that of their file in operations/.
+Item operations use the SDKs' short names. Other operations use the name of their file in operations/.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Quota and usage of a container as the service's headers state them."""
+"""Container quota and usage, in the format of the service's headers."""
 
 from typing import Final
 
-# documentSize is in MB, documentsSize and collectionSize in KB; -1 is no limit. Usage is not measured.
+# documentSize is in MB, documentsSize and collectionSize in KB; -1 means no limit. Usage is not measured.
 QUOTA: Final = (
     "functions=50;storedProcedures=100;triggers=25;documentSize=10240;documentsSize=10485760;documentsCount=-1;"
     "collectionSize=10485760;"

@@ -1,7 +1,7 @@
 """The rights of a Microsoft Entra ID data role: use data and read metadata, but manage nothing.
 
-Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model"; scripts and throughput cannot even be
-read. The error is recorded in github.com/Azure/azure-cosmos-dotnet-v3/issues/5014.
+Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model"; such a role cannot
+read scripts or throughput. The error is recorded in github.com/Azure/azure-cosmos-dotnet-v3/issues/5014.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from cosmos_emulator.http.links import Link
 from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, METADATA_OPERATIONS, RESOURCE_READS
 
 NOT_AUTHORIZED: Final = 5300
-# Counting the delete by partition key as a data operation is an assumption.
+# Treating delete by partition key as a data operation is an assumption.
 _OF_DATA: Final = ITEM_OPERATIONS | METADATA_OPERATIONS | {"delete-partition-key"}
 _READABLE: Final = ("dbs", "colls")
 
 
 def check_identity(operation: str, method: str, link: Link) -> None:
-    """Raise 403/5300 for an operation that no data role allows."""
+    """Raise 403/5300 if data roles do not allow the operation."""
     if operation in _OF_DATA or (operation in RESOURCE_READS and link.kinds[-1] in _READABLE):
         return
     raise CosmosError(

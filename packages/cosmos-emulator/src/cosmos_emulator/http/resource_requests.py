@@ -1,4 +1,4 @@
-"""What the operations on databases, containers, scripts and offers share: owner, feed and etag conditions."""
+"""Code shared by the operations on databases, containers, scripts and offers."""
 
 from __future__ import annotations
 

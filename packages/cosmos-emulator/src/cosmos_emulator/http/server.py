@@ -31,7 +31,7 @@ from cosmos_emulator.http.stages import Stages
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
-# A body that is too large is still read up to here, or a client that is still sending would miss the 413.
+# An oversized body is read up to this size. Otherwise, a client that is still sending would miss the 413.
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
 _ACCOUNT_LEVEL: Final = "Session"
@@ -47,7 +47,7 @@ _ALWAYS: Final = {
 
 
 class CosmosServer:
-    """Answers the HTTP requests of one gateway."""
+    """Handles the HTTP requests of one gateway."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -59,13 +59,13 @@ class CosmosServer:
         self._charge_label = gateway.charges.label
 
     def close(self) -> None:
-        """Release the requests that a fault keeps hanging."""
+        """Release requests that a `hang` fault holds open."""
         self._is_closing = True
 
     async def answer(self, http: web.BaseRequest) -> web.Response:
         """Return the response to any request; never raises."""
         path = http.raw_path
-        if path.startswith("/_"):  # no path of the service does
+        if path.startswith("/_"):  # the service has no such path
             if is_explorer(path):
                 return explorer_page(http.method, path)
             if is_health(path):
@@ -134,7 +134,7 @@ class CosmosServer:
 
 
 def _in_utf8(text: str) -> str:
-    """Replace the bytes of a quoted request that are not UTF-8, which JSON cannot hold."""
+    """Replace bytes that are not UTF-8, because JSON cannot represent them."""
     return text.encode(errors="replace").decode()
 
 

@@ -20,7 +20,7 @@ _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=
 def check_session(request: Request) -> None:
     """Raise 404/1002 if the client has seen a later write than a partition has, 400 for a malformed token.
 
-    With one replica, this only happens after the data directory was restored from an older copy.
+    With one replica, this happens only after the data directory is restored from an older copy.
     """
     text = request.headers.get(h.SESSION_TOKEN)
     if not text:

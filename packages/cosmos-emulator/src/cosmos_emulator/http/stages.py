@@ -1,4 +1,4 @@
-"""What runs between a request and its operation: rights, faults, throttling, the session."""
+"""The stages between a request and its operation: RBAC, faults, throttling and session checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Stages:
     ) -> Answer:
         """Run the operation, unless a stage raises first.
 
-        A manager is exempt from `rbac`. `is_connected` returns whether the client is still waiting.
+        A manager, who has the management key, is exempt from `rbac`. `is_connected` returns whether the client still
+        waits.
         """
         name = operation_name(operation)
         if self._settings.rbac and not is_manager:

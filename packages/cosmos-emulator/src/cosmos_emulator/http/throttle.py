@@ -1,8 +1,8 @@
 """Throttling: 429 once a physical partition has used its share of the provisioned throughput for a second.
 
 The RU/s of a container (with autoscale, its maximum) are divided evenly among its physical partitions
-(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is charged when it ends, so the last one of a
-second can exceed the share. Starting each second from zero is an assumption.
+(learn.microsoft.com/azure/cosmos-db/partitioning-overview). A request is charged when it ends, so the last request
+in a second can exceed the share. Starting each second from zero is an assumption.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Throttle:
             charge_ru = self._charges.refusal(error.status) if error.charge_ru is None else error.charge_ru
             self._spend(owner, partitions, charge_ru)
             raise
-        # The session tokens of an answer show which partitions a query really read.
+        # The response's session tokens show which partitions a query actually read.
         self._spend(owner, _answered_by(answer) if len(partitions) > 1 else partitions, answer.charge_ru)
         return answer
 

@@ -29,7 +29,7 @@ def server_context(host: str, certificate: Path) -> ssl.SSLContext:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    # ssl only loads chains from files, so the key is in one for a moment.
+    # ssl loads chains only from files, so the key is written to a file briefly.
     chain = certificate.with_suffix(".key")
     chain.touch(mode=0o600)
     try:

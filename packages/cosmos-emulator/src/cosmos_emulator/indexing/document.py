@@ -1,6 +1,6 @@
 """The policy document: defaults, validation and composite indexes.
 
-Spatial, vector and full-text indexes are kept but have no effect.
+Spatial, vector and full-text indexes are stored but have no effect.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
 def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[str, Json]:
     """Return the policy with the service's defaults.
 
-    Without paths, everything is included. `_etag` is excluded unless it is named. `/` becomes `/*`. The `indexes` that
-    older clients add to included paths are dropped (azure-sdk-for-python,
+    Without paths, all paths are included. `_etag` is excluded unless it is named. `/` becomes `/*`. Drops the `indexes`
+    that older clients add to included paths (azure-sdk-for-python,
     sdk/cosmos/azure-cosmos/tests/test_crud_container.py).
     """
     included, excluded = path_entries(document, "includedPaths"), path_entries(document, "excludedPaths")
@@ -78,8 +78,8 @@ def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]
 def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]:
     """Return the patterns of a completed document, (steps, wildcard) → included.
 
-    Raises 400 for a duplicate path and for a policy without the root path. `_etag` may be a default, so it does not
-    count towards the limit.
+    Raises 400 for a duplicate path and for a policy without the root path. `_etag` can be a default, so it does not
+    count toward the limit.
     """
     patterns: dict[tuple[Path, str], bool] = {}
     for key, included in (("includedPaths", True), ("excludedPaths", False)):
@@ -126,7 +126,7 @@ def _composite_index(index: Json, position: int) -> CompositeIndex:
 
 
 def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:
-    """Return a part of a composite index and its text; `/?` at the end is optional."""
+    """Return the text and the parsed path of a composite index entry. A trailing `/?` is optional."""
     text, order = entry["path"], entry.get("order", "ascending")
     steps, wildcard = parse_path(text)
     if not steps or wildcard == "*" or Step.ELEMENT in steps:
@@ -138,7 +138,7 @@ def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:
 
 def _path_entry(entry: Json, place: str) -> dict[str, Json]:
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
-        refuse(f"One of the specified inputs is invalid: '{place}' takes objects with a 'path'.")
+        refuse(f"One of the specified inputs is invalid: '{place}' accepts only objects with a 'path'.")
     kept = {name: value for name, value in entry.items() if name != "indexes"}
     return {**kept, "path": ROOT} if entry["path"] == "/" else kept
 

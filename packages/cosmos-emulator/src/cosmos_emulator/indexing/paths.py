@@ -19,7 +19,7 @@ Item: TypeAlias = Mapping[str, Json]
 
 
 class Step(Enum):
-    """The step into the elements of an array, which no property name can be."""
+    """The step into the elements of an array, distinct from any property name."""
 
     ELEMENT = "[]"
 
@@ -43,7 +43,7 @@ def parse_wildcard_path(text: Json) -> tuple[Path, str]:
 
 
 def parse_path(text: Json) -> tuple[Path, str]:
-    """Return the steps of a path and its final wildcard, empty without one."""
+    """Return the steps of a path and its final wildcard, or "" if it has none."""
     if not isinstance(text, str):
         refuse(f"One of the specified inputs is invalid: a path must be a string, not {text!r}.")
     steps: list[str | Step] = []

@@ -51,7 +51,7 @@ class IndexingPolicy:
         return path in ALWAYS_INDEXED or path_indexed(self._patterns, path)
 
     def terms(self, item: Item) -> IndexTerms:
-        """Return the index terms of an item, none in mode `none`."""
+        """Return the index terms of an item. Mode `none` has no terms."""
         if self.mode == "none":
             return NO_TERMS
         return collect_terms(item, self._patterns, self._key_units)
@@ -66,11 +66,11 @@ class IndexingPolicy:
         return self.indexes(path)
 
     def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:
-        """Return whether an index has this order of (path, descending).
+        """Return whether an index provides this order of (path, descending).
 
         One path must be indexed. Several need a composite index with these paths, all directions equal or all reversed.
         `equality_paths`, which the filter holds constant, can precede them. The service uses such an index only if
-        ORDER BY names these paths too; omit them to ask what it accepts.
+        ORDER BY names these paths too; to test what the service accepts, omit them.
         """
         if not order_by:
             return True

@@ -17,8 +17,8 @@ SYSTEM_PROPERTIES = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
 class IndexTerms:
     """The index terms of one item.
 
-    `leaves` has the values of each indexed path: scalars, `{}` and `[]`; the elements of an array share a path.
-    `containers` counts the objects and arrays that hold an indexed leaf. `key_units` is 1 unless the partition key is
+    `leaves` maps each indexed path to its values: scalars, `{}` and `[]`; the elements of an array share a path.
+    `containers` counts the objects and arrays with an indexed leaf. `key_units` is 1 unless the partition key is
     `/id`. `timestamp` is `_ts`, which is free on create and delete.
     """
 
@@ -34,7 +34,7 @@ class IndexTerms:
 
 
 def collect_terms(item: Item, root: PatternNode, key_units: int) -> IndexTerms:
-    """Return the terms of an item. `id` always counts, the other system properties never."""
+    """Return the terms of an item. `id` always counts; other system properties never count."""
     walk = _Walk()
     inherited = subtree_indexed(root, False)
     for name, value in item.items():
@@ -95,7 +95,7 @@ def _differing(old: list[Json], new: list[Json]) -> int:
 
 
 def _value_term(value: Json) -> Hashable:
-    """Return a value that equals only its own kind: true is not 1, `{}` is not `[]`."""
+    """Return a value that equals only values of the same type: true is not 1, `{}` is not `[]`."""
     if isinstance(value, bool | dict | list):
         return type(value), bool(value)
     return value

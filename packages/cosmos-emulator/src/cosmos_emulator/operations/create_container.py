@@ -11,12 +11,12 @@ from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
 async def handle(request: Request) -> Answer:
     """Create a container, with defaults filled in (201). Raises 400 if it is invalid, 409 if the name is taken.
 
-    Without throughput in the headers, it uses the database's, or gets the minimum.
+    If the headers set no throughput, the container shares the database's or gets the minimum.
     """
     account, database = request.gateway.account, request.database
     body = request.json_object()
     if body.get("partitionKey") is None:
-        raise CosmosError(400, "The partition key definition of a container must be given.")
+        raise CosmosError(400, "A container needs a 'partitionKey' definition.")
     content = offer_content(request.headers)
     container = account.add_container(database, completed(body), request.gateway.settings.partitions)
     if content is None and account.offer_of(database) is None:

@@ -8,5 +8,5 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Create the item of the body (201)."""
+    """Create the item in the body (201)."""
     return await write_item(request, "Create", request.json_object(), create)

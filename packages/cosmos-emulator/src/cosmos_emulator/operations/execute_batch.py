@@ -73,7 +73,7 @@ class BatchOperation:
         )
 
     def apply(self, partition: LogicalPartition) -> ItemResult:
-        """Run the operation with the function that also serves single requests."""
+        """Run the operation with the function that single requests use."""
         reference = ItemReference(self.id)
         document = self.resource if isinstance(self.resource, dict) else {}
         match self.kind:
@@ -91,7 +91,7 @@ class BatchOperation:
 
 
 async def handle(request: Request) -> Answer:
-    """Run a batch: 200, or 207 if an operation failed. Raises 400 for no or more than 100 operations."""
+    """Run a batch: 200, or 207 if an operation failed. Raises 400 unless there are 1 to 100 operations."""
     entries = json_text.parse(request.body)
     if not isinstance(entries, list) or not entries:
         raise CosmosError(400, "Batch request has no operations.")

@@ -18,7 +18,7 @@ _LITERAL = "-_.!~*'()"
 
 
 async def handle(request: Request) -> Answer:
-    """Execute a procedure and return the body it set (200). If it throws (400), none of its writes is committed."""
+    """Execute a procedure and return the body it set (200). If it throws (400), its writes are rolled back."""
     container = request.container
     procedure = request.resource("sprocs", container.rid)
     key = request.partition_key(container)

@@ -20,7 +20,7 @@ from cosmos_emulator.store.items import StoredItem
 _MODE: Final = "incremental feed"
 _NOW: Final = "*"
 _LSN_BITS: Final = 64
-_WINDOW: Final = 4000  # LSNs read at once
+_WINDOW: Final = 4000  # LSNs per read
 
 
 async def handle(request: Request) -> Answer:
@@ -41,7 +41,7 @@ async def handle(request: Request) -> Answer:
 
 
 async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
-    """Read each slice in turn until the page is full, and advance `after`, past long ranges without changes as well."""
+    """Read slices until the page is full. Updates `after` in place, also past ranges without changes."""
     page: list[StoredItem] = []
     for index, one in enumerate(slices):
         if len(page) >= limit:
@@ -53,7 +53,7 @@ async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int)
             found = one.items.changes(one.scope, after[index], until, since_s, limit - len(page))
             changes = _within_page_size(found)
             after[index] = changes[-1].lsn if changes else until
-            await asyncio.sleep(0)  # the scope may have no changes in a long range
+            await asyncio.sleep(0)  # many windows in a row can be empty
         page.extend(changes)
     return page
 
@@ -68,7 +68,7 @@ def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
 
 
 def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
-    """Return the LSN after which each slice is read, and the time after which an item must have been written.
+    """Return the LSN after which to read each slice, and the time after which items must have been written.
 
     An etag overrides a start time (.NET SDK, GatewayTests.cs).
     """
@@ -82,9 +82,9 @@ def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
 
 
 def _packed(lsns: list[int]) -> str:
-    """Pack the LSNs of several ranges, for a whole container, into one decimal number.
+    """Pack the LSN of each slice into one decimal number.
 
-    azure-cosmos only accepts digits as a continuation without ranges (_change_feed/change_feed_state.py).
+    For a whole container, azure-cosmos accepts only digits as a continuation (_change_feed/change_feed_state.py).
     """
     packed = 0
     for lsn in reversed(lsns):

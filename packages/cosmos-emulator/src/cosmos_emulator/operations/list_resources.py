@@ -8,6 +8,6 @@ from cosmos_emulator.http.resource_requests import feed_members
 
 
 async def handle(request: Request) -> Answer:
-    """Return all of them on one page."""
+    """Return all resources on one page."""
     owner, name, members = feed_members(request)
     return feed_answer(owner, name, [json_text.dump(member.body) for member in members], {}, charge_ru=1.0)

@@ -67,7 +67,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
 def _page_in_worker(
     request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
 ) -> QueryPage:
-    """Run a query that may take seconds (UDFs, groups, aggregates) in a thread, on connections of its own."""
+    """Run a query that can take seconds (UDFs, groups, aggregates) in a thread with separate connections."""
     with ExitStack() as views:
         own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
         udfs = views.enter_context(udf_caller(request.gateway, container, text))
@@ -122,7 +122,7 @@ def _index_utilization(page: QueryPage) -> str:
 
 
 def _index_utilization_v2(page: QueryPage) -> str:
-    """Return the same as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
+    """Return the indexes used, as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
     single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in _served_indexes(page)]
     metrics = {
         "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},

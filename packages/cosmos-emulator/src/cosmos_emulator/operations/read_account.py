@@ -10,7 +10,7 @@ from cosmos_emulator.json_text import JsonObject
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"
-# JSON text in the JSON document, from which the .NET SDK takes the limits of its query parser (AccountProperties.cs).
+# JSON in a string. The .NET SDK reads the limits of its query parser from it (AccountProperties.cs).
 _QUERY_ENGINE: Final = json_text.dump(
     {
         "allowNewKeywords": True,
@@ -33,7 +33,7 @@ _QUERY_ENGINE: Final = json_text.dump(
 
 
 async def handle(request: Request) -> Answer:
-    """Return the account; its endpoint, which the client uses from then on, is that of the request."""
+    """Return the account. It repeats the request's endpoint, which the client uses from then on."""
     location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
     document: JsonObject = {
         "id": _NAME,

@@ -9,7 +9,7 @@ from cosmos_emulator.http.messages import Answer, Request, partition_headers
 
 
 async def handle(request: Request) -> Answer:
-    """Return the item of the link (200), or 304 if it is unchanged."""
+    """Return the item that the link names (200), or 304 if it is unchanged."""
     container = request.container
     key = request.partition_key(container)
     partition = container.partition_of(key)

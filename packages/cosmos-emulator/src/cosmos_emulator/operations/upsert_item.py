@@ -9,7 +9,7 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Create (201) or replace (200) the item of the body."""
+    """Create (201) or replace (200) the item in the body."""
     if_match = request.headers.get(h.IF_MATCH)
     return await write_item(
         request,

@@ -37,19 +37,19 @@ def effective_partition_key_v2(components: Sequence[KeyComponent]) -> str:
 
 
 def effective_partition_key_multi(components: Sequence[KeyComponent]) -> str:
-    """Return 32 digits per component (`kind: MultiHash`), so that a prefix of the key is a prefix of the EPK."""
+    """Return 32 digits per component (`kind: MultiHash`). A prefix of the key has a prefix of the EPK."""
     return "".join(effective_partition_key_v2([component]) for component in components)
 
 
 def effective_partition_key_v1(components: Sequence[KeyComponent]) -> str:
-    """Return the hash as a number, then the values cut to 100 characters (`version: 1`)."""
+    """Return the hash as a number, then the values truncated to 100 characters (`version: 1`)."""
     cut = [part[:_V1_HASHED_CHARACTERS] if isinstance(part, str) else part for part in components]
     hashed = _murmur3_32(b"".join(_binary(component, b"\x00") for component in cut))
     return b"".join(_ordered(component) for component in [float(hashed), *cut]).hex().upper()
 
 
 def v1_boundary(fraction: float) -> str:
-    """Return the EPK below which `fraction` (0 to 1) of version 1's hash space lies."""
+    """Return the EPK at `fraction` (0 to 1) of version 1's hash space."""
     return _ordered(float(int(fraction * (1 << 32)))).hex().upper()
 
 

@@ -28,8 +28,8 @@ _MAX_LEVELS: Final = 3
 class PartitionKey:
     """One value of a container's partition key.
 
-    `text` is the canonical header (`["p1"]`, `[{}]` for undefined), which the store compares. A prefix of a
-    hierarchical key names a range.
+    `text` is the canonical header (`["p1"]`, or `[{}]` for undefined). The store compares it. A prefix of a
+    hierarchical key selects a range.
     """
 
     components: tuple[KeyComponent, ...]
@@ -64,7 +64,7 @@ class PartitionKeyDefinition:
         return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1)
 
     def of_document(self, document: JsonObject) -> PartitionKey:
-        """Return the key of a document; no value or an object is undefined. Raises 400 for an array."""
+        """Return the key of a document; a missing value or an object is undefined. Raises 400 for an array."""
         return self._key(tuple(_component(value_at(document, path)) for path in self.paths))
 
     def of_header(self, text: str) -> PartitionKey:
@@ -116,7 +116,7 @@ def parse_path(path: Json) -> tuple[str, ...]:
 
 
 def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
-    """Return the value at a path of property names, `UNDEFINED_KEY` if there is none."""
+    """Return the value at a path of property names, or `UNDEFINED_KEY` if it is missing."""
     value: Json = document
     for name in path:
         if not isinstance(value, dict) or name not in value:

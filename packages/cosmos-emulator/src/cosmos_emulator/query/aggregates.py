@@ -1,8 +1,8 @@
-"""Aggregate functions: accumulators that take one value per row.
+"""Aggregate functions: accumulators that receive one value per row.
 
 Recorded service behavior (.NET SDK, AggregateQueryTests.AggregateMixedTypes_baseline): undefined values are skipped.
-One non-number makes SUM and AVG undefined; one array or object makes MIN and MAX undefined. Over no rows, SUM and
-COUNT are 0 and the others undefined.
+A non-number makes SUM and AVG undefined. An array or object makes MIN and MAX undefined. Without rows, SUM and COUNT
+are 0 and the other functions are undefined.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Conditions on items, derived from the text of a query without running it.
+"""Conditions on items, derived from a query without running it.
 
-Only paths from the item count, that is from the alias of a plain first source (`FROM c`, `FROM Root r`). Each result is
-a necessary condition of WHERE, so filtering by it never loses a row.
+Only paths from the item count: those that start at the alias of a plain first source (`FROM c`, `FROM Root r`). Each
+result is a necessary condition of WHERE, so filtering by it never loses a row.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _TEXT_FUNCTIONS: dict[str, PredicateOperator] = {
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A condition on one path that a range index can serve and every match fulfills.
+    """A condition on one path that every match meets and a range index can serve.
 
-    `values` holds the constants: one for a comparison, each choice for IN, none for IS_DEFINED. `ignore_case` applies
+    `values` has the constants: one for a comparison, each choice for IN, none for IS_DEFINED. `ignore_case` applies
     to text functions.
     """
 
@@ -47,7 +47,7 @@ class Predicate:
     test: Test = field(compare=False, repr=False)
 
     def matches(self, item: dict[str, Json]) -> bool:
-        """Return whether an item fulfills the condition."""
+        """Return whether an item meets the condition."""
         return self.test([item])
 
 
@@ -60,7 +60,7 @@ class _Reader:
         self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
-        """Return the property names from the item to the expression, None if it is not a path."""
+        """Return the property names from the item to the expression, or None if it is not a path."""
         names: list[str] = []
         while isinstance(node, syntax.Property):
             names.append(node.name)
@@ -99,9 +99,9 @@ def _item_alias(query: Query) -> str | None:
 
 
 def pinned_values(query: Query, parameters: Mapping[str, Json], path: Path) -> list[Json] | None:
-    """Return the only values that the path can have in a match, None if WHERE allows any.
+    """Return the only values that the path can have in a match, or None if WHERE allows any value.
 
-    An empty list means that nothing can match. Undefined is never included: no condition read here holds for it.
+    An empty list means that nothing can match. Undefined is never included: no recognized condition is true for it.
     """
     if query.where is None:
         return None
@@ -205,7 +205,7 @@ def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
 
 
 def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
-    """Find paths whose values every alternative pins, as when an SDK reads many items by ID and key.
+    """Find paths that every alternative pins, as when an SDK reads many items by ID and key.
 
     The service's index merges the results of the alternatives, so the test is the whole condition.
     """
@@ -234,7 +234,7 @@ def _text_predicate(node: FunctionCall, reader: _Reader) -> Iterator[Predicate]:
 
 
 def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:
-    """Return the ORDER BY paths, each with whether it descends; None unless all are paths of the item."""
+    """Return the ORDER BY paths and whether each is descending; None unless all are paths of the item."""
     reader = _Reader(query, {})
     paths = [(reader.path(item.expression), item.descending) for item in query.order_by]
     known = [(path, descending) for path, descending in paths if path]

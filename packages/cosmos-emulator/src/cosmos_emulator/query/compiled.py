@@ -17,7 +17,7 @@ Item = dict[str, Json]
 
 
 class OrderedItems:
-    """Sorted rows of items that arrive in parts."""
+    """Sorted rows of items that are added in parts."""
 
     def __init__(self, rows: OrderedRows, matching: Callable[[Iterable[Item]], Iterator[Frame]]) -> None:
         self._rows = rows
@@ -33,12 +33,12 @@ class OrderedItems:
         self._rows.add(self._matching(items))
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
-        """Return the rows so far with their positions; all later rows must sort after them."""
+        """Return the rows so far with their positions. All rows added later must sort after them."""
         return self._rows.finished()
 
 
 class CompiledQuery:
-    """A query bound to its parameters. Runs share no state but the time limit of REGEXMATCH."""
+    """A query bound to its parameters. Runs share only the time limit of REGEXMATCH."""
 
     def __init__(
         self,
@@ -104,15 +104,15 @@ class CompiledQuery:
     ) -> Iterator[tuple[Json, OrderPosition]]:
         """Return the sorted rows, each with the JSON position after which a later call resumes.
 
-        Equal keys are ordered by `_rid`, so pages over changing items neither repeat nor skip other rows. Raises
-        CosmosError 400 if the position is not of this query.
+        `_rid` orders rows with equal keys. If items change between pages, unchanged rows are neither repeated nor
+        skipped. Raises CosmosError 400 if the position belongs to another query.
         """
         rows = self.ordered_rows(after, MAX_COUNT)
         rows.add(items)
         return rows.finished()
 
     def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
-        """Like `run_ordered` for items that arrive in parts; `wanted` is the most rows that will be read."""
+        """Like `run_ordered`, for items added in parts. `wanted` is the maximum number of rows to read."""
         if self._ordering is None or self.features.has_distinct:
             raise ValueError("only a query with a plain ORDER BY has positions")
         rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)
@@ -145,8 +145,8 @@ def compile_query(
 ) -> CompiledQuery:
     """Compile a query to closures.
 
-    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. `checkpoint` is called in
-    loops over arrays (JOIN, subqueries), where a small item can take long; an exception from it ends the run.
+    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Loops over arrays
+    (JOIN, subqueries) call `checkpoint`, because a small item can take long. An exception from it ends the run.
 
     Raises CosmosError 400 with the service's SC document if the query is invalid.
     """

@@ -1,7 +1,7 @@
-"""Query errors as the service words them: status 400 and an SC code with its place in the text.
+"""Query errors in the service's wording: status 400 and an SC code with its location in the text.
 
-The codes and sentences are recorded in the .NET SDK's QueryPlanBaselineTests. An error that is not recorded there uses
-the closest code and names what is rejected.
+The codes and sentences are recorded in the .NET SDK's QueryPlanBaselineTests. Other errors use the closest code
+and name the rejected feature.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Location:
 
 
 def query_error(code: str, message: str, location: Location | None = None) -> CosmosError:
-    """Return an error whose message is the JSON document that the service embeds."""
+    """Return an error with the JSON document that the service embeds as its message."""
     error: dict[str, object] = {"severity": "Error"}
     if location is not None:
         error["location"] = {"start": location.start, "end": location.end}
@@ -41,5 +41,5 @@ def not_supported(feature: str, location: Location | None = None) -> CosmosError
 
 
 def evaluation_error(message: str) -> CosmosError:
-    """Return an error found while computing rows, which has no place in the text."""
+    """Return an error found while computing rows, which has no location in the text."""
     return CosmosError(400, json.dumps({"Errors": [message]}, separators=(",", ":"), ensure_ascii=False))

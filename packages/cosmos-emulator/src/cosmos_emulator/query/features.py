@@ -1,4 +1,4 @@
-"""The features of a query, from which the gateway decides whether a client must merge partitions."""
+"""The features of a query. They determine whether a client must merge results of partitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class QueryFeatures:
     has_group_by: bool
     is_select_value: bool
     is_value_aggregate: bool
-    """Such as `SELECT VALUE COUNT(1)`, the only form whose partial results the Python SDK merges."""
+    """True for queries such as `SELECT VALUE COUNT(1)`. The Python SDK merges partial results only of this form."""
 
     @property
     def needs_plan(self) -> bool:

@@ -39,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`text` is the keyword in capitals, the operator or the name; `value` is that of a number or string."""
+    """`text` is the keyword in capitals, the operator or the name; `value` is the value of a number or string."""
 
     kind: Kind
     text: str

@@ -1,6 +1,6 @@
 """Converts tokens to the syntax tree: recursive descent for clauses, precedence climbing for expressions.
 
-The file is long because it holds the whole grammar, one method per rule. Precedence, tightest first
+The file is long because it contains the whole grammar, one method per rule. Precedence, tightest first
 (learn.microsoft.com/azure/cosmos-db/nosql/query/ and the .NET SDK's sql.g4): member access; unary `-`, `+`, `~` and
 NOT; `* / %`; `+ -`; `||`; shifts; `&`, `^`, `|`; comparisons, IN, BETWEEN, LIKE; AND; OR; `??`; `? :`.
 """
@@ -283,7 +283,7 @@ class _Parser:
     # Expressions
 
     def _expression(self, power: int = 0) -> Expression:
-        """Parse an expression whose operators all bind tighter than `power`."""
+        """Parse an expression of operators that bind tighter than `power`."""
         before = self._nesting
         self._deeper()
         left = self._unary()
@@ -293,7 +293,7 @@ class _Parser:
         return left
 
     def _continued(self, left: Expression, power: int) -> Expression | None:
-        """Parse an operator after `left`, None if none of that power follows."""
+        """Parse an operator after `left`. Returns None if no operator of that power follows."""
         token = self._next
         if token.kind is Kind.OPERATOR:
             if token.text == "?" and power < _CONDITIONAL:

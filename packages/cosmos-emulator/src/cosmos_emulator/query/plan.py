@@ -1,6 +1,6 @@
-"""The query plan document, with which a client queries several ranges and merges the results.
+"""The query plan document. A client uses it to query several ranges and merge the results.
 
-The fields are those that azure-cosmos reads (query_execution_info.py), the values those of the .NET SDK's
+azure-cosmos reads these fields (query_execution_info.py). The values come from the .NET SDK's
 QueryPlanBaselineTests.
 """
 
@@ -51,9 +51,9 @@ def query_plan(
 ) -> dict[str, Json]:
     """Return the plan of a query for a container.
 
-    `partition_key_paths` holds the steps of each path, such as `[("postId",)]`. `supported_features` is what the client
-    can merge, from its `x-ms-cosmos-supported-query-features` header; None skips that check. Raises CosmosError 400 if
-    the query is invalid or needs a feature that the client does not support.
+    `partition_key_paths` holds the steps of each path, such as `[("postId",)]`. `supported_features` comes from the
+    client's `x-ms-cosmos-supported-query-features` header; None skips that check. Raises CosmosError 400 if the query
+    is invalid or needs a feature that the client does not support.
     """
     compile_query(query, parameters, _never_called)
     features = features_of(query)

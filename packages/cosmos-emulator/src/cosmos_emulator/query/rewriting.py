@@ -1,6 +1,6 @@
-"""The query that a client runs on each range in place of the original, to merge the results.
+"""Query rewriting: the query that a client runs on each range to merge the results.
 
-The forms are those of the .NET SDK's QueryPlanBaselineTests, which azure-cosmos, @azure/cosmos and .NET can read.
+The forms come from the .NET SDK's QueryPlanBaselineTests. azure-cosmos, @azure/cosmos and .NET can read them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PLACEHOLDER = syntax.Identifier(f"({FILTER_PLACEHOLDER})")
 
 
 def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
-    """Return the text for one range, empty if the original text can be used.
+    """Return the text for one range, or "" if the client can use the original text.
 
     Raises CosmosError 400 for an aggregate inside a larger expression, which clients cannot merge.
     """
@@ -51,7 +51,7 @@ def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
 
 
 def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | None]:
-    """Return OFFSET and LIMIT for one range, which can only limit rows. DISTINCT must see every row."""
+    """Return OFFSET and LIMIT for one range. A range can only limit rows, and DISTINCT needs every row."""
     if query.distinct or query.offset is None:
         return None, None
     return Literal(0), Literal(counts.skipped + (counts.limit or 0))
@@ -138,7 +138,7 @@ def _partial_payload(query: Query) -> Expression:
 
 
 def _partial(expression: Expression) -> Expression:
-    """Return what one range computes for an expression; clients continue with partial aggregates."""
+    """Return the expression that one range computes. Clients combine the partial aggregates."""
     if isinstance(expression, FunctionCall) and is_aggregate(expression):
         return _partial_aggregate(expression)
     if any(is_aggregate(node) for node in syntax.walk(expression)):

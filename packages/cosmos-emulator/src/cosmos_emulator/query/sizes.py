@@ -1,4 +1,4 @@
-"""Limits on computed values, so that a short query cannot exhaust memory."""
+"""Limits on computed values. They prevent a short query from exhausting memory."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.values import Json
 
 MAX_TEXT = 2 * 1024 * 1024
-"""Maximum characters of a computed string, the same as of an item."""
+"""Maximum characters of a computed string, equal to the item limit."""
 
 MAX_ROW = 4 * 1024 * 1024
-"""Maximum values plus string characters of a row, the same as the bytes of a page."""
+"""Maximum values plus string characters of a row, equal to the page limit in bytes."""
 
 
 def check_text(length: int) -> None:
-    """Raise CosmosError 400 before a string of too many characters is created."""
+    """Raise CosmosError 400 if a string to create would be too long."""
     if length > MAX_TEXT:
         raise evaluation_error(f"A string in the query exceeds the maximum length of {MAX_TEXT} characters.")
 
 
 def check_row(row: Json) -> None:
-    """Raise CosmosError 400 if a row is too large, without measuring further."""
+    """Raise CosmosError 400 as soon as a row proves too large."""
     size = 0
     pending: list[Json] = [row]
     while pending:

@@ -1,7 +1,7 @@
 """The syntax tree of a query.
 
-Nodes are frozen and compare by meaning: locations, and whether `c.a` was written `c["a"]`, are ignored. GROUP BY uses
-this to recognize its expressions in the SELECT list.
+Nodes are frozen. Comparisons ignore locations and whether `c.a` was written `c["a"]`. GROUP BY uses this to recognize
+its expressions in the SELECT list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The values of queries: JSON as Python objects, and `UNDEFINED`.
 
 A missing property is undefined, not `null`: no comparison equals it and no projection includes it
-(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). Python's booleans are numbers, JSON's
-are not, so types are tested exactly (`type(x) is bool`), never with `isinstance`.
+(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). In Python, booleans are
+numbers; in JSON, they are not. So test types exactly (`type(x) is bool`), never with `isinstance`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeGuard, cast
 
 
 class Undefined(Enum):
-    """The type of `UNDEFINED`, an enum so that there is only one instance."""
+    """The type of `UNDEFINED`, an enum with a single instance."""
 
     UNDEFINED = "undefined"
 
@@ -29,7 +29,7 @@ JsonOrUndefined: TypeAlias = "Json | Undefined"
 Number: TypeAlias = "int | float"
 
 EXACT_INTEGERS = 2**53
-"""Doubles represent all integers up to this one; larger arithmetic results become floats."""
+"""Doubles represent all integers up to this value; larger arithmetic results become floats."""
 
 
 def is_number(value: JsonOrUndefined) -> TypeGuard[Number]:
@@ -80,7 +80,7 @@ def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
 
 
 def identity(value: JsonOrUndefined) -> Hashable:
-    """Return a hashable key that two values share exactly if they are `deep_equal`."""
+    """Return a hashable key. Two values have equal keys exactly if they are `deep_equal`."""
     if type(value) is bool:
         return (bool, value)
     if type(value) is list:

@@ -1,7 +1,7 @@
 """One page of a query over slices of a container.
 
-A query that handles each item independently resumes after an item. One with a plain ORDER BY resumes after a position
-in the order. Every other query runs again and skips the rows of earlier pages.
+A query that handles each item independently resumes after an item. A query with a plain ORDER BY resumes after a
+position in that order. Every other query runs again and skips the rows of earlier pages.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import IndexDropped, StoredItem
 
 _LONG_SCAN: Final = 1000  # items
-_POOR_SHARE: Final = 0.25  # of scanned items that meet the conditions of an index
+_POOR_SHARE: Final = 0.25  # of scanned items; if no more match, an index is requested
 
 
 class PagedQuery:
@@ -63,7 +63,7 @@ class PagedQuery:
             )
 
     def reads_much(self, slices: list[Slice]) -> bool:
-        """Return whether the query is so long, and without pauses, that it needs a worker thread."""
+        """Return whether the query could block the event loop and needs a worker thread."""
         if self._compiled.is_streaming or self._compiled.is_ordered:
             return False
         return sum(one.items.count_up_to(one.scope, _LONG_SCAN) for one in slices) >= _LONG_SCAN
@@ -136,7 +136,7 @@ class PagedQuery:
 
     def _charge(self, page: QueryPage, partitions: int) -> float:
         features = self._compiled.features
-        # The index answers an aggregate, unless no index serves its filter.
+        # An index computes the aggregate if there is no filter or if it serves the filter.
         answered = not self._filtered or bool(self._served)
         return self._charges.query(
             partitions,
@@ -153,7 +153,7 @@ def _documents(reading: Reading) -> Iterator[JsonObject]:
 
 
 def _cut(token: JsonObject) -> tuple[int | None, int]:
-    """Return the item whose rows were split between two pages, and how many of them were returned."""
+    """Return the number of the item with rows on two pages, and how many of its rows were returned."""
     match token.get("cut"):
         case {"number": int() as number, "rows": int() as rows}:
             return number, rows

@@ -32,7 +32,7 @@ _SERVED: Final = frozenset({"=", "IN", "<", "<=", ">", ">=", "STARTSWITH"})
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on a path: its encoding is in [low, high) and, if `points` is known, one of them."""
+    """A condition on a path: its encoded value is in [low, high) and, if `points` is set, in `points`."""
 
     points: tuple[bytes, ...] | None = None
     low: bytes = _LOWEST
@@ -47,7 +47,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class OrderedStretch:
-    """The entries in `entries`, all with `prefix`, after which they are in the order of the query."""
+    """The index entries in `entries`. All start with `prefix`; the rest of each sorts in query order."""
 
     prefix: bytes
     entries: EntryRange
@@ -57,7 +57,7 @@ class OrderedStretch:
 class IndexOrder:
     """An order that an index provides, by `parts`; several stretches must be merged.
 
-    Unless `is_complete`, `parts` do not cover the whole ORDER BY, and items that are equal in them must be sorted.
+    Unless `is_complete`, `parts` cover only the start of ORDER BY, and items with equal parts must still be sorted.
     """
 
     stretches: tuple[OrderedStretch, ...]
@@ -87,7 +87,7 @@ class IndexOrder:
 
 
 def conditions_of(predicates: Iterable[Predicate]) -> dict[Names, Condition]:
-    """Return the condition on each path, as far as an index can serve it."""
+    """Return the condition on each path, ignoring predicates that an index cannot serve."""
     conditions: dict[Names, Condition] = {}
     for predicate in predicates:
         condition = _condition(predicate)

@@ -1,6 +1,6 @@
-"""Which index of a partition finds the items of a query, if any does.
+"""Index selection: the index of a partition, if any, that finds the items of a query.
 
-An index never changes a result. After a long scan, the index that would have helped is requested.
+Indexes never change results. After a long scan, the query requests the index that would have helped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cosmos_emulator.store.index_definition import IndexDefinition, Names, local
 from cosmos_emulator.store.indexes import StoredIndex
 from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, StoredItem
 
-_FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an index in their order
+_FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an ordered index
 _PROBES: Final = (_FEW, 4096, 65536)
 _FIRST_CHUNK: Final = 32
 _CHUNK: Final = 256
@@ -37,7 +37,7 @@ Order = Sequence[tuple[Names, bool]]
 
 @dataclass(frozen=True, slots=True)
 class KnownNumbers:
-    """Fetches the items of a slice with these numbers, which ascend."""
+    """Fetches the items of a slice with these numbers, in ascending order."""
 
     one: Slice
     numbers: list[int]
@@ -53,7 +53,7 @@ class KnownNumbers:
 
 @dataclass(frozen=True, slots=True)
 class EqualEntries:
-    """Fetches the items of a slice with the same entry in an index, which keeps them by number."""
+    """Fetches the items of a slice that share an index entry, by number."""
 
     one: Slice
     index: StoredIndex
@@ -76,7 +76,7 @@ class OrderedAccess:
 
     @property
     def filtered_paths(self) -> set[Names]:
-        """The paths whose conditions all these items meet."""
+        """The paths with conditions that all these items meet."""
         parts = self.index.definition.parts
         return {part.path for part in parts[: parts.index(self.path.parts[0]) + 1]}
 
@@ -130,7 +130,7 @@ class IndexAccess:
         return any(len(one.items.numbers(index, ranges, _FEW)) < _FEW for index, ranges in self._options(one))
 
     def ordered(self, one: Slice) -> OrderedAccess | None:
-        """Return the items in the order of the query, None if no index has it.
+        """Return the items in the order of the query, or None if no index provides it.
 
         The best index starts with the most conditions, because those need no filter.
         """
@@ -167,7 +167,7 @@ class IndexAccess:
             if index.definition.is_local == bool(start)
             and (ranges := stretches_of(index.definition, self._conditions, start)) is not None
         ]
-        # More conditions give longer bounds.
+        # Longest bounds first: they cover the most conditions.
         found.sort(key=lambda option: max((len(low) for low, _ in option[1]), default=0), reverse=True)
         return found
 
@@ -178,7 +178,7 @@ def _usefulness(access: OrderedAccess) -> tuple[bool, int]:
 
 
 def _start(scope: ItemScope) -> bytes | None:
-    """Return the prefix of the scope's entries; None if no index stores them together."""
+    """Return the prefix of the scope's entries; None if no index stores them contiguously."""
     if scope.key is not None:
         return local_prefix(scope.key.epk)
     if scope.range is None:

@@ -14,9 +14,9 @@ from cosmos_emulator.reads.result_page import Reading
 from cosmos_emulator.store.index_definition import Names
 from cosmos_emulator.store.items import StoredItem
 
-# Clients read headers of up to 8 KB. A position with long strings could be longer; a number of rows is not.
+# Clients read headers of up to 8 KB. If a position has long strings, the token has a row count instead.
 _MAX_CONTINUATION: Final = 4096
-_PIECE: Final = 256  # items between two pauses
+_PIECE: Final = 256  # items between pauses
 
 
 class OrderedPage:
@@ -35,7 +35,7 @@ class OrderedPage:
         self._to_skip = self._given if after is None else 0
         self._rows: OrderedItems = query.ordered_rows(after, reading.limits.max_rows + 1 + self._to_skip)
         self._position: JsonObject | None = None
-        self.matched = 0  # items read that meet WHERE
+        self.matched = 0  # items that satisfy WHERE
 
     def fill(self) -> Steps[None]:
         """Read until the page is full or nothing is left."""
@@ -75,7 +75,7 @@ class OrderedPage:
             self._rows.add(matching)
 
     def _emit(self) -> bool:
-        """Add the finished rows to the page; returns whether it takes more."""
+        """Add the finished rows to the page; returns whether it has room for more."""
         page, limits = self._page, self._reading.limits
         for row, position in self._rows.finished():
             if self._to_skip:

@@ -18,11 +18,11 @@ from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
 
 T = TypeVar("T")
 
-# A read that yields wherever other requests may run. Worker threads drain it at once.
+# A read that yields whenever other requests can run. Worker threads run it without pauses.
 Steps = Generator[None, None, T]
 
 Fetch = Callable[[int, int], list[StoredItem]]
-"""Returns the items after a number, at most a limit; an empty list is the end."""
+"""`(after, limit)` returns the items after a number; an empty list means the end."""
 
 MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_PAGE_S: Final = 5.0
@@ -61,7 +61,7 @@ class PageLimits:
     deadline: float = field(default_factory=lambda: time.monotonic() + MAX_PAGE_S)
 
     def admit(self, size_bytes: int) -> bool:
-        """Count a row of this size if it fits into the page; the first one always does."""
+        """Count a row of this size if it fits on the page; the first row always does."""
         if self.rows and (self.rows >= self.max_rows or self.size_bytes + size_bytes > MAX_PAGE_BYTES):
             return False
         self.rows += 1
@@ -97,7 +97,7 @@ class ItemPosition:
 
     @classmethod
     def of_json(cls, token: JsonObject) -> ItemPosition | None:
-        """Return the position in a token, None without one. Raises 400 if it is malformed."""
+        """Return the position in a token, or None if there is none. Raises 400 if it is malformed."""
         match token:
             case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
                 return cls(range_id, ScanPosition(epk, number))
@@ -132,12 +132,12 @@ def item_chunks(
 
 
 def encode_continuation(token: JsonObject) -> str:
-    """Return an opaque text that a header can hold."""
+    """Encode a token as opaque text for a header."""
     return base64.urlsafe_b64encode(json_text.dump(token)).decode()
 
 
 def decode_continuation(text: str | None) -> JsonObject:
-    """Return the token of a text, empty without a text. Raises 400 if it is malformed."""
+    """Decode a token; None gives an empty token. Raises 400 if it is malformed."""
     if not text:
         return {}
     try:

@@ -31,7 +31,7 @@ _MAX_TEXT: Final = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A parsed query and its parameters, whose names include the `@`."""
+    """A parsed query and its parameters. Parameter names include the `@`."""
 
     query: Query
     parameters: dict[str, Json]
@@ -55,11 +55,11 @@ class QueryText:
         return [one for one in predicates if policy.serves_filter(one.path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
-        """Return the paths of ORDER BY and whether each descends; None unless all are paths of the item."""
+        """Return the paths of ORDER BY and whether each is descending; None unless all are paths of the item."""
         return order_by_paths(self.query)
 
     def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:
-        """Return whether an index has the order of the query."""
+        """Return whether an index provides the order of the query."""
         paths = self.order()
         constant = [one.path for one in served if one.op == "="]
         return paths is not None and policy.serves_order_by(paths, constant)

@@ -16,7 +16,7 @@ from cosmos_emulator.store.items import StoredItem
 
 @dataclass(slots=True)
 class Load:
-    """The items that an index would have loaded, which the charge depends on."""
+    """The items that an index would have loaded. They determine the charge."""
 
     served: list[Predicate]
     items: int = 0
@@ -29,7 +29,7 @@ class Load:
             self.size_bytes += len(item.body)
 
     def reduce_to(self, items: int) -> None:
-        """Reduce the count to the items that were really needed, at their mean size."""
+        """Reduce the count to the items that were actually needed, at their mean size."""
         if items < self.items:
             self.size_bytes = self.size_bytes * items // self.items
             self.items = items
@@ -66,7 +66,7 @@ class Reading:
 
     @property
     def given(self) -> int:
-        """The number of rows on the pages before. Raises 400 for a malformed token."""
+        """The number of rows on earlier pages. Raises 400 for a malformed token."""
         given = self.token.get("given", 0)
         is_wrong = self.token and "given" not in self.token
         if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # the limit of islice

@@ -39,7 +39,7 @@ _ALL_FEATURES: Final = frozenset(
 
 
 def slices_of_query(request: Request, container: Container, text: QueryText) -> list[Slice]:
-    """Return what the query reads.
+    """Return the slices that the query reads.
 
     Raises 400 if it needs the cross-partition flag, 400/1004 if the client must merge.
     """

@@ -27,7 +27,7 @@ class Slice:
 
 
 def slices_of(request: Request, container: Container) -> list[Slice]:
-    """Return what the headers name, in key order; the whole container if they name nothing."""
+    """Return the slices that the headers name, in key order, or the whole container."""
     key = request.optional_partition_key(container)
     if key is not None:
         return slices_of_key(container, key)
@@ -42,7 +42,7 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 
 def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
-    """Return one logical partition, or all with the prefix of a hierarchical key."""
+    """Return one logical partition, or every logical partition with the prefix of a hierarchical key."""
     if key.is_prefix:
         return slices_of_range(container, KeyRange(key.epk, key.epk + END))
     partition = container.partition_of(key)
@@ -58,7 +58,7 @@ def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
-    """Return the session headers of a read: those of the first partition, with the tokens of all."""
+    """Return the session headers of a read: the first partition's headers, with the session tokens of all."""
     headers = partition_headers(container, slices[0].partition)
     tokens = (partition_headers(container, one.partition)[h.SESSION_TOKEN] for one in slices)
     return {**headers, h.SESSION_TOKEN: ",".join(tokens)}

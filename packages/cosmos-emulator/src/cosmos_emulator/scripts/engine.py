@@ -1,4 +1,4 @@
-"""The emulator's side of a process that runs scripts; engine_process.py is the other side."""
+"""The parent side of a script process. engine_process.py is the child side."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cosmos_emulator.scripts.sources import function_runtime, transactional_runt
 from cosmos_emulator.scripts.watchdog import Watchdog
 
 KILL_AFTER_S: Final = 0.25
-"""Grace after the limit, in which QuickJS can stop the script and keep the process."""
+"""Grace period after the limit: QuickJS can stop the script without losing the process."""
 
-_START_S: Final = 30.0  # for a busy machine; 0.05 s is usual
-_EXIT_S: Final = 5.0  # from the end of the output to the exit
+_START_S: Final = 30.0  # allows for a busy machine; usually 0.05 s
+_EXIT_S: Final = 5.0  # from end of output to process exit
 _CRASHES: Final = {
     -getattr(signal, name) for name in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE") if hasattr(signal, name)
 }
-_LEAST_NTSTATUS: Final = 0xC0000000  # Windows exit codes of crashes start here
+_LEAST_NTSTATUS: Final = 0xC0000000  # Windows exit codes for crashes start here
 _TEXT_ERRORS: Final = "surrogatepass"
 
 _WATCHDOG: Final = Watchdog()
@@ -34,14 +34,14 @@ class EngineProcess:
     """A child process with an engine that runs one script at a time.
 
     Use it from one thread at a time, except for `kill_overdue` and `end`. Requests raise `ScriptTimedOutError`,
-    `ScriptExhaustedError` or `ScriptEngineLostError`; afterwards `is_sound` is False and the process must be ended.
+    `ScriptExhaustedError` or `ScriptEngineLostError`. Then `is_sound` is False and the caller must end the process.
     """
 
     def __init__(self) -> None:
         """Start the process without waiting for it."""
         self.is_sound = False
         self.spent_s = 0.0
-        """Seconds that the current script's requests took, without the transport."""
+        """Seconds that the current script's requests took, excluding transport."""
         self._is_overdue = False
         self._process = _started()
         self._memory_bytes = 0
@@ -55,7 +55,7 @@ class EngineProcess:
         return self._process.pid
 
     def ready(self, memory_bytes: int) -> bool:
-        """Wait until the process can take a script with this much memory; return False if it has exited."""
+        """Wait until the process can accept a script with this memory limit; return False if it has exited."""
         self._memory_bytes, self.spent_s = memory_bytes, 0.0
         try:
             outcome, _ = self._receive(_START_S)
@@ -159,7 +159,7 @@ def _started() -> subprocess.Popen[bytes]:
     if package is None or package.origin is None:
         raise ModuleNotFoundError("Scripts need the package quickjs-ng.", name="quickjs")
     command = [sys.executable, "-S", "-s", "-P", wire.__file__, str(Path(package.origin).parents[1])]
-    # In its own group, Ctrl-C does not reach the process even before it ignores the signal.
+    # Use a separate process group: otherwise Ctrl-C could arrive before the process ignores the signal.
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
         return subprocess.Popen(  # noqa: S603 - this interpreter, with a file of this package

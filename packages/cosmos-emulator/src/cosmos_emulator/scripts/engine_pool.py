@@ -13,19 +13,19 @@ from typing import Final
 from cosmos_emulator.scripts.engine import EngineProcess
 from cosmos_emulator.scripts.failures import ScriptEngineLostError
 
-_SPARE: Final = 2  # one can run while the other prepares or is replaced
-_KEPT: Final = 4  # more exist only while more scripts run
+_SPARE: Final = 2  # one runs while the next prepares or is replaced
+_KEPT: Final = 4  # idle processes beyond this number are ended
 
 
 class EnginePool:
-    """Lends engines to any thread, each for one script at a time; starts them on first use.
+    """Lends engines to any thread, each for one script at a time. Starts with the first script.
 
-    The pool has no upper bound: a script can need a second engine if its query calls a user-defined function. The
-    number of threads that run scripts limits it. The processes exit with this one, however it ends.
+    The pool has no upper bound: a script can need a second engine if its query calls a user-defined function. Its
+    size follows the number of threads that run scripts. All engines exit when this process ends, even if it is killed.
     """
 
     def __init__(self) -> None:
-        self._idle: deque[EngineProcess] = deque()  # the one idle longest, hence prepared, is used first
+        self._idle: deque[EngineProcess] = deque()  # first in, first out: the longest idle is most likely prepared
         self._all: set[EngineProcess] = set()
         self._lock = threading.Lock()
         self._starting = threading.Lock()
@@ -49,7 +49,7 @@ class EnginePool:
             self._give_back(engine)
 
     def start_spares(self) -> None:
-        """Start spare processes, which takes some milliseconds."""
+        """Start spare processes. Takes a few milliseconds."""
         if self._starting.acquire(blocking=False):
             try:
                 while self.lacks_spare:
@@ -58,7 +58,7 @@ class EnginePool:
                 self._starting.release()
 
     def close(self) -> None:
-        """End every process. Does nothing in a fork of the owner."""
+        """End every process. Does nothing in a forked child."""
         if self._owner != os.getpid():
             return
         with self._lock:

@@ -1,13 +1,13 @@
 """The child process that runs scripts: QuickJS behind a pipe.
 
 engine.py starts this file with the folder of the quickjs package as its argument and imports the frame layout from it.
-It imports nothing else of the emulator, so that it starts fast; it receives the runtimes of sources.py over the pipe.
+To start quickly, it imports nothing else from the emulator. It receives the runtimes of sources.py over the pipe.
 
-Requests arrive one at a time on stdin, each a `REQUEST` and a UTF-8 text. Two SOURCE requests deliver the runtimes.
-RUN and RESUME are commands of runtime/engine.js, answered with the script's next step. DEFINE and CALL are commands of
-runtime/functions.js. DROP ends the script. Each answer is a `REPLY` and a text: READY when the process can take the
-next script (after the second SOURCE and after each DROP), otherwise one of the other outcomes. The process exits when
-stdin closes, even while a script runs, so it does not outlive a killed emulator.
+Requests arrive one at a time on stdin, each a `REQUEST` and UTF-8 text. Two SOURCE requests deliver the runtimes.
+RUN and RESUME are commands of runtime/engine.js and return the script's next step. DEFINE and CALL are commands of
+runtime/functions.js. DROP ends the script. Each reply is a `REPLY` and text. READY, sent after the second SOURCE and
+each DROP, means that the process can accept a script. All other requests get one of the other outcomes. The process
+exits when stdin closes, even while a script runs, so it does not outlive a killed emulator.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ REPLY: Final = struct.Struct("<BdI")
 READY, ANSWERED, TIMED_OUT, EXHAUSTED = range(4)
 
 EXIT_EXHAUSTED: Final = 3
-"""The exit code when the process itself runs out of memory."""
+"""The exit code if the process itself runs out of memory."""
 
 _COMMANDS: Final = {RUN: "run", RESUME: "resume", DEFINE: "define", CALL: "call"}
 _TRANSACTIONAL, _FUNCTIONS = range(2)
 _STACK_BYTES: Final = 1024 * 1024  # the default of QuickJS; the main thread has at least 2 MB
-_PROCESS_BYTES: Final = 2 * 1024**3  # of address space, in case QuickJS's own limit fails
+_PROCESS_BYTES: Final = 2 * 1024**3  # of address space, if QuickJS's own limit fails
 _INTERRUPTED: Final = "InternalError: interrupted"
-_LAST_STEPS: Final = ('{"step":"done"', '{"step":"failed"')  # of engine.js; DROP follows them
-_TEXT_ERRORS: Final = "surrogatepass"  # lone surrogates cross unchanged
+_LAST_STEPS: Final = ('{"step":"done"', '{"step":"failed"')  # of engine.js; DROP comes next
+_TEXT_ERRORS: Final = "surrogatepass"  # lone surrogates pass unchanged
 _OVERDUE_S: Final = 1.0  # after the limit; the emulator's watchdog kills the process sooner
 
 Result = TypeVar("Result")
@@ -52,7 +52,7 @@ class TimeIsUpError(Exception):
 
 
 class OutOfBoundsError(Exception):
-    """The script exhausted its memory or stack, or threw from a promise job of its own class."""
+    """The script exhausted its memory or stack, or a promise job threw a value of a custom class."""
 
 
 class _Context(Protocol):
@@ -70,12 +70,12 @@ class Engine:
 
     The context offers one function, `dispatch(command, text) -> text`. It contains no Python functions, because QuickJS
     cannot call them under a time limit. QuickJS checks the time about every 10,000 calls and jumps and measures CPU
-    time. It does not check it in some built-ins, nor while the binding converts a thrown value to text with the GIL
-    held. The emulator's watchdog enforces the limit in all cases.
+    time. Some built-ins skip the check, and so does the binding while it holds the GIL to convert a thrown value to
+    text. The emulator's watchdog enforces the limit in all cases.
     """
 
     def __init__(self, runtime: str) -> None:
-        # main() puts it on the path.
+        # main() adds its folder to sys.path.
         import quickjs  # type: ignore[import-untyped]  # see _Context
 
         self._exception = cast("type[Exception]", quickjs.JSException)
@@ -84,11 +84,11 @@ class Engine:
         self._dispatch = cast("Callable[[str, str], object]", self._context.eval(runtime))
 
     def limit_memory(self, memory_bytes: int) -> None:
-        """Limit everything the context allocates, including what it holds now."""
+        """Limit everything the context allocates, including its current memory."""
         self._context.set_memory_limit(memory_bytes)
 
     def answer(self, what: int, text: str, limit_s: float) -> str:
-        """Return the runtime's answer; RUN and RESUME also run the pending promise jobs."""
+        """Return the runtime's result. RUN and RESUME also run pending promise jobs."""
         if what in (DEFINE, CALL):
             return self._asked(_COMMANDS[what], text, limit_s)
         end = time.monotonic() + limit_s
@@ -99,7 +99,7 @@ class Engine:
 
     def _asked(self, command: str, text: str, limit_s: float) -> str:
         answer = self._bounded(lambda: self._dispatch(command, text), limit_s)
-        if not isinstance(answer, str):  # None when memory did not suffice to convert the text
+        if not isinstance(answer, str):  # None if memory was too low to convert the text
             raise OutOfBoundsError
         return answer
 
@@ -111,21 +111,21 @@ class Engine:
         try:
             return action()
         except self._exception as error:
-            # A script can redefine the text of the interrupt, so the clock decides as well.
+            # A script can change the text of the interrupt, so also check the clock.
             if str(error).startswith(_INTERRUPTED) or time.monotonic() - started >= limit_s:
                 raise TimeIsUpError from None
             raise OutOfBoundsError from None
 
 
 class Spares:
-    """One spare engine of each kind used so far; making one takes longer than most scripts."""
+    """One spare engine of each kind used so far. Creating an engine takes longer than most scripts."""
 
     def __init__(self, transactional: str, functions: str) -> None:
         self._runtimes = {_TRANSACTIONAL: transactional, _FUNCTIONS: functions}
         self._ready: dict[int, Engine | None] = {_TRANSACTIONAL: None}
 
     def prepare(self) -> None:
-        """Make the missing spares."""
+        """Create the missing spares."""
         for kind, engine in self._ready.items():
             if engine is None:
                 self._ready[kind] = Engine(self._runtimes[kind])
@@ -142,7 +142,7 @@ Request = tuple[int, float, int, str]
 
 
 def serve(next_request: Callable[[], Request]) -> None:
-    """Answer requests until the process ends."""
+    """Serve requests until the process ends."""
     spares = Spares(next_request()[-1], next_request()[-1])
     while True:
         spares.prepare()
@@ -193,7 +193,7 @@ def _requests() -> Callable[[], Request]:
     if sys.platform == "linux":
         _in_thread(_wait_for_the_end)
         return _read_or_end
-    # Waiting for the hang-up only is untested on other systems. Passing requests between threads is slower.
+    # Polling only for the hang-up is untested on other systems, so they use a slower queue between threads.
     arrived: SimpleQueue[Request] = SimpleQueue()
 
     def read() -> None:
@@ -223,7 +223,7 @@ def _wait_for_the_end() -> None:
 
 
 def _ending_with_memory(action: Callable[[], None]) -> None:
-    """Exit if a thread runs out of memory: the process cannot continue without it."""
+    """Exit if a thread runs out of memory: the process cannot continue without that thread."""
     try:
         action()
     except MemoryError:
@@ -239,14 +239,14 @@ def _bound_process() -> None:
     for limit, most in ((resource.RLIMIT_AS, _PROCESS_BYTES), (resource.RLIMIT_CORE, 0)):
         _, hard = resource.getrlimit(limit)
         allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        with contextlib.suppress(OSError, ValueError):  # macOS refuses some limits
+        with contextlib.suppress(OSError, ValueError):  # macOS rejects some limits
             resource.setrlimit(limit, (allowed, allowed))
 
 
 def _exit_after(seconds: float) -> None:
-    """Let the system kill this process after that time; 0 cancels.
+    """Let the system kill this process after `seconds`; 0 cancels.
 
-    While QuickJS holds the GIL, no thread can notice that the emulator is gone. Windows has no such timer.
+    While QuickJS holds the GIL, no thread can notice that the emulator has exited. Windows has no such timer.
     """
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -255,23 +255,23 @@ def _exit_after(seconds: float) -> None:
 def _prefer_running_now(now: bool) -> None:
     """Choose whether this process preempts the emulator when the emulator wakes it.
 
-    It should while the emulator waits for its answer. It should not to prepare for the next script: Linux would run
-    that before the emulator could send this script's response, which then took almost 2 ms longer.
+    It should while the emulator waits for its reply. It should not while it prepares for the next script: Linux would
+    run the preparation first, and the emulator would send this script's response almost 2 ms later.
     """
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # some sandboxes refuse, and are slower
+        with contextlib.suppress(OSError):  # some sandboxes forbid it; scripts are then slower
             os.sched_setscheduler(0, os.SCHED_OTHER if now else os.SCHED_BATCH, os.sched_param(0))
 
 
 def main() -> None:
     """Run scripts until stdin closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the emulator, which may let the script finish
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the emulator handles Ctrl-C and can let the script finish
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _bound_process()
     sys.path.append(sys.argv[1])
     next_request = _requests()
-    with contextlib.suppress(BrokenPipeError):  # the emulator is gone
+    with contextlib.suppress(BrokenPipeError):  # the emulator has exited
         _ending_with_memory(lambda: serve(next_request))
 
 

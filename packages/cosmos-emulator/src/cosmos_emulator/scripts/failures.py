@@ -10,7 +10,7 @@ from cosmos_emulator.scripts.limits import ScriptLimits
 from cosmos_emulator.scripts.sources import RUNTIME_FIRST_LINE
 
 COMPILE_ERROR: Final = 65535
-"""Sub-status of a script that does not compile. The service has one; its number is assumed."""
+"""Sub-status of a script that does not compile. The service has one, but its number is an assumption."""
 
 _FRAME: Final = re.compile(r"\s*at (?P<where>.*?) ?\(?(?:<input>:(?P<line>\d+):(?P<column>\d+)|native)\)?\s*")
 _LARGEST_SUB_STATUS: Final = 2**31 - 1
@@ -34,7 +34,7 @@ class ScriptExhaustedError(Exception):
 
 
 class ScriptEngineLostError(Exception):
-    """Something else ended the process; `exit_code` is None if it did not start."""
+    """The process ended for another reason; `exit_code` is None if it did not start."""
 
     def __init__(self, exit_code: int | None) -> None:
         super().__init__(exit_code)
@@ -72,9 +72,9 @@ def exhausted(script_id: str, limits: ScriptLimits) -> CosmosError:
 
 
 def engine_lost(script_id: str, error: ScriptEngineLostError) -> CosmosError:
-    """Return 503, because the script can succeed when retried and committed nothing."""
+    """Return 503: the script committed nothing and can succeed on retry."""
     how = "could not be started" if error.exit_code is None else f"ended with {error.exit_code}"
-    return CosmosError(503, f"The process that runs scripts {how}; nothing of the script '{script_id}' is committed.")
+    return CosmosError(503, f"The process that runs scripts {how}; nothing was committed by the script '{script_id}'.")
 
 
 def _script_frames(stack: str) -> str:

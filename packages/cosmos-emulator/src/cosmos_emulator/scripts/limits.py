@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 ACCEPTING_SHARE: Final = 0.9
-"""The share of the time limit after which the collection refuses operations."""
+"""The share of the time limit after which the collection stops accepting operations."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptLimits:
     """The service's limits for server-side JavaScript (concepts-limits: 5 s, response 2 MB).
 
-    The time is that of the whole execution, including operations. QuickJS interrupts by CPU time; the process is killed
-    `engine.KILL_AFTER_S` after the limit by the clock. The collection refuses operations (returns false) after
-    `accepted_operations` (None: no limit); the service does so only when time is nearly up. `log_characters` limits the
+    The time limit covers the whole execution, including operations. QuickJS interrupts a script by CPU time. By wall
+    clock, the process is killed `engine.KILL_AFTER_S` after the limit. After `accepted_operations` (None: no limit),
+    the collection returns false; the service does so only when time is nearly up. `log_characters` limits the
     log, which is sent in a header; the service's limit is not published.
     """
 

@@ -32,7 +32,7 @@ class ScriptOperations(Protocol):
         """Return `dbs/{name}/colls/{name}`."""
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """Return the document as the transaction sees it, None if its etag is `if_none_match`."""
+        """Return the document as the transaction sees it, or None if its etag is `if_none_match`."""
 
     def read_documents(self, page_size: int, continuation: str | None) -> Page:
         """Return a page of documents as the transaction sees them."""

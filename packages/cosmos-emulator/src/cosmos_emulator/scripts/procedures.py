@@ -30,8 +30,8 @@ def execute_stored_procedure(
 ) -> ScriptResult:
     """Run a procedure in the open transaction of `operations`; commit if this returns.
 
-    Raises CosmosError, after which the caller must roll back: 400 with the thrown number as sub-status, 408 for the
-    time limit, 413 if the response is too large.
+    Raises CosmosError: 400 with the thrown number as sub-status, 408 for the time limit, 413 if the response is too
+    large. The caller must then roll back.
     """
     request_body = json_text.dump(arguments).decode()
     script = Script(

@@ -26,7 +26,7 @@ class Replies:
         self._usage: JsonObject | None = None
 
     def perform(self, operation: Operation) -> str:
-        """Return the reply as JSON. A failed operation is also a reply, for the callback to handle."""
+        """Return the reply as JSON. A failed operation also gives a reply, which the callback handles."""
         try:
             result, options = _PERFORM[str(operation["name"])](self._operations, operation)
         except CosmosError as error:
@@ -108,12 +108,12 @@ def _link(operation: Operation) -> str:
 
 
 def _optional(operation: Operation, name: str) -> str | None:
-    """Return an option, None if empty: omitted options are sent as empty strings."""
+    """Return an option, or None if it is empty: omitted options arrive as empty strings."""
     return str(operation[name]) or None
 
 
 def _body(operation: Operation) -> JsonObject:
-    """Return the document to write; 400 for the callback if a text contains a lone surrogate."""
+    """Return the document to write. Raises 400, passed to the callback, if text contains a lone surrogate."""
     return json_text.parse_object(str(operation["body"]))
 
 

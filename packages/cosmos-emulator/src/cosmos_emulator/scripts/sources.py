@@ -1,4 +1,4 @@
-"""The JavaScript runtime: the files of `runtime/`, joined into one function."""
+"""The JavaScript runtimes: files of `runtime/`, joined into one function each."""
 
 from __future__ import annotations
 

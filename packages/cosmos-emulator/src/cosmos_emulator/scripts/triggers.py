@@ -17,9 +17,9 @@ def run_pre_trigger(
     operations: ScriptOperations,
     limits: ScriptLimits,
 ) -> JsonObject | None:
-    """Return the document to write: the request body that the trigger left.
+    """Return the document to write: the request body after the trigger ran.
 
-    `operation` is Create, Replace, Upsert or Delete. A delete has no document, whatever the trigger sets. A
+    `operation` is Create, Replace, Upsert or Delete. A delete ignores the body that the trigger sets. A
     `CosmosError` prevents the write.
     """
     script = Script(script_id, body, [], {"kind": "pre", "requestBody": document, "operationType": operation})

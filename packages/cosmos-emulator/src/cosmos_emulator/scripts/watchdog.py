@@ -1,4 +1,4 @@
-"""A thread that kills engines whose script exceeds its time limit."""
+"""A thread that kills engines when their script exceeds its time limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Watchdog:
         self._thread: threading.Thread | None = None
 
     def watch(self, one: Killable, due: float) -> None:
-        """Kill the object at the deadline, in `time.monotonic()` seconds, unless it is released before."""
+        """Kill the object at the deadline, in `time.monotonic()` seconds, unless it is released first."""
         with self._changed:
             self._due[one] = due
             if self._thread is None:

@@ -85,7 +85,7 @@ class Container:
         return next((partition for partition in self.partitions if partition.id == range_id), None)
 
     async def apply_definition(self, definition: ContainerDefinition) -> None:
-        """Apply a changed definition, also to existing items."""
+        """Apply a changed definition, including to existing items."""
         before, self.definition = self.definition, definition
         for partition in self.partitions:
             if definition.default_ttl_s != before.default_ttl_s:
@@ -131,7 +131,7 @@ class Account:
         return self._containers[rid]
 
     def add_database(self, body: JsonObject) -> Resource:
-        """Create a database. Its number is random, so that clients do not confuse it with a deleted one."""
+        """Create a database. Its number is random so clients cannot confuse it with a deleted database."""
         rid = rids.database_rid(secrets.randbits(32))
         links: JsonObject = {"_self": f"dbs/{rid}/", "_colls": "colls/", "_users": "users/"}
         resource = Resource(rid, "dbs", "", self._stamped(body, rid, links))
@@ -184,12 +184,12 @@ class Account:
         return next((offer for offer in offers if offer.body["offerResourceId"] == owner.rid), None)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
-        """Replace the body of a resource; its rid and links stay."""
+        """Replace the body of a resource; its rid and links do not change."""
         kept: JsonObject = {name: value for name, value in resource.body.items() if name.startswith("_")}
         self.resources.replace(resource, self._stamped(body, resource.rid, kept))
 
     async def replace_container(self, container: Container, body: JsonObject) -> None:
-        """Replace the indexing policy or default TTL, also for existing items."""
+        """Replace the indexing policy or default TTL, including for existing items."""
         definition = ContainerDefinition.parse(body)
         self.replace(container.resource, body)
         await container.apply_definition(definition)
@@ -224,14 +224,14 @@ class Account:
         self.resources.remove(resource)
 
     def _open(self, database: Resource, resource: Resource) -> Container:
-        # Hexadecimal, because base64 rids can differ by case only, which some file systems ignore.
+        # Hexadecimal, because base64 rids can differ only by case, which some file systems ignore.
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
         container = Container(database, resource, directory, self._clock, self.index_builder, durable=self._durable)
         self._containers[resource.rid] = container
         return container
 
     def _remove_abandoned(self) -> None:
-        """Delete the rest of containers whose deletion was interrupted by a crash."""
+        """Finish container deletions that a crash interrupted."""
         known = {container.directory for container in self._containers.values()}
         for directory in self._directory.iterdir():
             if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:

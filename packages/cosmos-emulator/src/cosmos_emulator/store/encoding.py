@@ -1,11 +1,11 @@
 """Encodes values as bytes that sort like ORDER BY (query/ordering.py).
 
 An encoding is a type tag and a payload:
-- numbers: the bits of the double with the sign folded in, and the difference of a large integer from the double;
-- strings: the UTF-16 code units, each encoded as in UTF-8, and an end that sorts before any other byte.
+- numbers: the bits of the double with the sign folded in, and, for large integers, the difference from that double;
+- strings: the UTF-16 code units, each encoded as in UTF-8, and an end marker that sorts before any other byte.
 
-No encoding is a prefix of another, so they can be concatenated. Inverted ones sort in reverse. Long strings, arrays and
-objects are cut, which makes them not *exact*.
+No encoding is a prefix of another, so they can be concatenated. Inverted encodings sort in reverse. Long strings,
+arrays and objects are truncated, so their encodings are not *exact*.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ARRAY_TAG: Final = b"\x60"
 OBJECT_TAG: Final = b"\x70"
 
 _END: Final = b"\x00"
-_CUT: Final = b"\x01"  # sorts after the end, because the string is longer
-_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order, and never contain the end
+_CUT: Final = b"\x01"  # truncation marker; sorts after the end marker, because the string is longer
+_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order; no end marker
 _LONGEST: Final = 512  # bytes of a string
 _SIGN: Final = 1 << 63
 _ALL: Final = (1 << 64) - 1
@@ -62,7 +62,7 @@ def beginning_of(text: str) -> bytes:
 
 
 def string_bytes(text: str) -> bytes:
-    """Return the payload of a string, without its end."""
+    """Return the payload of a string, without its end marker."""
     data = code_units(text).encode("utf-8", "surrogatepass")
     for byte, escaped in _ESCAPES:
         data = data.replace(byte, escaped)
@@ -75,7 +75,7 @@ def inverted(data: bytes) -> bytes:
 
 
 def successor(data: bytes) -> bytes:
-    """Return the first bytes after everything with the prefix `data`, which must not be all FF."""
+    """Return the lowest bytes that sort after every string with the prefix `data`, which must not be all FF."""
     trimmed = data.rstrip(b"\xff")
     return trimmed[:-1] + bytes((trimmed[-1] + 1,))
 

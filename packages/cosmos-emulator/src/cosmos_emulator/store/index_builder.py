@@ -33,7 +33,7 @@ class IndexBuilder:
             await asyncio.wait([self._task])
 
     async def close(self) -> None:
-        """Stop; the work continues when the files are opened again."""
+        """Stop building. Reopening the files resumes the work."""
         self._is_closed = True
         if self._task is not None:
             self._task.cancel()
@@ -53,6 +53,6 @@ class IndexBuilder:
             try:
                 if await partition.build_slice():
                     self._waiting[partition] = None
-            except sqlite3.Error:  # queries scan, and a later one requests the index again
+            except sqlite3.Error:  # queries scan until a later query requests the index again
                 _LOG.exception("could not build an index of partition %s", partition.id)
             await asyncio.sleep(0)

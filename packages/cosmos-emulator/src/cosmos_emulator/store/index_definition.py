@@ -1,4 +1,4 @@
-"""The indexes of a container, and the entry of an item in an index.
+"""Index definitions, and the entry of an item in an index.
 
 Named paths and composite indexes are indexed from the start. A path that only a wildcard includes is indexed when a
 query needs it (reads/index_selection.py).
@@ -17,7 +17,7 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.store.encoding import encoded, inverted
 
 Names = tuple[str, ...]
-_MOST_NAMED_PATHS: Final = 16  # further named paths are indexed when a query needs them
+_MOST_NAMED_PATHS: Final = 16  # additional named paths are indexed when a query needs them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class IndexDefinition:
 
     @property
     def text(self) -> str:
-        """A text that identifies the definition."""
+        """Text that identifies the definition; `parse` reverses it."""
         return json.dumps({"local": self.is_local, "parts": [[part.path, part.descending] for part in self.parts]})
 
     def entry(self, epk: str, document: Mapping[str, Json]) -> bytes:
@@ -59,7 +59,7 @@ class IndexDefinition:
 
 
 def local_prefix(epk: str) -> bytes:
-    """Return the prefix of a logical partition's entries, which keys with the same EPK share."""
+    """Return the prefix of a logical partition's entries. Keys with the same EPK share it."""
     data = bytes.fromhex(epk)
     return bytes((len(data),)) + data
 
@@ -97,7 +97,7 @@ def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[I
 
 
 def property_names(path: Iterable[object]) -> Names:
-    """Return the names of a path without array elements, the only kind that is indexed; empty for any other."""
+    """Return the names of a path; empty if it has array elements, which are not indexed."""
     steps = tuple(path)
     names = tuple(step for step in steps if isinstance(step, str))
     return names if len(names) == len(steps) else ()

@@ -1,6 +1,6 @@
-"""The indexes of a physical partition: their tables, the build, and the updates by writes.
+"""The indexes of a physical partition: their tables, builds and updates.
 
-Items up to the number `built_to` have their entry, which every write updates. The build gives the later ones theirs.
+Items up to number `built_to` have an entry, and writes keep it current. The build adds entries for later items.
 All changes run in transactions of the partition's writer.
 """
 
@@ -21,7 +21,7 @@ COMPLETE: Final = (1 << 63) - 1
 
 @dataclass(slots=True)
 class StoredIndex:
-    """An index and its table; `on_demand` if a query requested it and the policy does not name it."""
+    """An index and its table; `on_demand` if a query requested it, not the policy."""
 
     id: int
     definition: IndexDefinition
@@ -63,7 +63,7 @@ class PartitionIndexes:
         return len(self.usable) == len(self._all)
 
     def add(self, definition: IndexDefinition, *, on_demand: bool) -> None:
-        """Add an index unless it exists; without items, it is complete at once."""
+        """Add an index unless it exists. It is complete immediately if there are no items."""
         if any(one.definition == definition for one in self._all):
             return
         has_items = self._connection.execute("SELECT 1 FROM items LIMIT 1").fetchone() is not None

@@ -19,7 +19,7 @@ _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expire
 _JOINED_COLUMNS: Final = ", ".join(f"items.{name}" for name in _COLUMNS.split(", "))
 _VISIBLE: Final = "(expires_at IS NULL OR expires_at > ?)"
 _CHUNK_BYTES: Final = 1 << 20
-_FETCHED: Final = 16  # rows at a time, of up to 2 MB each
+_FETCHED: Final = 16  # rows per fetch, up to 2 MB each
 Clock = Callable[[], float]
 
 
@@ -43,7 +43,7 @@ class StoredItem(NamedTuple):
 
 
 class ScanPosition(NamedTuple):
-    """The position of a scan: after this item. `epk` only matters in a key range."""
+    """The position of a scan: after this item. `epk` is used only in key ranges."""
 
     epk: str
     number: int
@@ -55,11 +55,11 @@ EntryRange = tuple[bytes, bytes]
 
 
 class IndexDropped(Exception):
-    """An index that a query was using was dropped, because the policy changed."""
+    """A policy change dropped an index that a query was using."""
 
 
 class EntryPosition(NamedTuple):
-    """The position of a walk along an index: after this item of this entry."""
+    """A position in an index, after this item of this entry."""
 
     entry: bytes
     number: int
@@ -82,9 +82,9 @@ class ItemScope:
 
 
 class ItemView:
-    """Reads of the items that a connection sees, without expired ones.
+    """Reads the items that a connection sees, except expired items.
 
-    No cursor stays open between calls: it would keep the connection on an old snapshot.
+    Each call closes its cursor: an open cursor would keep the connection on an old snapshot.
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
@@ -110,7 +110,7 @@ class ItemView:
     def scan(self, scope: ItemScope, after: ScanPosition, limit: int) -> list[StoredItem]:
         """Return the next items in the order of insertion (in a key range, by EPK first).
 
-        Returns at most `limit` items or about 1 MB; only an empty list is the end.
+        Returns at most `limit` items or about 1 MB; only an empty list means the end.
         """
         condition, arguments = scope.where()
         later, order = "number > ?", "number"
@@ -149,7 +149,7 @@ class ItemView:
         return int(count)
 
     def count_up_to(self, scope: ItemScope, limit: int) -> int:
-        """Count at most `limit` items of the scope, including expired ones."""
+        """Count at most `limit` items of the scope, including expired items."""
         condition, arguments = scope.where()
         (count,) = self._connection.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM items WHERE {condition} LIMIT ?)",  # noqa: S608 - constants
@@ -171,7 +171,7 @@ class ItemView:
         return found
 
     def load(self, scope: ItemScope, numbers: Sequence[int]) -> list[StoredItem]:
-        """Return the existing items of the scope with these numbers, by number, all at once."""
+        """Return the existing items of the scope with these numbers in one list, ordered by number."""
         condition, arguments = scope.where(epk="+epk")
         marks = ",".join("?" * len(numbers))
         # The statement consists of constants and question marks.
@@ -192,9 +192,9 @@ class ItemView:
         *,
         backward: bool,
     ) -> list[tuple[bytes, StoredItem]]:
-        """Return the next items of the scope in the order of an index, and those of one entry by number.
+        """Return the next items of the scope in index order. Items of one entry are ordered by number.
 
-        Returns at most `limit` items; only an empty list is the end.
+        Returns at most `limit` items; only an empty list means the end.
         """
         condition, scoped = scope.where(epk="+items.epk")
         low, high = entries
@@ -206,7 +206,7 @@ class ItemView:
                 "e.entry >= ? AND e.entry <= ? AND (e.entry < ? OR e.number > ?)",
                 [low, after.entry, after.entry, after.number],
             )
-        else:  # no lower bound, or SQLite might start there each time
+        else:  # no `low`: SQLite might start each chunk there
             within, arguments = "(e.entry, e.number) > (?, ?) AND e.entry < ?", [after.entry, after.number, high]
         order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
         # The statement consists of constants and the name of an index table.
@@ -244,7 +244,7 @@ class ItemView:
 
 
 class ItemTransaction(ItemView):
-    """Writes of one transaction, which all get its `lsn`. Only uniqueness is checked here."""
+    """Writes of one transaction. All get the same `lsn`. Only uniqueness is checked here."""
 
     def __init__(
         self, connection: sqlite3.Connection, clock: Clock, indexes: PartitionIndexes, lsn: int, last_number: int
@@ -254,7 +254,7 @@ class ItemTransaction(ItemView):
         self.lsn = lsn
         self.last_number = last_number
         self.writes = 0
-        self.etags = 0  # used so far, including those of undone operations
+        self.etags = 0  # etags issued so far, including for rolled-back operations
 
     def insert(self, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
         """Insert an item. Raises 409 if its id or a unique key value is taken in its logical partition."""
@@ -288,7 +288,7 @@ class ItemTransaction(ItemView):
         self.writes += len(rows)
 
     def update(self, old: StoredItem, item: StoredItem, document: JsonObject, unique_values: Sequence[str]) -> None:
-        """Overwrite `old` by the item with the same number. Raises 409 like `insert`."""
+        """Replace `old` with the item of the same number. Raises 409 like `insert`."""
         self._insert(
             f"UPDATE items SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE number = ?",  # noqa: S608 - constants
             (*item, item.number),
@@ -307,7 +307,7 @@ class ItemTransaction(ItemView):
         self.writes += 1
 
     def discard_expired(self, limit: int) -> None:
-        """Free the space of expired items. This does not count as a write, because reads skip them."""
+        """Delete expired items. Does not count as a write, because reads already skip them."""
         rows = self._connection.execute(
             "SELECT number, epk, body FROM items WHERE expires_at <= ? LIMIT ?", (self._clock(), limit)
         ).fetchall()
@@ -339,7 +339,7 @@ class ItemTransaction(ItemView):
     def _insert(
         self, statement: str, row: Sequence[object], holder: tuple[str, Sequence[object]], conflict: str
     ) -> None:
-        """Run a write, and repeat it if the conflicting item has expired and only waits for the purge."""
+        """Run a write. On a conflict with an expired item, delete that item and retry."""
         try:
             self._connection.execute(statement, row)
         except sqlite3.IntegrityError as error:

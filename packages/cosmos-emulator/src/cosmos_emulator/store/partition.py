@@ -17,17 +17,17 @@ from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
 from cosmos_emulator.store.schema import check_format, create_tables, open_connection
 
-# An item's number has the partition's index in its upper bits, which makes it unique in the container.
+# An item's number has the partition's index in its upper bits, so it is unique in the container.
 NUMBER_BITS: Final = 40
 _PURGE_AT_ONCE: Final = 500
 _MOST_WANTED: Final = 16  # indexes created for queries, which later writes must maintain
 
 
 class Partition:
-    """Items whose effective partition key is in `range`.
+    """Items with an effective partition key in `range`.
 
-    Reads see committed data and can run at any time on the event loop. Writes run in a transaction, one at a time,
-    which can be handed to a worker thread.
+    Reads see committed data and can run at any time on the event loop. Write transactions run one at a time and
+    can be handed to a worker thread.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Partition:
 
     @cached_property
     def committed_for_worker(self) -> ItemView:
-        """The items as last committed, for the thread that holds the current transaction.
+        """The committed items, for the worker thread that runs the current transaction.
 
-        Nothing else can commit, so this is the snapshot from before that transaction.
+        No other transaction can commit, so this is the state before that transaction.
         """
         self._worker_reader = open_connection(self._path, durable=self._durable, read_only=True)
         return ItemView(self._worker_reader, self._clock)
@@ -125,7 +125,7 @@ class Partition:
                 self._atomically(self._writer, lambda: items.discard_expired(_PURGE_AT_ONCE))
 
     async def apply_default_ttl(self, default_ttl_s: int | None) -> None:
-        """Recompute the expiry of every item for a changed container default."""
+        """Recompute the expiry of every item after the container's default changes."""
         async with self._lock:
             writer = self._writer
             # In a thread, because it rewrites the whole file.
@@ -149,7 +149,7 @@ class Partition:
             self._on_unbuilt(self)
 
     async def apply_policy(self) -> None:
-        """Drop the indexes that the changed policy no longer wants and add the ones it now names."""
+        """Drop indexes that the new policy excludes and add those it names."""
         if self.is_open:
             async with self._lock:
                 await asyncio.to_thread(self._atomically, self._writer, self._synchronize)
@@ -177,7 +177,7 @@ class Partition:
             self._indexes.add(definition, on_demand=False)
 
     def _atomically(self, connection: sqlite3.Connection, change: Callable[[], None]) -> None:
-        """Change indexes in a transaction; if it fails, read their state from the file again."""
+        """Change indexes in a transaction. If it fails, reload their state from the file."""
         connection.execute("BEGIN IMMEDIATE")
         try:
             change()
@@ -194,7 +194,7 @@ class Partition:
         return "_writer" in self.__dict__
 
     async def close(self) -> None:
-        """Close the file for good, after the running transaction."""
+        """Close the file permanently, after the running transaction."""
         async with self._lock:
             self.is_closed = True
             if "committed" in self.__dict__:

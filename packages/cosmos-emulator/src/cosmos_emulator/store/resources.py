@@ -1,4 +1,4 @@
-"""Databases, containers, scripts and offers: one table, all of it also kept in memory."""
+"""Databases, containers, scripts and offers: one table, cached in memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Resource:
 
 
 class ResourceTable:
-    """All resources that are not items. Each write is stored when its method returns."""
+    """All resources that are not items. Each write is committed when its method returns."""
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         self._connection = _open_alone(path, durable=durable)
@@ -121,7 +121,7 @@ def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
     connection.execute("PRAGMA locking_mode=EXCLUSIVE")
     try:
         check_format(connection, path)
-        connection.executescript(_SCHEMA)  # takes the lock
+        connection.executescript(_SCHEMA)  # acquires the lock
     except sqlite3.OperationalError as error:
         connection.close()
         raise _in_use(path, error) from error

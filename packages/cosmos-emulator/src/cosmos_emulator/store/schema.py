@@ -1,7 +1,7 @@
 """The SQLite files: connections, format version, and the tables of a physical partition.
 
-WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut may lose the most
-recent ones (sqlite.org/pragma.html#pragma_synchronous).
+WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut can lose the most
+recent writes (sqlite.org/pragma.html#pragma_synchronous).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 FORMAT_VERSION: Final = 1
-"""Format of the files, kept in `PRAGMA user_version`; 0 is a file from before versions, which has the same tables."""
+"""Format of the files, kept in `PRAGMA user_version`. 0 is an unversioned file with the same tables."""
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS items (
-    number INTEGER PRIMARY KEY,   -- of the _rid; grows with each insert
+    number INTEGER PRIMARY KEY,   -- number in the _rid; increases with each insert
     epk TEXT NOT NULL,            -- effective partition key
     key TEXT NOT NULL,            -- partition key, canonical JSON
     id TEXT NOT NULL,
@@ -60,9 +60,9 @@ class UnsupportedFormat(OSError):
 def open_connection(
     path: Path, *, durable: bool, read_only: bool = False, timeout_s: float = _LOCK_TIMEOUT_S
 ) -> sqlite3.Connection:
-    """Open a connection in autocommit mode that any thread may use, one at a time.
+    """Open a connection in autocommit mode. Any thread can use it, one at a time.
 
-    Unless `durable`, it never waits for the disk. `timeout_s` is how long to wait for another connection's lock.
+    Unless `durable`, it never waits for the disk. `timeout_s` limits the wait for another connection's lock.
     """
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
@@ -83,7 +83,7 @@ def create_tables(connection: sqlite3.Connection, first_number: int) -> None:
 
 
 def check_format(connection: sqlite3.Connection, path: Path) -> None:
-    """Mark a file with the format version. Raises UnsupportedFormat, changing nothing, if it has a newer one."""
+    """Set a file's format version. Raises UnsupportedFormat, without changes, if its version is newer."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found > FORMAT_VERSION:
         raise UnsupportedFormat(

@@ -2,7 +2,7 @@
 //
 // Requests address resources by _self link (made of rids), because browsers normalize paths with ids such as "..".
 
-// Public, and the same in every Cosmos DB emulator.
+// Public and identical in every Cosmos DB emulator.
 const WELL_KNOWN_KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const STORED_KEY = "cosmos-explorer-key";
 const API_VERSION = "2020-07-15";
@@ -32,7 +32,7 @@ export const replace = (self, body, headers = {}) => send("PUT", self, kindOf(se
 export const remove = (self, headers = {}) => send("DELETE", self, kindOf(self), {headers});
 export const execute = (self, body, headers = {}) => send("POST", self, kindOf(self), {headers, body});
 
-/** One page of a query. The emulator merges the physical partitions' results, as an SDK would. */
+/** One page of a query. The emulator merges the physical partitions' results, as an SDK does. */
 export function query(owner, kind, text, parameters, headers = {}) {
   const asked = {
     "content-type": "application/query+json",

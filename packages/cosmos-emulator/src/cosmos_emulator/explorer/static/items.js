@@ -1,4 +1,4 @@
-// Items: list them page by page; create one; read, replace, or delete one under its etag.
+// Items: list them page by page, and create, read, replace, or delete an item. Writes use its etag.
 
 import * as api from "./api.js";
 import {Status, button, cell, cost, element, field, json, table} from "./dom.js";
@@ -68,7 +68,7 @@ function itemTable(container, documents, number, editor) {
   return table(`Page ${number}`, [{title: "id"}, ...paths.map((path) => ({title: path}))], lines);
 }
 
-/** Edits one item as JSON. Writes carry the etag that was read. */
+/** Edits one item as JSON. Replace and delete send the etag from the last read. */
 class Editor {
   constructor(container, onWritten) {
     this.container = container;
@@ -153,7 +153,7 @@ class Editor {
 function parsed(text) {
   const document = JSON.parse(text);
   if (document === null || typeof document !== "object" || Array.isArray(document)) {
-    throw new Error("An item is a JSON object.");
+    throw new Error("An item must be a JSON object.");
   }
   return document;
 }

@@ -23,7 +23,7 @@ export function settingsView(container, database) {
   return node;
 }
 
-/** The account's offers, or null if the key may not read them. */
+/** The account's offers, or null if the key cannot read them. */
 async function readableOffers() {
   try {
     return (await api.list("", "offers")).body.Offers;

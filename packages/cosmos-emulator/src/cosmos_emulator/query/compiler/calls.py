@@ -1,4 +1,4 @@
-"""Calls of built-in functions without packing the usual one to three arguments."""
+"""Calls of built-in functions. Calls with one to three arguments avoid packing them."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def membership(value: Evaluator, choices: list[Evaluator]) -> Evaluator:
 
 
 def membership_test(value: Evaluator, choices: list[Evaluator]) -> Test:
-    """Return a test of IN, which is one look-up if the choices are constants."""
+    """Return a test of IN. Constant choices need only one lookup."""
     constants = [choice.value for choice in choices if isinstance(choice, Constant)]
     if len(constants) < len(choices):
         evaluate = membership(value, choices)

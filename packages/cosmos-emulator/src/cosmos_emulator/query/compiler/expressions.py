@@ -1,4 +1,4 @@
-"""Compiles expressions to closures and folds those whose operands are all constant."""
+"""Compiles expressions to closures and folds constant expressions."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class ExpressionCompiler:
     # Tests
 
     def test(self, node: Expression) -> Test:
-        """Return a closure that tells whether the expression is exactly true, as WHERE requires."""
+        """Return a closure that tests whether the expression is exactly true, as WHERE requires."""
         match node:
             case syntax.Logical(operator=operator, operands=operands):
                 return logical_test(operator, [self.test(operand) for operand in operands])

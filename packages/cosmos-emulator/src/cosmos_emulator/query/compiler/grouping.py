@@ -30,7 +30,7 @@ def has_aggregates(query: Query) -> bool:
 class Grouping:
     """Groups frames by keys; implements `AggregateCalls` for the projection.
 
-    Without keys there is exactly one group, even over no rows.
+    Without keys, there is exactly one group, even without rows.
     """
 
     compiler: ExpressionCompiler
@@ -40,7 +40,7 @@ class Grouping:
     arguments: list[Evaluator] = field(default_factory=list)
 
     def slot_for(self, call: FunctionCall) -> int:
-        """Return the slot of an aggregate's result; equal calls share one."""
+        """Return the slot of an aggregate's result. Equal calls share a slot."""
         if call not in self.calls:
             self.arguments.append(self._argument(call))
             self.calls[call] = self.context.new_slot()
@@ -63,7 +63,7 @@ class Grouping:
         A frame has the aliases of the group's first row and the results of the aggregates.
         """
         factories = [AGGREGATES[call.name] for call in self.calls]
-        # `start` is the frame before the first row, used for the one group over no rows.
+        # `start` is the frame before the first row, used if the only group has no rows.
         gathered: dict[Hashable, tuple[Frame, list[Accumulator]]] = {}
         if not self.keys:
             gathered[()] = (list(start), [factory() for factory in factories])
@@ -81,10 +81,10 @@ class Grouping:
 
 
 def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:
-    """Return the grouping of a query, None without GROUP BY and aggregates.
+    """Return the grouping of a query, or None without GROUP BY and aggregates.
 
     Raises CosmosError 400 for `SELECT *` with GROUP BY (SC2041) and for a property in the SELECT list that is neither
-    grouped by nor aggregated (SC2102).
+    aggregated nor in GROUP BY (SC2102).
     """
     if not query.group_by and not has_aggregates(query):
         return None

@@ -1,4 +1,4 @@
-"""Arithmetic, bit, string and unary operators; an operand of a wrong type makes the result undefined.
+"""Arithmetic, bit, string and unary operators; an operand of the wrong type makes the result undefined.
 
 Numbers are doubles. Bit operators use 32-bit integers, as in JavaScript
 (learn.microsoft.com/azure/cosmos-db/nosql/query/bitwise-operators).

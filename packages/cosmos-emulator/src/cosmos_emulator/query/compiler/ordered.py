@@ -21,17 +21,17 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 OrderPosition: TypeAlias = "dict[str, Json]"
 """`{"keys": [{"item": v} | {}, …], "rid": "…", "row": n, "taken": n}`.
 
-The row's order keys (`{}` if undefined), the item's `_rid`, the index of the row among the item's rows, and how many
-rows the query had returned including this one.
+The row's order keys (`{}` if undefined), the item's `_rid`, the index of the row among the item's rows, and the
+number of rows that the query had returned, including this row.
 """
 
 Tie: TypeAlias = "tuple[int, str, int]"
 
-_UNSORTED: Final = 1000  # rows kept beyond `wanted`, to sort less often
+_UNSORTED: Final = 1000  # extra rows to keep between sorts
 
 
 class Entry(NamedTuple):
-    """A row to sort. `tie` orders equal keys by item and then by the item's rows."""
+    """A row to sort. `tie` orders rows with equal keys by item, then by position within the item."""
 
     values: tuple[JsonOrUndefined, ...]
     keys: tuple[SortKey, ...]
@@ -108,9 +108,9 @@ class Ordering:
 
 
 class OrderedRows:
-    """The sorted rows of a query over items that arrive in parts.
+    """The sorted rows of a query over items that are added in parts.
 
-    It keeps few rows beyond `wanted`, the most that will be read. If all later items sort after the present ones, call
+    Keeps few rows beyond `wanted`, the maximum number to read. If all later items sort after the current rows, call
     `finished` to get the rows so far and start over.
     """
 
@@ -125,7 +125,7 @@ class OrderedRows:
         self._wanted = wanted
         self._entries: list[Entry] = []
         if after is not None:
-            ordering.behind([], after)  # raises if the position is not of this query
+            ordering.behind([], after)  # raises if the position belongs to another query
 
     @property
     def is_done(self) -> bool:
@@ -168,7 +168,7 @@ def _integer(position: OrderPosition, name: str) -> int:
 
 
 def _malformed() -> Exception:
-    return evaluation_error("The continuation token is malformed: it holds no position of this query.")
+    return evaluation_error("The continuation token is malformed: it does not contain a position of this query.")
 
 
 def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
@@ -179,10 +179,10 @@ def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
 
 
 def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
-    """Return the ORDER BY of a query; None without one or over the single row of an aggregate.
+    """Return the compiled ORDER BY, or None if the query has none or returns a single aggregate row.
 
     Raises CosmosError 400 for ORDER BY with GROUP BY, and for an expression that is neither a path nor a UDF call
-    (error 2206 of the service, whose index orders documents by paths only).
+    (error 2206 of the service, which orders documents only by paths).
     """
     if not query.order_by:
         return None

@@ -1,4 +1,4 @@
-"""Access to properties and elements; missing ones are undefined."""
+"""Access to properties and elements. A missing value is undefined."""
 
 from __future__ import annotations
 

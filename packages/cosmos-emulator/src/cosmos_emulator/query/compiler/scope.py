@@ -32,7 +32,7 @@ MAX_JOINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """An evaluator of a known value, which the compiler folds and specializes on."""
+    """An evaluator with a known value, which the compiler uses to fold and specialize expressions."""
 
     value: JsonOrUndefined
 
@@ -45,8 +45,8 @@ class Constant:
 class Scope:
     """The aliases visible to an expression, including those of enclosing queries.
 
-    If `opens_container`, the first name of FROM is the item, whatever the name. That applies to the top level and to a
-    subquery that is the first source there.
+    If `opens_container`, any first name in FROM refers to the item. That applies to the top level and to a subquery
+    that is its first source.
     """
 
     parent: Scope | None = None
@@ -61,7 +61,7 @@ class Scope:
         self.slots[alias] = slot
 
     def slot_of(self, name: str) -> int | None:
-        """Return the slot of an alias, None if it is unknown."""
+        """Return the slot of an alias, or None if it is unknown."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.slots:

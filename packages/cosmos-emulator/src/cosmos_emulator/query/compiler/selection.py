@@ -19,12 +19,12 @@ from cosmos_emulator.query.syntax import Query
 from cosmos_emulator.query.values import UNDEFINED, Json, identity
 
 MAX_UNMEASURED_NODES = 200
-"""Rows of a SELECT clause with at most this many expressions are not measured."""
+"""Rows are measured if SELECT has more expressions than this or FROM has a subquery."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`bind` fills the frame row by row (None: one row as it is); `test` is WHERE; `project` is SELECT."""
+    """`bind` fills the frame row by row (None: a single, unchanged row); `test` is WHERE; `project` is SELECT."""
 
     compiler: ExpressionCompiler
     bind: Binder | None
@@ -50,7 +50,7 @@ class Selection:
         return self.projected(self.matches(frame), frame)
 
     def projected(self, matches: Iterable[Frame], start: Frame) -> Iterator[Json]:
-        """Return the defined result rows of the matches, grouped if the query groups."""
+        """Return the defined result rows of the matches, grouped if the query has groups."""
         project = self.project
         frames = matches if self.grouping is None else self.grouping.groups(matches, start)
         for frame in frames:
@@ -96,7 +96,7 @@ def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[
 
 
 def _may_grow(query: Query) -> bool:
-    """Return whether the SELECT clause can multiply its inputs or what a nested query has multiplied."""
+    """Return whether the SELECT clause, or a nested query, can multiply its inputs."""
     if any(isinstance(source.collection, syntax.SubqueryCollection) for source in query.sources):
         return True
     nodes = sum(1 for expression in syntax.selected(query.select) for _ in syntax.walk(expression))

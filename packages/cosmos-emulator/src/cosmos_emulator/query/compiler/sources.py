@@ -14,11 +14,11 @@ ROWS_PER_CHECKPOINT = 256
 
 Values = Callable[[Frame], Iterable[JsonOrUndefined]]
 Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
-"""Compiles a nested query; the flag says whether it opens the container."""
+"""Compiles a nested query; the flag is `Scope.opens_container`."""
 
 
 def compile_sources(sources: tuple[Source, ...], context: Context, scope: Scope, subquery: Subquery) -> Binder | None:
-    """Bind the aliases of a FROM clause in `scope`; return None for one row with the frame as it is.
+    """Bind the aliases of a FROM clause in `scope`; return None for a single row with an unchanged frame.
 
     If the scope opens the container, the first name of the first source is the item. Every other name must be an alias
     bound before it or in an enclosing query.

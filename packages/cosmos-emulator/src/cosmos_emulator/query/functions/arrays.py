@@ -79,7 +79,7 @@ def _set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndef
 
 
 def _set_union(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the distinct elements of either array, those of the first array first."""
+    """Return the distinct elements of both arrays, starting with the first array."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     return _distinct([*left, *right])
@@ -92,7 +92,7 @@ def _distinct(array: list[Json]) -> list[Json]:
 def _object_to_array(
     value: JsonOrUndefined, key: JsonOrUndefined = "k", member: JsonOrUndefined = "v"
 ) -> JsonOrUndefined:
-    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`; the property names can be given."""
+    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`; the arguments can set the property names."""
     if type(value) is not dict or type(key) is not str or type(member) is not str:
         return UNDEFINED
     return [{key: name, member: content} for name, content in value.items()]

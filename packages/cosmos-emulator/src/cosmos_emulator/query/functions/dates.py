@@ -1,6 +1,6 @@
 """Date functions: ISO 8601 strings in UTC with seven decimals, and ticks of 100 ns since 1970.
 
-They compute in integer ticks, because Python's datetime stops at microseconds. Invalid dates and parts return
+They compute in integer ticks, because Python's datetime has only microseconds. Invalid dates and parts return
 undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/datetimeadd and related pages).
 """
 

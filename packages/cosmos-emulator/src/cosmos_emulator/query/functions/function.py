@@ -9,7 +9,7 @@ from enum import Enum, auto
 from cosmos_emulator.query.values import JsonOrUndefined
 
 Call = Callable[..., JsonOrUndefined]
-"""Takes argument values, including UNDEFINED, and returns UNDEFINED for arguments of a wrong type."""
+"""Receives argument values, including UNDEFINED. Returns UNDEFINED for arguments of the wrong type."""
 
 
 class Evaluated(Enum):
@@ -19,10 +19,10 @@ class Evaluated(Enum):
     """At compile time."""
 
     PER_QUERY = auto()
-    """One value for all rows: the static clock functions."""
+    """Once per query, with one value for all rows: the static clock functions."""
 
     PER_ROW = auto()
-    """The clock functions and RAND."""
+    """For every row: the clock functions and RAND."""
 
 
 @dataclass(frozen=True, slots=True)

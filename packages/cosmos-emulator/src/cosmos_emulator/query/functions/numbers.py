@@ -1,7 +1,7 @@
 """Mathematical functions on doubles. A non-number argument returns undefined.
 
-A result such as SQRT(-1) is NaN or infinite inside the query, as the documentation of IS_FINITE_NUMBER shows, and
-undefined when projected.
+A result such as SQRT(-1) is NaN or infinite inside the query, as the documentation of IS_FINITE_NUMBER shows, but
+undefined in a result row.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ QUERY_S: Final = 3.0
 """Time limit of one match and of all matches of a query page. The service publishes no limit."""
 
 CHEAP_STEPS: Final = 100_000
-"""A match with a lower bound on its steps runs without the timer, which costs more than most matches."""
+"""Matches of at most this many estimated steps run without the timer, which costs more than most matches."""
 
 _MODIFIERS: Final = frozenset("imsx")
 _FOREIGN: Final = ("bad escape", "incomplete escape", "unknown extension", "unknown verb", "ASCII, LOCALE")
@@ -34,7 +34,7 @@ _BRACE: Final = re.compile(r"\\.(?:\{[^}]*\})?|\{(?!\d+(?:,\d*)?\})", re.DOTALL)
 
 
 class RegexMatcher:
-    """REGEXMATCH for one compiled query, whose matches share a time limit."""
+    """REGEXMATCH for one compiled query. Its matches share a time limit."""
 
     def __init__(self) -> None:
         self._left_s = QUERY_S
@@ -66,7 +66,7 @@ class RegexMatcher:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, modifiers: str) -> tuple[regex.Pattern[str] | None, float]:
-    """Return the compiled pattern, None if it is malformed, and the degree of its worst-case time."""
+    """Return the compiled pattern (None if malformed) and the polynomial degree of its worst-case time."""
     import regex  # takes 20 ms, and few queries need it
 
     if not set(modifiers) <= _MODIFIERS:
@@ -84,7 +84,7 @@ def _compiled(pattern: str, modifiers: str) -> tuple[regex.Pattern[str] | None, 
         return None, 0
     except (OverflowError, RecursionError):
         raise _refusal(pattern, "it is too large") from None
-    # Without groups, each quantifier can end at any character, and so can the start of the match.
+    # Without groups, the match can start at any character and each quantifier can end at any.
     return compiled, math.inf if "(" in pattern else 1 + len(_QUANTIFIER.findall(pattern))
 
 
@@ -100,4 +100,4 @@ def _literal_brace(found: re.Match[str]) -> str:
 
 
 def _refusal(pattern: str, reason: str) -> CosmosError:
-    return evaluation_error(f"REGEXMATCH refused the pattern '{pattern}': {reason}.")
+    return evaluation_error(f"REGEXMATCH rejected the pattern '{pattern}': {reason}.")

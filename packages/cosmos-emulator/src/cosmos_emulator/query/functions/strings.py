@@ -34,7 +34,7 @@ def _transformer(transform: Callable[[str], JsonOrUndefined]) -> Callable[..., J
 
 
 def _trimmer(trim: Callable[[str, str | None], str]) -> Callable[..., str | Undefined]:
-    """Make a function of a string and optionally the characters to trim instead of white space."""
+    """Make a function of a string and, optionally, the characters to trim (default: whitespace)."""
 
     def apply(text: JsonOrUndefined, *characters: JsonOrUndefined) -> str | Undefined:
         if type(text) is not str:

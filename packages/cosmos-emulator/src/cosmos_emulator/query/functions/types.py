@@ -39,7 +39,7 @@ def _is_primitive(value: JsonOrUndefined) -> bool:
 
 
 def _is_integer(value: JsonOrUndefined) -> bool:
-    """Return whether the value is an integral number in the range of 64 signed bits."""
+    """Return whether the value is an integral number in the signed 64-bit range."""
     return is_integral(value) and -_INT64 <= value < _INT64
 
 

@@ -1,7 +1,7 @@
-// The collection object, which checks and queues document operations and replies through callbacks.
+// The collection object. It validates and queues document operations and passes replies to callbacks.
 //
 // Sources: azure-cosmosdb-js-server DocDbWrapperScript.js (argument checks, defaults), DefinitelyTyped
-// documentdb-server (ICollection). Unlike there, document links are compared up to a slash, so that collection `c1`
+// documentdb-server (ICollection). Unlike that source, it compares document links up to a slash, so collection `c1`
 // rejects links into `c10`. Attachments and spatial functions are not supported.
 
 const defaultPageSize = 100;

@@ -1,12 +1,12 @@
 // The queue of collection operations and the host's three commands.
 //
 // The host (../engine_process.py) calls `dispatch("run")`. It then alternates `dispatch("next")`, which returns a
-// queued operation, and `dispatch("resume")` with the operation's reply, until "next" reports the end. Before each "next" it
-// runs the promise jobs. All data crosses as JSON text, and the host calls no function of the script.
+// queued operation, and `dispatch("resume")` with its reply, until "next" reports the end. Before each "next", the host
+// runs the promise jobs. All data is exchanged as JSON text, and the host never calls a script function.
 
 const run = {
   __proto__: null,
-  failure: undefined, // from `described`; the first one counts
+  failure: undefined, // from `described`; only the first failure counts
   closed: false, // no more operations can be queued
   first: undefined, // head of the queue, a linked list of {operation, deliver, next}
   last: undefined,
@@ -37,7 +37,7 @@ function attempt(action) {
   }
 }
 
-// Returns whether the operation was accepted; it is refused when time is nearly up. `deliver(reply)` runs later.
+// Returns whether the operation was accepted; it is not when time is nearly up. `deliver(reply)` runs later.
 function enqueue(operation, deliver) {
   if (run.closed || run.failure !== undefined) throw badRequest("The script has ended and cannot queue operations.");
   if (run.accepted >= run.acceptAtMost || now() > run.acceptUntil) return false;

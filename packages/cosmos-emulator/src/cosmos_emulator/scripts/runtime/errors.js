@@ -84,7 +84,7 @@ function described(thrown) {
 }
 
 // Returns the JSON of nested records of plain values. `stringify` is safe only for plain values: for objects it uses an
-// ordinary array, on whose indexes a script can define setters.
+// ordinary array, and a script can define setters on array indexes.
 function recordText(record) {
   const names = keys(record);
   let members = "";

@@ -1,13 +1,13 @@
 // User-defined functions, which have no context object.
 //
-// `dispatch("define", [name, body])` compiles and `dispatch("call", [name, ...arguments])` calls one. An argument is
-// sent as [value], or as 0 if undefined. The answer is "=" and the JSON of the result, "?" for undefined, or "!" and
-// the failure.
+// `dispatch("define", [name, body])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An
+// argument is sent as [value], or as 0 if undefined. The reply is "=" and the JSON of the result, "?" for undefined, or
+// "!" and the failure.
 
 const functions = { __proto__: null };
 const NativePromise = Promise;
 
-// Unlike `list[list.length] = value`, does not run setters that a script defined on Array.prototype.
+// Unlike `list[list.length] = value`, this does not run setters that a script defined on Array.prototype.
 function appendTo(list, value) {
   defineProperty(list, list.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
 }
@@ -42,7 +42,7 @@ function call(text) {
   }
 }
 
-// `asString` flattens the answer, as in engine.js.
+// `asString` flattens the reply, as in engine.js.
 function dispatch(command, text) {
   return asString(command === "define" ? define(text) : call(text));
 }

@@ -1,7 +1,7 @@
 // Built-ins captured before any script runs.
 //
 // The files of this folder are joined into one strict function (../sources.py) and share its scope. The runtime keeps
-// its state in closure variables and objects without a prototype, and uses only the functions below. A script may
+// its state in closure variables and objects without a prototype, and uses only the functions below. A script can
 // therefore replace any global or prototype without affecting the runtime. Time limits are not enforced here: the
 // watchdog kills the process of a script that QuickJS does not interrupt.
 
@@ -33,5 +33,5 @@ function hide(target, name, value) {
 // Web APIs that the service's engine does not provide.
 for (const name of ["DOMException", "atob", "btoa", "performance", "queueMicrotask"]) delete globalThis[name];
 
-// Stack frames would give a script the runtime's own functions.
+// These would let a script reach the runtime's functions through stack frames.
 for (const name of ["captureStackTrace", "prepareStackTrace", "stackTraceLimit"]) delete Error[name];

@@ -1,7 +1,7 @@
 // The globals of procedures and triggers: getContext(), `__`, ErrorCodes and console.
 //
-// Source: azure-cosmosdb-js-server DocDbWrapperScript.js. There, too, each message property has a get function and, if
-// writable, set and append functions, and sizes are limited in characters.
+// Source: azure-cosmosdb-js-server DocDbWrapperScript.js. As there, each message property has a get function and, if
+// writable, set and append functions. Size limits count characters.
 
 const isText = (value) => typeof value === "string";
 
@@ -50,8 +50,8 @@ function message(properties, limit) {
 
 const property = (value, writable) => ({ __proto__: null, value, writable });
 
-// Returns the properties of both messages by kind of script. A pre-trigger has no response. A post-trigger can change
-// the response to the client, not the stored document.
+// Returns the request and response properties for a kind of script. A pre-trigger has no response. A post-trigger can
+// change the response to the client, not the stored document.
 function messagesOf({ kind, requestBody, responseBody, operationType, quota, usage }) {
   switch (kind) {
     case "procedure":
@@ -80,7 +80,7 @@ function substituted(format, values) {
   });
 }
 
-// Concatenates the texts of all calls. Without logging, calls do nothing.
+// Concatenates the text of all console.log calls. Without logging, they do nothing.
 function exposeConsole(logging, limit) {
   const written = { __proto__: null, text: "" };
   const log = (...values) => {

@@ -1,6 +1,6 @@
 // The JavaScript query API: filter, map, pluck, flatten, unwind, sortBy, sortByDescending and chain.
 //
-// Each call queries one page of documents and works on that page only. Sources: docs "JavaScript query API in Azure
+// Each call queries one page of documents and processes only that page. Sources: docs "JavaScript query API in Azure
 // Cosmos DB" and azure-cosmosdb-js-server DocDbWrapperScript.js (argument forms; without a callback, the result is
 // appended to the body).
 
@@ -31,7 +31,7 @@ function unwound(documents, innerOf, combined) {
   return results;
 }
 
-// A step maps a page to a page. Its maker takes the arguments without a leading collection and returns
+// A step maps a page to a page. Its maker receives the arguments without a leading collection and returns
 // [step, remaining arguments (options and callback)].
 function functionStep(name, stepOf) {
   return ([callback, ...rest]) => {
