@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 JsonObject = dict[str, Any]
 
-# The description does not describe the paths that serve it.
+# The description omits the paths that serve it.
 _DOCS = re.compile(r"/openapi\.json|/docs(/[^/]+)?")
 
 

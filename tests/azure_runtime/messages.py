@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class TypedData:
-    """A value in exactly one of the fields."""
+    """A value. Exactly one field is set."""
 
     string: str | None = None
     json: str | None = None

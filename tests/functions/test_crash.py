@@ -1,4 +1,4 @@
-"""The app is killed while it handles changes; the next process finishes them."""
+"""The app is killed while it handles changes, and the next process finishes them."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
 
 
 async def _broken(blog: Blog, *, within_s: float) -> list[str]:
-    """Return what is still wrong after `within_s`; return early if nothing is."""
+    """Return the inconsistencies left after `within_s` seconds. Return early once there are none."""
     findings = await verify_within(StoredBlog(blog.users, blog.posts, blog.feed, blog.failures), within_s)
     return [str(finding) for finding in findings if finding.kind.is_broken]
