@@ -103,7 +103,7 @@ async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
     assert _directories(tmp_path) == []
 
 
-async def test_an_emulator_without_a_data_directory_keeps_nothing() -> None:
+async def test_data_is_lost_at_shutdown_without_a_data_directory() -> None:
     settings = EmulatorSettings()
     async with emulator_client(settings) as client:
         await client.create_database("db")

@@ -105,7 +105,7 @@ async def test_a_wildcard_path_is_indexed_after_a_slow_query(data: Path, tmp_pat
         assert await _rows_and_reads(_container(client), FEW) == ([0, 1, 2], 3)
 
 
-async def test_a_data_directory_without_indexes_gets_them(data: Path, tmp_path: Path) -> None:
+async def test_opening_a_data_directory_without_indexes_builds_them(data: Path, tmp_path: Path) -> None:
     settings = await asyncio.to_thread(_import, data, tmp_path, NAMED)
     await asyncio.to_thread(_forget_indexes, tmp_path)
 
