@@ -86,7 +86,7 @@ def _assert_valid(openapi: JsonObject, schema: JsonObject, value: object, where:
 
 
 def _closed(schema: JsonObject) -> JsonObject:
-    """The schema with unknown properties forbidden. Clients must tolerate new ones, but tests must not."""
+    """The schema with unknown properties forbidden. Clients must tolerate new properties, but tests must not."""
     closed = copy.deepcopy(schema)
     pending: list[Any] = [closed]
     while pending:

@@ -61,7 +61,7 @@ async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: 
     assert doubling.runs == [[1], [1, 2, 3], [4]]
 
 
-async def test_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
+async def test_batches_of_different_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
     batcher = doubling.batcher()
     tasks = [asyncio.create_task(batcher.submit(key, 1)) for key in ("a", "b")]
     await _let_tasks_run()
@@ -147,7 +147,7 @@ async def test_a_hanging_batch_ends_at_its_deadline(doubling: Doubling) -> None:
     assert doubling.runs == [[1, 2]]
 
 
-async def test_existing_copies_do_not_keep_the_others_from_being_created(blog: Blog) -> None:
+async def test_existing_copies_do_not_block_the_creation_of_others(blog: Blog) -> None:
     copies = [short_form(a_post(a_user())) for _ in range(5)]
     for copy in copies[1::2]:
         await blog.feed.create(copy)

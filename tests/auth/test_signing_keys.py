@@ -174,7 +174,7 @@ ANSWERS: dict[str, Callable[[Issuer], Any]] = {
     "keys at a file URL": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
     "no jwks_uri": lambda issuer: issuer.document.pop("jwks_uri"),
     "a jwks_uri that is not a string": lambda issuer: issuer.document.update(jwks_uri=[1]),
-    "a redirection": lambda issuer: setattr(issuer, "fault", 302),
+    "a redirect": lambda issuer: setattr(issuer, "fault", 302),
     "an oversized document": lambda issuer: issuer.document.update(more="x" * 300_000),
     "not an object": lambda issuer: setattr(issuer, "document", []),
     "keys that are not a list": lambda issuer: setattr(issuer, "keys", {"first": 1}),

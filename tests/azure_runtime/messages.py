@@ -87,7 +87,7 @@ class WorkerInitResponse:
 
 @dataclass
 class BindingInfo:
-    # Enum values: directions, and the data type of a binding without one.
+    # Enum values: the directions, and the data type of a binding that sets no data type.
     out = 1
     inout = 2
     undefined = 0

@@ -1,4 +1,4 @@
-"""Usernames stay unique, and no crash leaves one reserved forever or with two owners."""
+"""Usernames stay unique, and no crash leaves a username reserved forever or with two owners."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ IDLE_POLLS = 8
 
 @dataclass(frozen=True)
 class Observed:
-    """An app whose operations all pass through `gateway`."""
+    """An app that sends all its operations through `gateway`."""
 
     api: Api
     app: RunningApp

@@ -66,7 +66,7 @@ COSTS: Mapping[str, tuple[Send, list[str]]] = {
         lambda api, given: _second_page(api, f"/api/posts/{given.post['id']}/comments"),
         ["query posts", "query posts"],
     ),
-    "a list that is empty": (
+    "an empty list": (
         lambda api, given: api.list_user_posts(given.liker["id"]),
         ["query users", "read users"],
     ),

@@ -140,7 +140,7 @@ async def test_commands_without_a_key_or_with_different_keys_all_run(api: Api) -
     assert len({answer.body["id"] for answer in answers}) == 4
 
 
-async def test_a_key_is_never_returned(api: Api) -> None:
+async def test_an_idempotency_key_is_never_returned(api: Api) -> None:
     author, key = await api.new_user(), a_key()
 
     answer = await api.create_post(author["id"], "A title", "Some content.", key)

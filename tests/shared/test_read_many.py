@@ -39,7 +39,7 @@ async def test_read_many_finds_items_by_many_and_unusual_ids(blog: Blog, missing
     assert sorted(user["id"] for user in found) == sorted(ODD_IDS)
 
 
-async def test_no_ids_return_no_items(blog: Blog) -> None:
+async def test_read_many_without_ids_returns_no_items(blog: Blog) -> None:
     assert await blog.users.read_many([]) == []
 
 

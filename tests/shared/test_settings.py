@@ -95,7 +95,7 @@ def test_app_service_mode_requires_the_platforms_authentication(enabled: str | N
     assert read_auth_settings(environment | {"WEBSITE_AUTH_ENABLED": "True"}).mode is AuthMode.APP_SERVICE
 
 
-def test_the_text_of_the_settings_omits_the_key() -> None:
+def test_the_string_form_of_the_settings_omits_the_key() -> None:
     settings = read_settings(CONNECTION)
 
     assert settings.account_key == KEY

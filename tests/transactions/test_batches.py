@@ -59,7 +59,7 @@ class Crowd:
                 self.charges.append(charge.request_units)
 
     async def first_running(self) -> asyncio.Task[Added]:
-        """Start a like whose batch is held."""
+        """Start a like and hold its batch."""
         task = self.like()
         await self.posts.arrivals.acquire()
         return task
@@ -267,7 +267,7 @@ async def test_a_batch_that_is_always_refused_is_not_retried_forever(crowd: Crow
         await first
 
 
-async def test_concurrent_deletions_in_two_processes_uncount_once(blog: Blog, crowd: Crowd) -> None:
+async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, crowd: Crowd) -> None:
     comment = (await crowd.batches.add(blog.posts, a_comment(crowd.post, a_user()))).item
     removal = asyncio.create_task(
         crowd.batches.remove(crowd.posts, crowd.post["id"], comment["id"], "comment", etag=None)

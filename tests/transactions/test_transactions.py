@@ -86,7 +86,7 @@ async def test_a_deleted_post_refuses_repeated_additions_and_removals(blog: Blog
         await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
 
 
-async def test_a_removal_is_uncounted_once(blog: Blog, transactions: Transactions) -> None:
+async def test_a_repeated_removal_decrements_the_count_once(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     comment, like = a_comment(post, reader), a_like(post, reader)
     for item in (comment, like):

@@ -31,7 +31,7 @@ FEW = "SELECT * FROM c WHERE c.n < 3"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A JSON Lines file of one logical partition, whose first ten items are of kind `rare`."""
+    """A JSON Lines file of one logical partition. The first ten items are of kind `rare`."""
     directory = tmp_path_factory.mktemp("data")
     lines = ({"id": str(n), "pk": "p", "n": n, "kind": "rare" if n < 10 else "usual"} for n in range(COUNT))
     (directory / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))

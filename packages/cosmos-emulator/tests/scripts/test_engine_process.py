@@ -20,7 +20,7 @@ from cosmos_emulator.scripts.watchdog import Watchdog
 
 MEMORY = 16 * 1024 * 1024
 SLOW = '["f", "() => { const end = Date.now() + 300; while (Date.now() < end); return 1; }"]'
-OUTLASTING = r'["f", "() => { for (;;) new RegExp(\"\\\\p{L}\".repeat(200), \"iu\"); }"]'
+UNINTERRUPTIBLE = r'["f", "() => { for (;;) new RegExp(\"\\\\p{L}\".repeat(200), \"iu\"); }"]'
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_spent_time_excludes_the_transport(process: EngineProcess) -> None:
 
 
 def test_a_process_past_its_time_limit_is_killed(process: EngineProcess) -> None:
-    process.define(OUTLASTING, 5)
+    process.define(UNINTERRUPTIBLE, 5)
     started = time.monotonic()
 
     with pytest.raises(ScriptTimedOutError):
@@ -66,7 +66,7 @@ def test_a_request_without_remaining_time_is_not_sent(process: EngineProcess) ->
 def test_a_crash_is_blamed_on_the_script_and_a_kill_is_not(
     process: EngineProcess, number: int, failure: type[Exception]
 ) -> None:
-    process.define(OUTLASTING, 5)
+    process.define(UNINTERRUPTIBLE, 5)
     killer = threading.Timer(0.1, os.kill, (process.pid, number))
     killer.start()
 
@@ -159,7 +159,7 @@ def test_the_process_runs_on_systems_without_hang_up_polling(monkeypatch: pytest
     process = EngineProcess()
     try:
         assert process.ready(MEMORY)
-        assert process.define(OUTLASTING, 5) == "?"
+        assert process.define(UNINTERRUPTIBLE, 5) == "?"
         with pytest.raises(ScriptTimedOutError):
             process.call('["f"]', 0.1)
     finally:
