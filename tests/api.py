@@ -41,7 +41,10 @@ class Answer:
 
 
 class Api:
-    """One method per request, which returns any response. The `new_…` methods check for 201 and return the resource."""
+    """One method per endpoint, named C1 to C4 and Q1 to Q6 as in docs/architecture.md.
+
+    Methods return the response, whatever its status. The `new_…` methods check for 201 and return the resource.
+    """
 
     def __init__(self, session: ClientSession, url: str, openapi: Json, *, headers: Headers = None) -> None:
         """`headers` are added to every request."""
@@ -142,7 +145,7 @@ class Api:
         return _created(await self.create_comment(post["id"], author["id"], content))
 
     async def new_like(self, post: Json, liker: Json) -> Json:
-        """The like of `post` by `liker`."""
+        """A like by `liker` on `post`."""
         return _created(await self.create_like(post["id"], liker["id"]))
 
     async def pages(self, path: str, limit: int) -> AsyncIterator[list[Json]]:

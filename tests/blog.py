@@ -93,7 +93,7 @@ class Blog:
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:
-        """Inside, scripts have only so many operations accepted, as if they then ran out of time."""
+        """Inside the block, each script gets only this many operations accepted, as if it then ran out of time."""
         before = self.emulator.settings.script_operations
         self.emulator.settings.script_operations = operations
         try:
@@ -129,7 +129,7 @@ class Blog:
         return [item async for item in container.query_across("SELECT * FROM c", {}, page_size=1000)]
 
     async def changes(self, container: Container) -> list[Item]:
-        """Return the change feed from its beginning: the latest state of each item, by time of the write."""
+        """Return the change feed from its beginning: the latest version of each item, oldest write first."""
         feed = container.proxy.query_items_change_feed(start_time="Beginning")
         changes = [item async for item in feed]
         return sorted(changes, key=lambda change: change["_ts"])

@@ -15,7 +15,7 @@ from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
 
-# A loaded machine must not fail a test.
+# No time limits, because a busy machine must not fail a test.
 hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("project")
 
@@ -34,7 +34,7 @@ async def blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
 
 @pytest.fixture(params=[False, True], ids=["own-writes-hidden", "own-writes-seen"])
 def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run the test twice: queries in scripts see the script's own writes, or not. The service guarantees neither."""
+    """Run the test without and with script queries that see the script's own writes. The service guarantees neither."""
     before = emulator.settings.script_queries_see_own_writes
     emulator.settings.script_queries_see_own_writes = request.param
     yield

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 JsonObject = dict[str, Any]
 
-# The description does not describe the paths that serve it.
+# The description omits the paths that serve it.
 _DOCS = re.compile(r"/openapi\.json|/docs(/[^/]+)?")
 
 
@@ -86,7 +86,7 @@ def _assert_valid(openapi: JsonObject, schema: JsonObject, value: object, where:
 
 
 def _closed(schema: JsonObject) -> JsonObject:
-    """The schema with unknown properties forbidden. Clients must tolerate new ones, but tests must not."""
+    """The schema with unknown properties forbidden. Clients must tolerate new properties, but tests must not."""
     closed = copy.deepcopy(schema)
     pending: list[Any] = [closed]
     while pending:

@@ -1,4 +1,4 @@
-"""A gateway between the app and the emulator. It records operations, and refuses, loses or holds those a test picks."""
+"""A gateway between the app and the emulator that records operations and can reject, lose, or hold them."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def named(*names: str) -> Matches:
 
 @dataclass
 class Held:
-    """Operations that are held; they never get a response."""
+    """The operations that the gateway holds. They never get a response."""
 
     operations: list[Operation] = field(default_factory=list)
 
 
 class Gateway:
-    """Listens on a free local port, in a thread of its own, and forwards to `upstream`."""
+    """Listens on a free local port in its own thread and forwards to `upstream`."""
 
     def __init__(self, upstream: str) -> None:
         self._upstream = upstream.rstrip("/")

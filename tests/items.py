@@ -22,7 +22,7 @@ def unique(stem: str) -> str:
 
 
 def moment(second: float) -> str:
-    """Return the date `second` seconds after the tests' start of time."""
+    """Return the date `second` seconds after the tests' epoch."""
     return iso_utc(_START + timedelta(seconds=second))
 
 

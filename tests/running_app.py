@@ -29,7 +29,7 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True)
 class RunningApp:
-    """A process. `log` has the output of the app and the host."""
+    """A host process running the app. `log` contains the output of both."""
 
     process: subprocess.Popen[bytes]
     url: str
@@ -56,7 +56,7 @@ class RunningApp:
         assert self.process.wait(_STOP_S) == 0, self.log.read_text(encoding="utf-8")
 
     def _get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - an address of ours
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - our own address
             return json.load(answer)
 
     def _is_ready(self) -> bool:

@@ -1,4 +1,4 @@
-"""The batcher, with forced interleavings, and the two batchers of the change-feed functions."""
+"""The batcher under forced interleavings, and the two batchers of the change-feed functions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def _let_tasks_run() -> None:
         await asyncio.sleep(0)
 
 
-async def test_submissions_during_a_batch_share_the_next_ones(doubling: Doubling) -> None:
+async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: Doubling) -> None:
     batcher = doubling.batcher(limit=3)
     first = asyncio.create_task(batcher.submit("a", 1))
     await _let_tasks_run()
@@ -61,7 +61,7 @@ async def test_submissions_during_a_batch_share_the_next_ones(doubling: Doubling
     assert doubling.runs == [[1], [1, 2, 3], [4]]
 
 
-async def test_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
+async def test_batches_of_different_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
     batcher = doubling.batcher()
     tasks = [asyncio.create_task(batcher.submit(key, 1)) for key in ("a", "b")]
     await _let_tasks_run()
@@ -101,7 +101,7 @@ async def test_a_failed_batch_runs_again_one_value_at_a_time(doubling: Doubling)
     assert doubling.runs == [[1, 13, 2], [1], [13], [2]]
 
 
-async def test_a_shared_error_fails_the_whole_batch_and_no_other(doubling: Doubling) -> None:
+async def test_a_shared_error_fails_the_whole_batch_but_not_the_next_batch(doubling: Doubling) -> None:
     doubling.error = DatabaseThrottled(1.0)
     batcher = doubling.batcher(shared_errors=(DatabaseThrottled,), limit=3)
     doubling.gate.set()
@@ -112,7 +112,7 @@ async def test_a_shared_error_fails_the_whole_batch_and_no_other(doubling: Doubl
     assert doubling.runs == [[1, 13, 2], [3]]
 
 
-async def test_a_cancelled_submitter_is_left_out_and_cancels_no_other(doubling: Doubling) -> None:
+async def test_canceling_a_submitter_does_not_cancel_the_others(doubling: Doubling) -> None:
     batcher = doubling.batcher()
     tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
     await _let_tasks_run()
@@ -127,7 +127,7 @@ async def test_a_cancelled_submitter_is_left_out_and_cancels_no_other(doubling: 
     assert doubling.runs == [[1, 2], [4]]
 
 
-async def test_a_batch_that_hangs_delays_the_next_one_for_a_limited_time(doubling: Doubling) -> None:
+async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(doubling: Doubling) -> None:
     batcher = doubling.batcher(overlap_after_s=0.01)
     first = asyncio.create_task(batcher.submit("a", 1))
     await doubling.started.acquire()
@@ -138,7 +138,7 @@ async def test_a_batch_that_hangs_delays_the_next_one_for_a_limited_time(doublin
     assert await asyncio.gather(first, second) == [2, 4]
 
 
-async def test_existing_copies_do_not_keep_the_others_from_being_created(blog: Blog) -> None:
+async def test_existing_copies_do_not_block_the_creation_of_others(blog: Blog) -> None:
     copies = [short_form(a_post(a_user())) for _ in range(5)]
     for copy in copies[1::2]:
         await blog.feed.create(copy)

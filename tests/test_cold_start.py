@@ -15,7 +15,7 @@ def _import_s(modules: str) -> float:
     """The least processor time of several imports, in seconds. Other load affects it less than wall-clock time."""
     command = [sys.executable, "-c", _MEASURED.format(modules)]
     runs = [
-        subprocess.run(command, cwd=_REPOSITORY, check=True, capture_output=True, text=True).stdout  # noqa: S603 - ours
+        subprocess.run(command, cwd=_REPOSITORY, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own code
         for _ in range(_RUNS)
     ]
     return min(map(float, runs))

@@ -24,7 +24,7 @@ def test_relative_links_lead_to_files(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_files_of_the_call_paths_exist() -> None:
+def test_the_files_in_the_call_paths_exist() -> None:
     files = FILE.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
 
     assert len(files) > 15

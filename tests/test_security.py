@@ -20,7 +20,7 @@ def test_every_owasp_category_is_covered() -> None:
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(NAMED)))
-def test_the_named_tests_exist(file: str, name: str) -> None:
+def test_tests_named_in_the_table_exist(file: str, name: str) -> None:
     tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
 
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)

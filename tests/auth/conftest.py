@@ -14,7 +14,7 @@ from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
-# Returns a client with a token of the subject.
+# Returns a client that sends a token for the subject.
 SignedIn = Callable[[str], Api]
 
 

@@ -45,7 +45,7 @@ def jwk(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, key_id: str, **memb
 
 
 class Issuer:
-    """Listens on its own thread while entered. `keys` is what it publishes; `fault` is a status to return instead."""
+    """Listens on its own thread inside a `with` block. Publishes `keys`, or returns the status `fault` if set."""
 
     def __init__(self) -> None:
         self.keys: list[dict[str, Any]] = [jwk(rsa_key(), "first"), jwk(ec_key(), "elliptic", alg="ES256")]
@@ -109,7 +109,7 @@ class Issuer:
         self.keys = [jwk(self._key, self.key_id)]
 
     def claims(self, subject: str, **changed: Any) -> Claims:
-        """Valid claims with some `changed`; None removes one."""
+        """Valid claims, updated with `changed`. A value of None removes the claim."""
         now = int(time.time())
         claims = {"iss": self.url, "aud": AUDIENCE, "sub": subject, "iat": now, "nbf": now, "exp": now + 600}
         return {name: value for name, value in (claims | changed).items() if value is not None}
@@ -125,7 +125,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def by_hand(header: object, claims: object, secret: bytes | None = None) -> str:
-    """A token that no library would produce: signed with HMAC if there is a `secret`, otherwise unsigned."""
+    """A token built without a library: signed with HMAC if `secret` is given, otherwise unsigned."""
     text = f"{_encoded(json.dumps(header).encode())}.{_encoded(json.dumps(claims).encode())}"
     signature = b"" if secret is None else hmac.digest(secret, text.encode(), hashlib.sha256)
     return f"{text}.{_encoded(signature)}"

@@ -1,4 +1,4 @@
-"""App Service authentication: its headers count only in app-service mode."""
+"""App Service authentication. The app trusts its headers only in app-service mode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
 
 def principal(name: str, provider: str = "aad") -> dict[str, str]:
-    """The platform's headers, genuine or forged."""
+    """The headers that App Service adds, which a caller could forge."""
     claims = {"auth_typ": provider, "claims": [{"typ": "sub", "val": name}]}
     return {
         "X-MS-CLIENT-PRINCIPAL": base64.b64encode(json.dumps(claims).encode()).decode(),
@@ -106,7 +106,7 @@ async def test_principal_headers_do_not_override_a_token(signed_in: SignedIn, is
 
 
 async def test_principal_headers_are_ignored_in_function_key_mode(api: Api) -> None:
-    """Tokens are ignored too, because the back end names the user."""
+    """Tokens are ignored too: callers with a function key name the user in the body."""
     headers = principal("ada") | {"Authorization": "Bearer a.b.c"}
 
     users = [await api.create_user(unique("ada"), headers) for _ in range(2)]

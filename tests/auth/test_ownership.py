@@ -22,7 +22,7 @@ COMMANDS = {operation.name: operation for operation in operations() if operation
 
 @dataclass(frozen=True)
 class Victim:
-    """A user with one of everything, and another user's post with their comment and like."""
+    """A user with a post. The user commented on and liked that post and another user's post (`elsewhere`)."""
 
     api: Api
     user: Json
@@ -32,7 +32,7 @@ class Victim:
     comment_elsewhere: Json
 
     async def everything(self) -> list[Any]:
-        """The public state of their resources."""
+        """Every response that shows the victim's resources."""
         seen = [await self.api.get_user(self.user["id"])]
         for post in (self.post, self.elsewhere):
             seen.append(await self.api.get_post(post["id"]))
@@ -52,10 +52,10 @@ async def victim(signed_in: SignedIn) -> Victim:
     return Victim(own, user, post, comment, elsewhere, comment_elsewhere)
 
 
-# What another signed-in user tries with each command.
+# Requests that another signed-in user tries, by command.
 Attempt = Callable[[Api, Victim], Awaitable[Answer]]
 ATTEMPTS: dict[str, list[Attempt]] = {
-    # The body names no user; see test_registration.py.
+    # A registration cannot name a user; see test_registration.py.
     "create_user": [],
     "edit_user": [lambda api, victim: api.edit_user(victim.user["id"], unique("mallory"))],
     "create_post": [lambda api, victim: api.create_post(victim.user["id"], "A title", "Forged.")],
@@ -198,7 +198,7 @@ async def test_checking_a_posts_owner_costs_nothing_extra(signed_in: SignedIn, a
 
 
 async def test_server_controlled_fields_are_rejected(signed_in: SignedIn) -> None:
-    """OWASP API3, mass assignment: every body with every property that items or responses add."""
+    """OWASP API3, mass assignment: try each property that items or responses add in each request body."""
     api = signed_in(unique("ada"))
     user = await api.new_user()
     post = await api.new_post(user)

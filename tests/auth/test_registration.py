@@ -56,7 +56,7 @@ async def test_a_registration_is_idempotent_by_key(signed_in: SignedIn) -> None:
     assert again.body == first.body
 
 
-async def test_a_key_reused_with_another_username_is_refused(signed_in: SignedIn) -> None:
+async def test_a_key_reused_with_another_username_is_rejected(signed_in: SignedIn) -> None:
     api, name = signed_in(unique("subject")), unique("ada")
     await api.create_user(unique("ada"), A_KEY)
 
@@ -107,7 +107,7 @@ async def test_a_caller_without_a_user_can_only_register(signed_in: SignedIn, is
     assert [(answer.status, answer.body["title"]) for answer in (renamed, posted)] == [(404, "User not found")] * 2
 
 
-# Below HTTP: interruptions between the two writes.
+# Data functions, interrupted between the two writes of a registration.
 
 
 class Interrupted(Container):
@@ -129,7 +129,7 @@ class Interrupted(Container):
 
 
 class Crash(Exception):
-    """The process is killed."""
+    """Stands for the death of the process."""
 
 
 async def crash() -> None:
@@ -187,7 +187,7 @@ async def test_the_loser_of_a_race_releases_its_reservation(blog: Blog, caller: 
     assert await holder_of(blog, loser) is None
 
 
-async def test_the_loser_of_a_race_keeps_the_reservation_of_the_users_new_name(blog: Blog, caller: Caller) -> None:
+async def test_the_loser_of_a_race_keeps_a_reservation_that_the_winner_uses(blog: Blog, caller: Caller) -> None:
     name = unique("grace")
 
     async def win_and_rename() -> None:

@@ -80,7 +80,9 @@ async def test_key_rotation_replaces_the_previous_keys(keys: SigningKeys, own_is
         await keys.find("first")
 
 
-async def test_unknown_key_ids_cause_one_fetch_per_pause(keys: SigningKeys, own_issuer: Issuer, clock: Clock) -> None:
+async def test_unknown_key_ids_cause_at_most_one_fetch_per_interval(
+    keys: SigningKeys, own_issuer: Issuer, clock: Clock
+) -> None:
     await keys.find("first")
     for second in range(100):
         clock.now = 1000.0 + ISSUER_PAUSE_S * 3 * second / 100
@@ -116,7 +118,7 @@ async def test_keys_are_used_for_an_hour_while_the_issuer_is_down(
         await keys.find("unknown")
 
 
-async def test_a_failing_issuer_is_asked_once_per_pause_until_it_recovers(
+async def test_a_failing_issuer_is_called_once_per_interval_until_it_recovers(
     keys: SigningKeys, own_issuer: Issuer, clock: Clock
 ) -> None:
     own_issuer.fault = 500
@@ -172,7 +174,7 @@ ANSWERS: dict[str, Callable[[Issuer], Any]] = {
     "keys at a file URL": lambda issuer: issuer.document.update(jwks_uri="file:///etc/passwd"),
     "no jwks_uri": lambda issuer: issuer.document.pop("jwks_uri"),
     "a jwks_uri that is not a string": lambda issuer: issuer.document.update(jwks_uri=[1]),
-    "a redirection": lambda issuer: setattr(issuer, "fault", 302),
+    "a redirect": lambda issuer: setattr(issuer, "fault", 302),
     "an oversized document": lambda issuer: issuer.document.update(more="x" * 300_000),
     "not an object": lambda issuer: setattr(issuer, "document", []),
     "keys that are not a list": lambda issuer: setattr(issuer, "keys", {"first": 1}),
@@ -190,7 +192,7 @@ async def test_an_issuer_with_an_unusable_response_is_unavailable(
 
 
 def short_key() -> rsa.RSAPrivateKey:
-    return rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505 - to be refused
+    return rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505 - too short on purpose
 
 
 UNUSABLE: dict[str, Callable[[], Any]] = {

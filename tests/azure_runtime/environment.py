@@ -47,7 +47,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _is_new_enough(python: str) -> bool:
-    """Runs it, because a version manager's shim may have no version behind it."""
+    """Run it, because a version manager's shim can exist without an installed Python."""
     check = [python, "-c", f"import sys; sys.exit(sys.version_info < {_LEAST})"]
     return subprocess.run(check, capture_output=True, check=False).returncode == 0  # noqa: S603 - found on PATH
 
@@ -65,7 +65,7 @@ def _installed(base: str) -> Path:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - commands of ours
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed commands
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise RuntimeUnavailable(f"the environment of azure-functions-runtime cannot be installed: {reason}")

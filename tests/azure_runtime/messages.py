@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class TypedData:
-    """A value in exactly one of the fields."""
+    """A value. Exactly one field is set."""
 
     string: str | None = None
     json: str | None = None
@@ -87,7 +87,7 @@ class WorkerInitResponse:
 
 @dataclass
 class BindingInfo:
-    # Enum values: directions, and the data type of a binding without one.
+    # Enum values: the directions, and the data type of a binding that sets no data type.
     out = 1
     inout = 2
     undefined = 0

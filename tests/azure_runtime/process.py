@@ -72,9 +72,9 @@ class RuntimeWorker:
     def _answer(self) -> Json:
         assert self._process.stdout is not None
         ready, _, _ = select.select([self._process.stdout], [], [], _ANSWER_S)
-        assert ready, "the worker does not answer"
+        assert ready, "the worker did not respond"
         line = self._process.stdout.readline()
-        assert line, "the worker ended"
+        assert line, "the worker exited"
         return dict(json.loads(line))
 
 
@@ -83,7 +83,7 @@ def runtime_worker(python: Path, environment: Mapping[str, str], log: Path) -> I
     """Run a worker on this repository's app. `log` receives its stderr."""
     with (
         log.open("wb") as stderr,
-        subprocess.Popen(  # noqa: S603 - an interpreter of ours
+        subprocess.Popen(  # noqa: S603 - our own interpreter
             [str(python), "-m", "tests.azure_runtime.worker"],
             cwd=REPOSITORY,
             env={**os.environ, **environment},

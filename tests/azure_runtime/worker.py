@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 async def main() -> None:
-    # The app's prints must not mix with the results.
+    # Keep the app's prints out of the results.
     with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         runtime.start_threadpool_executor()

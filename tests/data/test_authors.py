@@ -1,4 +1,4 @@
-"""The cache of authors: how it is filled and updated, and who corrects stale usernames."""
+"""The author cache: filling, updating, and correcting stale usernames."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_the_change_feed_corrects_a_comment_with_a_stale_username(blog: Bl
     post = await blog.posts.create(a_post(author))
     await edit_user(
         blog.users, user_id, UserChanges(username=name), etag=None
-    )  # as in another process: `here` has a cache of its own
+    )  # `here` has its own cache, so this rename seems to come from another process
     await blog.drain()
 
     stale = await create_comment(

@@ -1,4 +1,4 @@
-"""Idempotency records below HTTP: what they store, and what happens after they expire."""
+"""Idempotency records in the data functions: contents and expiry."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_only_commands_with_a_key_write_a_record(blog: Blog) -> None:
     assert "key" not in str([record["id"] for record in records])
 
 
-async def test_verify_accepts_records(blog: Blog) -> None:
+async def test_verify_accepts_a_database_with_idempotency_records(blog: Blog) -> None:
     author = await _user(blog, unique("ada"), "key")
     new = NewPost(user_id=author["id"], title="A title", content="Some content.")
     post = await create_post(blog.users, blog.posts, new, idempotency_key="key")
@@ -66,7 +66,7 @@ async def test_verify_accepts_records(blog: Blog) -> None:
     assert findings == []
 
 
-async def test_posts_and_comments_are_not_created_twice_after_their_record_expired(blog: Blog) -> None:
+async def test_posts_and_comments_are_not_created_twice_after_their_record_expires(blog: Blog) -> None:
     author = await _user(blog, unique("ada"))
     new_post = NewPost(user_id=author["id"], title="A title", content="Some content.")
     new_comment = NewComment(user_id=author["id"], content="Well put.")
@@ -84,7 +84,7 @@ async def test_posts_and_comments_are_not_created_twice_after_their_record_expir
     assert await blog.counts(post) == (1, 0)
 
 
-async def test_a_key_of_an_expired_registration_is_refused(blog: Blog) -> None:
+async def test_a_registrations_key_is_rejected_after_its_record_expires(blog: Blog) -> None:
     name, other = unique("ada"), unique("grace")
     await _user(blog, name, "key")
     await _expire_records(blog)

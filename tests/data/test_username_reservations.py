@@ -1,4 +1,4 @@
-"""Usernames stay unique, and no crash leaves one reserved forever or with two owners."""
+"""Usernames stay unique, and no crash leaves a username reserved forever or with two owners."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def _rename(blog: Blog, user: Item, username: str) -> Item:
 
 @dataclass
 class Clock:
-    """The time that reservations see: `ahead_s` seconds from now."""
+    """The clock that reservations read: `ahead_s` seconds ahead of real time."""
 
     ahead_s: float = 0
 
@@ -139,7 +139,7 @@ async def test_concurrent_renames_of_one_user_leave_one_reservation(blog: Blog) 
     assert [item["username"] for item in reserved] == [final["username"]]
 
 
-async def test_a_rename_that_loses_gives_its_reservation_back(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rename_that_loses_a_race_releases_its_reservation(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     user = await _register(blog, unique("bob"))
     wanted = unique("rob")
     replace = Container.replace
@@ -187,7 +187,7 @@ async def test_a_retried_registration_returns_the_same_user(blog: Blog) -> None:
     assert "ttl" not in reservation
 
 
-async def test_a_stale_page_cannot_rename_the_new_owner_of_a_username(blog: Blog) -> None:
+async def test_renaming_a_former_owner_leaves_the_new_owner_unchanged(blog: Blog) -> None:
     name = unique("alice")
     first = await _register(blog, name)
     await _rename(blog, first, unique("bob"))
@@ -302,7 +302,7 @@ async def test_a_late_delivery_does_not_fail_if_someone_else_has_the_username(bl
     assert (await _reservation(blog, first["username"]) or {})["ownerId"] == heir["id"]
 
 
-async def test_a_rename_during_the_recreation_of_a_reservation_leaves_none(
+async def test_a_rename_during_the_recreation_of_a_reservation_removes_it(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await _register(blog, unique("bob"))
@@ -320,14 +320,14 @@ async def test_a_rename_during_the_recreation_of_a_reservation_leaves_none(
 
 
 class Killed(BaseException):
-    """A crash: no except clause of the app runs."""
+    """Stands for a crash. The app's `except` clauses do not catch a BaseException."""
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_a_crash_during_the_recreation_of_a_reservation_leaves_one_that_expires(
+async def test_a_reservation_recreated_before_a_crash_expires(
     blog: Blog, monkeypatch: pytest.MonkeyPatch, is_late: bool
 ) -> None:
-    """The next delivery confirms it, unless the user was renamed."""
+    """The next delivery confirms the reservation unless the user was renamed."""
     first = await _register(blog, unique("bob"))
     key = username_reservations.reservation_id(first["username"])
     if is_late:

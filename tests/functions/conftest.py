@@ -1,4 +1,4 @@
-"""Fixtures for API tests besides `app` and `api`."""
+"""More fixtures for API tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.running_app import TRIGGERS, RunningApp, running_app
 
 @pytest.fixture
 async def stored(app: RunningApp, emulator: EmulatorThread) -> AsyncIterator[Blog]:
-    """The database of `app`, for states that no request can create or show."""
+    """The database of `app`, to create or read states that requests cannot."""
     async with connect(app.settings) as client:
         yield Blog(emulator, app.settings, client.get_database_client(app.settings.database))
 
@@ -40,7 +40,7 @@ def quiet_app(app: RunningApp, gateway: Gateway, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 async def quiet_api(quiet_app: RunningApp) -> AsyncIterator[Api]:
-    """Warmed up, because first requests also read container properties and partition ranges."""
+    """A client of `quiet_app` after its first requests, which also read container properties and partition ranges."""
     async with ClientSession() as session:
         api = Api(session, quiet_app.url, quiet_app.openapi)
         for path in ("/api/users/unknown/posts", "/api/posts/unknown/comments", "/api/feed") * 2:

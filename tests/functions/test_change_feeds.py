@@ -1,4 +1,4 @@
-"""The operations that a change causes in the running app: a fixed number, without a loop."""
+"""Each change causes a fixed number of operations in the running app, without a loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IDLE_POLLS = 8
 
 @dataclass(frozen=True)
 class Observed:
-    """An app whose operations all pass through `gateway`."""
+    """An app that sends all its operations through `gateway`."""
 
     api: Api
     app: RunningApp
@@ -71,8 +71,8 @@ async def test_a_post_and_a_like_cause_a_fixed_number_of_operations(observed: Ob
         await observed.api.new_like(post, author)
         await observed.idle()
 
-    # Only the change handler reads the author, who is cached. After a copy is created, the post is read again in case
-    # it was deleted, and a feed with room is queried again in case it is too long now.
+    # Only the change handler reads the author; commands use the cache. After creating a copy, the handler reads the
+    # post again in case it was deleted. It queries a feed with room again in case the feed is now too long.
     assert _counted(for_the_post) == {
         "read users": 1,
         "create posts": 1,

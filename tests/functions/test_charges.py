@@ -66,7 +66,7 @@ COSTS: Mapping[str, tuple[Send, list[str]]] = {
         lambda api, given: _second_page(api, f"/api/posts/{given.post['id']}/comments"),
         ["query posts", "query posts"],
     ),
-    "a list that is empty": (
+    "an empty list": (
         lambda api, given: api.list_user_posts(given.liker["id"]),
         ["query users", "read users"],
     ),
@@ -100,7 +100,7 @@ async def test_a_request_costs_no_more_operations_than_promised(
 
     assert answer.status < 300 or request_name == "a post of an unknown author"
     assert [operation.name for operation in operations] == expected
-    assert all(operation.partition_key for operation in operations), "a query across partitions"
+    assert all(operation.partition_key for operation in operations), "a cross-partition query"
     if request_name != "a second page":
         assert answer.charge_ru == pytest.approx(charged(operations), abs=0.01)
 
@@ -110,7 +110,7 @@ async def test_the_front_page_costs_one_query_per_second(quiet_api: Api, gateway
         with gateway.recording() as operations:
             answer = await quiet_api.get_feed()
         if [operation.name for operation in operations] != ["query feed"]:
-            return None  # a cached page, or the first query with a session token, which also reads the feed ranges
+            return None  # the page may be cached, and the first query with a session token also reads the feed ranges
         assert answer.charge_ru == pytest.approx(charged(operations), abs=0.01)
         return answer
 
@@ -146,7 +146,7 @@ async def test_a_response_without_a_database_operation_has_no_charge(api: Api) -
     assert all("x-ms-request-charge" not in answer.headers for answer in answers)
 
 
-async def test_a_404_of_the_database_is_charged(api: Api) -> None:
+async def test_a_404_from_the_database_reports_its_charge(api: Api) -> None:
     assert (await api.get_user("unknown")).charge_ru > 0
 
 

@@ -65,7 +65,7 @@ async def test_a_current_if_match_is_accepted(api: Api, resource: Resource) -> N
 
 
 @PUT_AND_DELETE
-async def test_an_if_match_of_any_is_accepted(api: Api, resource: Resource) -> None:
+async def test_an_if_match_with_an_asterisk_is_accepted(api: Api, resource: Resource) -> None:
     _, commands = await resource(api)
 
     for command in commands:
@@ -81,7 +81,7 @@ async def test_a_malformed_if_match_is_rejected(api: Api, resource: Resource, he
         assert (await command({"If-Match": header})).status == 400
 
 
-async def test_every_change_gets_a_new_etag(api: Api) -> None:
+async def test_every_change_creates_a_new_etag(api: Api) -> None:
     author = await api.new_user()
     created = await api.create_post(author["id"], "A title", "Some content.")
     post = created.body

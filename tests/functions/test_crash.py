@@ -1,4 +1,4 @@
-"""The app is killed while it handles changes; the next process finishes them."""
+"""The app is killed while it handles changes, and the next process finishes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.polling import eventually
 from tests.running_app import running_app
 
 POSTS = 12
-# Another host takes over the leases of a killed one after this time.
+# Another host takes over the leases of a killed host after this time.
 LEASE_EXPIRATION_S = 15
 
 
@@ -68,7 +68,7 @@ def _holding_midway(gateway: Gateway) -> Iterator[list[Held]]:
 
 
 async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
-    """Two users, one of them renamed, with posts, comments and likes. One post is deleted. No change was handled."""
+    """Create users, posts, comments, and likes, rename a user, and delete a post. Handle none of these changes."""
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
     reader = await create_user(blog.users, NewUser(username=unique("reader")), idempotency_key=None)
     posts = [
@@ -83,6 +83,6 @@ async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
 
 
 async def _broken(blog: Blog, *, within_s: float) -> list[str]:
-    """Return what is still wrong after `within_s`; return early if nothing is."""
+    """Return the inconsistencies left after `within_s` seconds. Return early once there are none."""
     findings = await verify_within(StoredBlog(blog.users, blog.posts, blog.feed, blog.failures), within_s)
     return [str(finding) for finding in findings if finding.kind.is_broken]

@@ -1,4 +1,4 @@
-"""Responses and log lines when the database throttles, fails, or holds unexpected items."""
+"""Responses and log lines when the database throttles, fails, or contains unexpected items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OpenAPI description and its page as served, and the check of real responses against them."""
+"""The OpenAPI description and its page, and the check of real responses against the description."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ async def test_the_log_detects_every_kind_of_violation(page: Page, log: PageLog)
 
 
 def serving(page: str, script: str) -> web.Application:
-    """Return a server of one page and one script, with a policy similar to the app's."""
+    """Return a server of one page and one script, with a content security policy like the app's."""
     policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'"}
 
     async def get_page(_: web.Request) -> web.Response:

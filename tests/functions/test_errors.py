@@ -1,4 +1,4 @@
-"""Error responses, and the edges of every limit."""
+"""Error responses, and values at and just beyond each limit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pointers(answer: Answer) -> list[str]:
         pytest.param(b'{"a":' * 40_000, id="deep objects"),
         pytest.param(b"\xef\xbb\xbf" + b'{"username": "bob"}', id="byte order mark"),
         pytest.param('{"username": "bob"}'.encode("utf-16"), id="utf-16"),
-        pytest.param(b'{"username": "bob"} {}', id="something after it"),
+        pytest.param(b'{"username": "bob"} {}', id="trailing data"),
     ],
 )
 async def test_a_body_that_is_not_a_json_object_returns_400(api: Api, content: bytes) -> None:
@@ -59,7 +59,7 @@ async def test_a_body_that_is_not_a_json_object_returns_400(api: Api, content: b
 
 
 async def test_a_chunked_body_counts_as_empty(api: Api, app: RunningApp) -> None:
-    """The real Functions host does not pass it to the app."""
+    """The Functions host in Azure does not pass chunked bodies to the app."""
     request = (
         b"POST /api/users HTTP/1.1\r\nHost: blog\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
     )

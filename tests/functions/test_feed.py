@@ -43,7 +43,7 @@ async def test_the_feed_has_no_pages(api: Api) -> None:
 
 async def test_the_feed_is_exactly_the_most_recent_of_all_posts(api: Api, stored: Blog) -> None:
     author = await api.new_user()
-    # More posts with one date than the feed holds.
+    # More posts share this date than fit in the feed.
     moment = now()
     crowd = [a_post(author) | {"creationDate": moment} for _ in range(FEED_LENGTH + 5)]
     await asyncio.gather(*(stored.posts.create(post) for post in crowd))

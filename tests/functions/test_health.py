@@ -1,4 +1,4 @@
-"""/api/health, through the real SDK, against a service that lacks, refuses and delays things."""
+"""/api/health through the real SDK, against a fake service that lacks resources, denies access, or hangs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EVERYTHING = {"database", "users", "posts", "feed", "failures", "leases"} | SCRI
 
 @dataclass
 class Service:
-    """The part of Cosmos DB that tells what exists, by the names that Readiness uses."""
+    """A fake Cosmos DB account that serves only metadata. Resources have the names that Readiness uses."""
 
     existing: set[str] = field(default_factory=lambda: set(EVERYTHING))
     forbidden: set[str] = field(default_factory=set)
@@ -105,7 +105,7 @@ async def containers(service: Service) -> AsyncIterator[Callable[[str], Containe
         yield lambda name: Container(database.get_container_client(name))
 
 
-async def test_everything_that_exists_is_ready(containers: Callable[[str], Container]) -> None:
+async def test_a_complete_database_is_ready(containers: Callable[[str], Container]) -> None:
     found = await Readiness(containers, uses_scripts=lambda: True).checks()
 
     assert found == dict.fromkeys(EVERYTHING, "ready")
@@ -132,7 +132,7 @@ async def test_a_provisioned_database_is_ready_until_something_is_deleted(blog: 
         ({"database"}, {"database"}),
     ],
 )
-async def test_everything_missing_is_named(
+async def test_every_missing_resource_is_named(
     service: Service, containers: Callable[[str], Container], missing: set[str], not_ready: set[str]
 ) -> None:
     service.existing -= missing
@@ -160,7 +160,7 @@ async def test_a_forbidden_container_is_not_ready(service: Service, containers: 
         await Readiness(containers, uses_scripts=lambda: True).checks()
 
 
-async def test_a_silent_database_is_not_ready_after_the_deadline(
+async def test_an_unresponsive_database_is_not_ready_after_the_deadline(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
     service.hanging = True
@@ -204,7 +204,7 @@ async def test_unused_scripts_are_not_checked(service: Service, containers: Call
     assert set(found) == EVERYTHING - SCRIPTS
 
 
-async def test_concurrent_requests_share_one_check_that_is_kept(
+async def test_concurrent_requests_share_one_cached_check(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
     readiness = Readiness(containers, uses_scripts=lambda: True, kept_s=60)
@@ -216,7 +216,7 @@ async def test_concurrent_requests_share_one_check_that_is_kept(
     assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
 
 
-async def test_a_failed_check_is_kept_too(service: Service, containers: Callable[[str], Container]) -> None:
+async def test_a_failed_check_is_cached(service: Service, containers: Callable[[str], Container]) -> None:
     readiness = Readiness(containers, uses_scripts=lambda: False, kept_s=60)
     service.existing -= {"feed"}
 

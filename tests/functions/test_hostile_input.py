@@ -82,7 +82,7 @@ def cursor_of(date: str, item_id: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([date, item_id]).encode()).decode().rstrip("=")
 
 
-async def test_a_forged_cursor_reads_only_its_own_list(api: Api) -> None:
+async def test_a_forged_cursor_reads_only_the_requested_list(api: Api) -> None:
     """A cursor cannot name a partition, container, or type. Its values are compared, never executed."""
     author, other = await api.new_user(), await api.new_user()
     post, secret = await api.new_post(author), await api.new_post(other)

@@ -1,4 +1,4 @@
-"""Idempotency-Key: a command that is sent twice runs once."""
+"""Idempotency-Key: a command sent twice runs once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_a_retried_registration_returns_its_user_after_someone_else_took_t
     assert (other.status, again.status, again.body) == (201, 201, renamed.body)
 
 
-async def test_a_retried_post_returns_the_first_one(api: Api) -> None:
+async def test_a_retried_post_returns_the_first_post(api: Api) -> None:
     author, key = await api.new_user(), a_key()
 
     first = await api.create_post(author["id"], "A title", "Some content.", key)
@@ -49,7 +49,7 @@ async def test_a_retried_post_returns_the_first_one(api: Api) -> None:
     assert (second.status, second.body, second.etag) == (201, first.body, first.etag)
 
 
-async def test_a_retried_comment_returns_the_first_one_and_counts_once(api: Api) -> None:
+async def test_a_retried_comment_returns_the_first_comment_and_counts_once(api: Api) -> None:
     author, key = await api.new_user(), a_key()
     post = await api.new_post(author)
 
@@ -61,7 +61,7 @@ async def test_a_retried_comment_returns_the_first_one_and_counts_once(api: Api)
     assert (await api.get_post(post["id"])).body["commentCount"] == 1
 
 
-async def test_a_retried_like_returns_the_first_one_and_counts_once(api: Api) -> None:
+async def test_a_retried_like_returns_the_first_like_and_counts_once(api: Api) -> None:
     liker, key = await api.new_user(), a_key()
     post = await api.new_post(liker)
 
@@ -140,7 +140,7 @@ async def test_commands_without_a_key_or_with_different_keys_all_run(api: Api) -
     assert len({answer.body["id"] for answer in answers}) == 4
 
 
-async def test_a_key_is_never_returned(api: Api) -> None:
+async def test_an_idempotency_key_is_never_returned(api: Api) -> None:
     author, key = await api.new_user(), a_key()
 
     answer = await api.create_post(author["id"], "A title", "Some content.", key)
@@ -228,7 +228,7 @@ async def test_a_retried_like_is_not_written_again_after_an_unlike(api: Api) -> 
     assert (await api.get_post(post["id"])).body["likeCount"] == 0
 
 
-async def test_a_retried_like_returns_the_first_like_and_not_a_later_one(api: Api) -> None:
+async def test_a_retried_like_returns_the_first_like_despite_a_later_like(api: Api) -> None:
     liker, key = await api.new_user(), a_key()
     post = await api.new_post(liker)
     first = await api.create_like(post["id"], liker["id"], key)

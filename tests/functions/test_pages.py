@@ -19,7 +19,7 @@ from tests.items import a_comment, a_like, a_post, a_user
 
 @dataclass(frozen=True)
 class Listing:
-    """The list at `path` of `items`, newest first, and a function that adds an item dated `second`."""
+    """A list at `path` with its `items`, newest first. `add` creates an item dated `second`."""
 
     path: str
     items: list[Item]
@@ -100,7 +100,7 @@ async def test_a_cursor_stays_valid_after_its_item_is_deleted(api: Api, stored: 
     assert [item["id"] for item in second.body["items"]] == listing.ids[5:]
 
 
-async def test_a_cursor_of_another_list_reads_only_this_list(api: Api, listing: Listing) -> None:
+async def test_a_cursor_from_another_list_reads_only_the_requested_list(api: Api, listing: Listing) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     own = [await api.new_comment(post, author) for _ in range(3)]
@@ -128,7 +128,7 @@ DATE = "2026-01-01T00:00:00.000Z"
         base64.urlsafe_b64encode(b"[" * 3000).decode(),
         base64.urlsafe_b64encode(b"\xff\xfe").decode(),
         pytest.param(_encoded([DATE, "some-id"])[:-3], id="truncated"),
-        pytest.param(_encoded([DATE, "some-id"]) + "x", id="with something after it"),
+        pytest.param(_encoded([DATE, "some-id"]) + "x", id="with trailing data"),
     ],
 )
 async def test_a_malformed_cursor_returns_400(api: Api, cursor: str) -> None:

@@ -185,7 +185,7 @@ async def test_a_deleted_post_returns_404_immediately_and_leaves_the_lists_soon(
 
 
 async def test_lists_show_a_new_post_within_two_seconds(api: Api) -> None:
-    """Holds for an idle stack. Other load may interfere, so the best of several attempts counts."""
+    """The limit applies to an idle stack. Other load can interfere, so the fastest of several attempts counts."""
     author = await api.new_user()
     loop = asyncio.get_running_loop()
 

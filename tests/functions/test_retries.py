@@ -1,4 +1,4 @@
-"""The retries of a request and their end, if the database throttles, hangs, or loses the response to a write."""
+"""Retries and deadlines when the database throttles, hangs, or loses the response to a write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.items import unique
 
 
 def _first(number: int, matches: Matches) -> Matches:
-    """Match the first `number` operations that `matches` matches."""
+    """Match only the first `number` operations that satisfy `matches`."""
     seen = 0
 
     def is_one_of_the_first(operation: Operation) -> bool:
@@ -77,7 +77,7 @@ async def test_a_batch_that_keeps_conflicting_returns_503(quiet_api: Api, api: A
     assert time.monotonic() - started < REQUEST_DEADLINE_S
 
 
-async def test_a_silent_database_returns_503_at_the_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+async def test_an_unresponsive_database_returns_503_at_the_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
 
@@ -98,7 +98,7 @@ async def test_a_silent_database_returns_503_at_the_deadline(quiet_api: Api, api
 
 @contextmanager
 def _first_response_lost(gateway: Gateway, *names: str) -> Iterator[None]:
-    """Apply the first of the writes, but close its connection, so that the SDK sends it again."""
+    """Apply the first write but close its connection, so the SDK retries it."""
     with gateway.recording() as operations, gateway.losing(_first(1, named(*names)), applied=True):
         yield
     assert len([operation for operation in operations if operation.name in names]) >= 2

@@ -58,7 +58,7 @@ async def test_an_edit_to_the_current_username_changes_nothing(api: Api) -> None
     "name",
     ["abc", "a" * 30, "a_b-c.d", "...", "___", "Ünïcödé", "Владимир", "たなかさん", "عمر٣٤٥", "李小龍"],
 )
-async def test_usernames_may_have_letters_digits_and_three_symbols(api: Api, name: str) -> None:
+async def test_usernames_can_have_letters_digits_and_three_symbols(api: Api, name: str) -> None:
     answer = await api.create_user(name)
     # These names are constant, so a second run on the same database finds them taken.
     assert answer.status in (201, 409)
@@ -85,7 +85,7 @@ async def test_usernames_may_have_letters_digits_and_three_symbols(api: Api, nam
         pytest.param("㎯㎯㎯", id="other characters in NFKC"),
     ],
 )
-async def test_other_usernames_are_rejected(api: Api, name: str) -> None:
+async def test_invalid_usernames_are_rejected(api: Api, name: str) -> None:
     created = await api.create_user(name)
     edited = await api.edit_user((await api.new_user())["id"], name)
 

@@ -18,7 +18,7 @@ from tests.polling import eventually
 REPOSITORY = Path(__file__).parents[2]
 
 APP = "@app.route(route='hello')\ndef hello(req): return 'hello'\n"
-# Responds with a file that manage.py writes.
+# Responds with the content of a file that manage.py writes.
 APP_AFTER_PROVISIONING = (
     "from pathlib import Path\n@app.route(route='hello')\ndef hello(req): return Path('provisioned').read_text()\n"
 )
@@ -26,7 +26,7 @@ MANAGE = "import sys\nfrom pathlib import Path\nPath('provisioned').write_text('
 
 
 def write_app(directory: Path, source: str, **files: str) -> Path:
-    """An app directory: `function_app.py` creates `app` and then runs `source`; other files are named by stem."""
+    """Write an app. `function_app.py` creates `app` and then runs `source`; `files` maps stems to contents."""
     header = "import azure.functions as func\napp = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)\n"
     (directory / "function_app.py").write_text(header + source)
     for stem, text in files.items():

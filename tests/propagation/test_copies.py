@@ -1,4 +1,4 @@
-"""Copies of posts that are deleted while they are copied."""
+"""Copies of posts that are deleted during copying."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.items import a_post, a_user
 
 
 class ThrottledContainer(Container):
-    """Refuses the first point reads with 429."""
+    """Throttles the first point reads (429)."""
 
     def __init__(self, container: Container, refusals: int) -> None:
         super().__init__(container.proxy)

@@ -1,4 +1,4 @@
-"""The feed length is one number for the trigger, the change handler and the readers."""
+"""The trigger, the change handler, and the readers share one feed length."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
 
 
 def _synchronize_feed_writes(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts: list[Item]) -> None:
-    """Let the writes of these posts to the feed wait for each other."""
+    """Make the feed writes of these posts wait for each other."""
     put, meeting, awaited = Copies.put, asyncio.Barrier(len(posts)), {post["id"] for post in posts}
 
     async def put_after_meeting(copies: Copies, post: Item, *, present: bool = True) -> None:

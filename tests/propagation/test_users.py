@@ -69,7 +69,7 @@ async def test_a_rename_reaches_every_item_and_releases_the_former_name(blog: Bl
     assert (reservation["ownerId"], "ttl" in reservation) == (user["id"], False)
 
 
-async def test_the_handling_of_a_rename_terminates(blog: Blog) -> None:
+async def test_a_rename_stops_causing_changes(blog: Blog) -> None:
     user = await _register(blog)
     await _with_items_on_posts(blog, user, 2)
     await _rename(blog, user, unique("countess"))
@@ -148,7 +148,7 @@ async def test_a_rename_from_before_the_first_start_is_fanned_out(blog: Blog) ->
     assert await _names_on(blog, posts) == {new_name}
 
 
-async def test_a_name_taken_back_is_not_released_by_a_late_delivery(blog: Blog) -> None:
+async def test_a_late_delivery_does_not_release_a_reclaimed_username(blog: Blog) -> None:
     user = await _register(blog)
     await blog.drain()
     away = await _rename(blog, user, unique("away"))

@@ -1,4 +1,4 @@
-"""Deadlines, and the error that tells a throttled database from a silent one."""
+"""Deadlines, and the different errors for a throttled and an unresponsive database."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_block_that_is_not_throttled_raises_unavailable(responses: list[
     assert raised.value.reason == "no answer within 0.02 s"
 
 
-async def test_a_task_started_in_the_block_counts() -> None:
+async def test_throttling_in_a_task_started_by_the_block_counts() -> None:
     async def throttled() -> None:
         record_response(THROTTLED)
         await asyncio.Event().wait()
@@ -58,7 +58,7 @@ async def test_a_task_started_in_the_block_counts() -> None:
             await asyncio.create_task(throttled())
 
 
-async def test_shared_work_that_is_throttled_makes_its_waiters_throttled() -> None:
+async def test_throttled_shared_work_throttles_its_waiters() -> None:
     with metered() as shared:
         record_response(THROTTLED)
 

@@ -30,7 +30,7 @@ ODD_IDS = [
 
 
 @pytest.mark.parametrize("missing", [0, 50, 2_500])
-async def test_existing_items_are_found_by_unusual_and_many_ids(blog: Blog, missing: int) -> None:
+async def test_read_many_finds_items_by_many_and_unusual_ids(blog: Blog, missing: int) -> None:
     for user_id in ODD_IDS:
         await blog.users.create(a_user(user_id=user_id))
 
@@ -39,7 +39,7 @@ async def test_existing_items_are_found_by_unusual_and_many_ids(blog: Blog, miss
     assert sorted(user["id"] for user in found) == sorted(ODD_IDS)
 
 
-async def test_no_ids_return_no_items(blog: Blog) -> None:
+async def test_read_many_without_ids_returns_no_items(blog: Blog) -> None:
     assert await blog.users.read_many([]) == []
 
 

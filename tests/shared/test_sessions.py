@@ -16,7 +16,7 @@ from tests.items import a_like, a_post, a_user
 
 @pytest.fixture
 async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]]]:
-    """`posts` through a client of its own, and the operations of that client."""
+    """`posts` through its own client, and the operations that this client sends."""
     with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
         settings = replace(blog.settings, account_endpoint=gateway.endpoint)
         async with connect(settings) as client:
@@ -25,7 +25,7 @@ async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]
 
 
 @pytest.mark.parametrize("transactions", [BATCHES, PROCEDURES], ids=["batch", "procedure"])
-async def test_a_read_and_a_query_ask_for_the_transaction_before_them(
+async def test_reads_and_queries_send_the_session_token_of_the_last_transaction(
     blog: Blog, recorded: tuple[Container, list[Operation]], transactions: Transactions
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))

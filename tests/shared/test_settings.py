@@ -95,7 +95,7 @@ def test_app_service_mode_requires_the_platforms_authentication(enabled: str | N
     assert read_auth_settings(environment | {"WEBSITE_AUTH_ENABLED": "True"}).mode is AuthMode.APP_SERVICE
 
 
-def test_the_text_of_the_settings_omits_the_key() -> None:
+def test_the_string_form_of_the_settings_omits_the_key() -> None:
     settings = read_settings(CONNECTION)
 
     assert settings.account_key == KEY
@@ -168,7 +168,7 @@ def test_the_documentation_lists_the_values_and_the_defaults() -> None:
 def test_the_example_file_sets_only_documented_settings_to_valid_values() -> None:
     values = json.loads((ROOT / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
     of_the_host = {"FUNCTIONS_WORKER_RUNTIME", "AzureWebJobsStorage"}
-    # An identity needs no connection string, and the platform sets the last one.
+    # A managed identity uses the first two instead of a connection string. The platform sets WEBSITE_AUTH_ENABLED.
     of_azure = {"COSMOS__accountEndpoint", "COSMOS__accountKey", "WEBSITE_AUTH_ENABLED"}
 
     assert set(values) - of_the_host == set(documented()) - of_azure

@@ -14,7 +14,7 @@ from tests.items import a_comment, a_like, a_post, a_user
 pytestmark = pytest.mark.usefixtures("both_script_views")
 
 
-async def test_a_deleted_comment_is_uncounted(blog: Blog) -> None:
+async def test_deleting_a_comment_decrements_the_count(blog: Blog) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
     comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, author)))["item"]
@@ -25,7 +25,7 @@ async def test_a_deleted_comment_is_uncounted(blog: Blog) -> None:
     assert await blog.counts(post) == (0, 0)
 
 
-async def test_deleting_an_unknown_comment_throws_404_and_uncounts_nothing(blog: Blog) -> None:
+async def test_deleting_an_unknown_comment_throws_404_and_keeps_the_count(blog: Blog) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
@@ -61,7 +61,7 @@ async def test_delete_comment_rejects_a_stale_etag(blog: Blog) -> None:
     assert await blog.counts(post) == (1, 0)
 
 
-async def test_concurrent_deletions_of_a_like_uncount_once(blog: Blog) -> None:
+async def test_concurrent_deletions_of_a_like_decrement_the_count_once(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
     like = (await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"]

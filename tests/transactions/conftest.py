@@ -1,4 +1,4 @@
-"""Tests that ask for `transactions` run with batches and with stored procedures."""
+"""Tests that use `transactions` run with batches and with stored procedures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group commit with forced interleavings, on a container that holds its batches until a test releases them."""
+"""Group commit under forced interleavings, on a container that holds each batch until the test releases it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.items import a_comment, a_like, a_post, a_record, a_user
 
 
 class HeldContainer(Container):
-    """Its batches wait for the gate; `sizes` has the number of operations of each."""
+    """A container that holds batches until the gate opens. `sizes` lists each batch's number of operations."""
 
     def __init__(self, container: Container) -> None:
         super().__init__(container.proxy)
@@ -58,7 +58,7 @@ class Crowd:
                 self.charges.append(charge.request_units)
 
     async def first_running(self) -> asyncio.Task[Added]:
-        """Start a like whose batch is held."""
+        """Start a like and hold its batch."""
         task = self.like()
         await self.posts.arrivals.acquire()
         return task
@@ -70,7 +70,7 @@ async def crowd(blog: Blog) -> Crowd:
     return Crowd(HeldContainer(blog.posts), post)
 
 
-async def test_likes_that_arrive_during_a_batch_share_the_next_one(blog: Blog, crowd: Crowd) -> None:
+async def test_likes_that_arrive_during_a_batch_share_the_next_batch(blog: Blog, crowd: Crowd) -> None:
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(20)]
     await asyncio.sleep(0)
@@ -112,7 +112,7 @@ async def test_a_batch_has_at_most_thirty_commands(blog: Blog, crowd: Crowd) -> 
 # aiohttp warns about bodies over 1 MB.
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog: Blog, crowd: Crowd) -> None:
-    """Each has 60 KB in the ASCII JSON that the SDK sends, and the post is as long as the API allows."""
+    """Each comment is 60 KB of the ASCII JSON that the SDK sends. The post is as long as the API allows."""
     longest = {"op": "set", "path": "/content", "value": "🎉" * POST_LENGTH}
     await blog.posts.patch(crowd.post["id"], crowd.post["id"], [longest])
     first = await crowd.first_running()
@@ -129,7 +129,7 @@ async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog
     assert await blog.counts(crowd.post) == (30, 1)
 
 
-async def test_existing_likes_do_not_refuse_the_others_of_their_batch(blog: Blog, crowd: Crowd) -> None:
+async def test_existing_likes_do_not_fail_new_likes_in_their_batch(blog: Blog, crowd: Crowd) -> None:
     fans = [a_user() for _ in range(5)]
     for fan in fans:
         await blog.posts.create(a_like(crowd.post, fan))
@@ -166,7 +166,7 @@ async def test_likes_with_records_share_a_batch_with_retries_and_existing_likes(
     assert {record["id"] for record in records} == {"idempotency:fan", "idempotency:retry", "idempotency:new"}
 
 
-async def test_concurrent_likes_of_one_user_are_one_like(blog: Blog, crowd: Crowd) -> None:
+async def test_concurrent_likes_of_one_user_create_one_like(blog: Blog, crowd: Crowd) -> None:
     reader = a_user()
     first = await crowd.first_running()
     twice = [crowd.like(reader), crowd.like(reader)]
@@ -207,7 +207,7 @@ async def test_a_post_deleted_during_a_batch_fails_all_its_commands(blog: Blog, 
     assert [item["type"] for item in await blog.items_of(crowd.post)] == ["deletedPost"]
 
 
-async def test_a_cancelled_request_does_not_affect_the_others(blog: Blog, crowd: Crowd) -> None:
+async def test_a_canceled_request_does_not_affect_the_others(blog: Blog, crowd: Crowd) -> None:
     first = await crowd.first_running()
     impatient, patient = crowd.like(), crowd.like()
     await asyncio.sleep(0)
@@ -218,7 +218,7 @@ async def test_a_cancelled_request_does_not_affect_the_others(blog: Blog, crowd:
     assert (await patient).created
     await asyncio.gather(first, impatient, return_exceptions=True)
 
-    # The first was already being written; the impatient one was not.
+    # The first like was already being written, but `impatient` was still waiting.
     assert crowd.posts.sizes == [2, 2]
     assert await blog.counts(crowd.post) == (0, 2)
 
@@ -236,7 +236,7 @@ async def test_a_failed_batch_does_not_fail_the_next_one(blog: Blog, crowd: Crow
     assert await blog.counts(crowd.post) == (0, 1)
 
 
-async def test_a_batch_that_hangs_delays_the_next_one_for_a_limited_time(blog: Blog, crowd: Crowd) -> None:
+async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(blog: Blog, crowd: Crowd) -> None:
     crowd.batches = Batches(overlap_after_s=0.01)
     first = await crowd.first_running()
     other = crowd.like()
@@ -248,7 +248,7 @@ async def test_a_batch_that_hangs_delays_the_next_one_for_a_limited_time(blog: B
     assert await blog.counts(crowd.post) == (0, 2)
 
 
-async def test_a_batch_that_hangs_fails_at_its_deadline(crowd: Crowd) -> None:
+async def test_a_hanging_batch_fails_at_its_deadline(crowd: Crowd) -> None:
     crowd.batches = Batches(deadline_s=0.05)
     first = await crowd.first_running()
 
@@ -266,7 +266,7 @@ async def test_a_deadline_fails_all_commands_of_the_batch_without_a_second_one(c
 
 
 @pytest.mark.parametrize("index", [0, 1])
-async def test_a_batch_that_is_always_refused_ends(crowd: Crowd, index: int) -> None:
+async def test_a_batch_that_is_always_refused_is_not_retried_forever(crowd: Crowd, index: int) -> None:
     crowd.posts.refusals = [BatchRefused(index, ConditionFailed()) for _ in range(20)]
     first = await crowd.first_running()
     crowd.posts.gate.set()
@@ -275,7 +275,7 @@ async def test_a_batch_that_is_always_refused_ends(crowd: Crowd, index: int) -> 
         await first
 
 
-async def test_concurrent_deletions_in_two_processes_uncount_once(blog: Blog, crowd: Crowd) -> None:
+async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, crowd: Crowd) -> None:
     comment = (await crowd.batches.add(blog.posts, a_comment(crowd.post, a_user()))).item
     removal = asyncio.create_task(
         crowd.batches.remove(crowd.posts, crowd.post["id"], comment["id"], "comment", etag=None)
@@ -298,7 +298,7 @@ async def test_a_like_of_a_missing_post_raises_post_not_found(blog: Blog) -> Non
 
 
 class LaggingContainer(Container):
-    """Its reads go to a replica without comments and likes, until a batch updates the session token."""
+    """A container that reads from a replica without comments and likes until a batch updates the session token."""
 
     def __init__(self, container: Container) -> None:
         super().__init__(container.proxy)

@@ -1,4 +1,4 @@
-"""What comments and likes guarantee, with batches and with stored procedures."""
+"""The guarantees of comments and likes, with batches and with stored procedures."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_a_deleted_post_refuses_repeated_additions_and_removals(blog: Blog
         await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
 
 
-async def test_a_removal_is_uncounted_once(blog: Blog, transactions: Transactions) -> None:
+async def test_a_repeated_removal_decrements_the_count_once(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     comment, like = a_comment(post, reader), a_like(post, reader)
     for item in (comment, like):
@@ -148,7 +148,7 @@ async def test_a_record_is_written_with_its_item_and_expires_after_a_day(
         assert stored["ttl"] == 24 * 3600
 
 
-async def test_a_removal_leaves_nothing_but_the_record(blog: Blog, transactions: Transactions) -> None:
+async def test_a_removal_leaves_only_the_record(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     for item in (a_comment(post, reader), a_like(post, reader)):
         await transactions.add(blog.posts, item, a_record(item, item["type"]))
@@ -157,7 +157,7 @@ async def test_a_removal_leaves_nothing_but_the_record(blog: Blog, transactions:
     assert sorted(item["type"] for item in await blog.items_of(post)) == ["idempotency", "idempotency", "post"]
 
 
-async def test_a_retry_does_not_recreate_what_was_removed(blog: Blog, transactions: Transactions) -> None:
+async def test_a_retry_does_not_recreate_a_removed_item(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     comment, like = a_comment(post, reader), a_like(post, reader)
     first = {}
@@ -174,7 +174,7 @@ async def test_a_retry_does_not_recreate_what_was_removed(blog: Blog, transactio
     assert await blog.counts(post) == (0, 0)
 
 
-async def test_a_retry_of_a_like_returns_the_first_like_and_not_a_later_one(
+async def test_a_retry_of_a_like_returns_the_first_like_despite_a_later_like(
     blog: Blog, transactions: Transactions
 ) -> None:
     post, reader = await _post(blog), a_user()
@@ -202,7 +202,7 @@ async def test_a_retry_returns_the_like_under_its_users_current_name(blog: Blog,
 
 
 @pytest.mark.parametrize("removed", [False, True])
-async def test_a_record_with_another_fingerprint_is_refused(
+async def test_a_record_with_another_fingerprint_is_rejected(
     blog: Blog, transactions: Transactions, removed: bool
 ) -> None:
     post, reader = await _post(blog), a_user()
@@ -269,7 +269,9 @@ async def test_retries_are_recognized_after_later_likes_and_unlikes(
 
 
 @pytest.mark.parametrize("counts", [{}, {"commentCount": None, "likeCount": None}])
-async def test_a_post_without_counts_gets_them(blog: Blog, transactions: Transactions, counts: dict[str, None]) -> None:
+async def test_writes_add_missing_counts_to_a_post(
+    blog: Blog, transactions: Transactions, counts: dict[str, None]
+) -> None:
     """A V1 post has no counts, and JavaScript stores NaN as null."""
     reader = a_user()
     bare = {
@@ -371,7 +373,7 @@ async def _send_all(emulator: EmulatorThread, transactions: Transactions, rounds
                     case _:
                         await transactions.remove(posts, post["id"], comment["id"], "comment", etag=None)
             except CommentNotFound:
-                pass  # deleted since
+                pass  # already deleted
 
         for commands in rounds:
             await asyncio.gather(*(send(command, number) for command, number in commands))

@@ -44,7 +44,7 @@ async def test_every_file_has_the_format_version(tmp_path: Path) -> None:
     assert [version_of(file) for file in files_of(tmp_path)] == [FORMAT_VERSION] * 2
 
 
-async def test_a_directory_without_a_version_is_opened_and_gets_one(tmp_path: Path) -> None:
+async def test_opening_a_directory_without_a_version_adds_the_version(tmp_path: Path) -> None:
     await write_an_item(tmp_path)
     for file in files_of(tmp_path):
         set_version(file, 0)
@@ -59,7 +59,7 @@ async def test_a_directory_without_a_version_is_opened_and_gets_one(tmp_path: Pa
     assert [version_of(file) for file in files_of(tmp_path)] == [FORMAT_VERSION] * 2
 
 
-async def test_a_newer_directory_is_refused_unchanged(tmp_path: Path) -> None:
+async def test_a_newer_directory_is_rejected_and_left_unchanged(tmp_path: Path) -> None:
     await write_an_item(tmp_path)
     set_version(tmp_path / "account.sqlite", FORMAT_VERSION + 1)
 

@@ -46,7 +46,7 @@ async def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
             container = client.get_database_client("db").get_container_client("items")
             stored = {item["id"] async for item in container.read_all_items()}
 
-    # The write in flight during the kill may be stored without having been acknowledged.
+    # The write in flight during the kill can be stored but not acknowledged.
     assert stored - set(acknowledged) <= {str(len(acknowledged))}
     assert set(acknowledged) <= stored
 
@@ -103,7 +103,7 @@ async def test_a_deleted_container_leaves_no_files(tmp_path: Path) -> None:
     assert _directories(tmp_path) == []
 
 
-async def test_an_emulator_without_a_data_directory_keeps_nothing() -> None:
+async def test_data_is_lost_at_shutdown_without_a_data_directory() -> None:
     settings = EmulatorSettings()
     async with emulator_client(settings) as client:
         await client.create_database("db")

@@ -199,7 +199,7 @@ async def test_settings_show_the_definition_throughput_and_partitions(explorer: 
     assert "30 items in 4 physical partitions" in await explorer.text("main table")
 
 
-async def test_settings_say_so_if_the_key_may_not_read_the_throughput(
+async def test_settings_report_a_key_that_cannot_read_the_throughput(
     explorer: Explorer, emulator: CosmosEmulator
 ) -> None:
     await explorer.choose("Settings")
@@ -263,7 +263,7 @@ async def test_trusted_types_reject_markup_set_by_the_page_itself(explorer: Expl
     assert await explorer.page.evaluate(set_markup) == "TypeError"
 
 
-async def test_the_page_asks_for_a_key_other_than_the_well_known_one(browser: Browser) -> None:
+async def test_the_page_prompts_for_a_custom_key(browser: Browser) -> None:
     async with (
         CosmosEmulator(EmulatorSettings(key=OTHER_KEY)) as emulator,
         CosmosClient(emulator.endpoint, OTHER_KEY) as client,

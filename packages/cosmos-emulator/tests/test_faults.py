@@ -130,7 +130,7 @@ async def test_a_request_hanging_before_its_write_writes_nothing_if_the_client_d
     assert await ids(container) == []
 
 
-async def test_a_request_hanging_after_its_write_has_written(
+async def test_a_request_hanging_after_its_write_has_stored_the_item(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     fault = emulator.faults.add("hang operation=create when=after")

@@ -29,7 +29,7 @@ async def test_health_ignores_faults_latency_throttling_and_rbac() -> None:
         assert [(fault.matched, fault.struck) for fault in emulator.faults] == [(0, 0), (0, 0)]
 
 
-async def test_health_can_only_be_read(emulator: CosmosEmulator) -> None:
+async def test_health_accepts_only_get_and_head(emulator: CosmosEmulator) -> None:
     async with ClientSession() as session:
         async with session.head(f"{emulator.endpoint}_emulator/health") as response:
             assert response.status == 200

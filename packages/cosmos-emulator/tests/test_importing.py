@@ -1,4 +1,4 @@
-"""`cosmos-emulator import` creates many items at once."""
+"""`cosmos-emulator import` bulk-loads items from files."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ FEW = "SELECT * FROM c WHERE c.n < 3"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A JSON Lines file of one logical partition, whose first ten items are of kind `rare`."""
+    """A JSON Lines file of one logical partition. The first ten items are of kind `rare`."""
     directory = tmp_path_factory.mktemp("data")
     lines = ({"id": str(n), "pk": "p", "n": n, "kind": "rare" if n < 10 else "usual"} for n in range(COUNT))
     (directory / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -105,7 +105,7 @@ async def test_a_wildcard_path_is_indexed_after_a_slow_query(data: Path, tmp_pat
         assert await _rows_and_reads(_container(client), FEW) == ([0, 1, 2], 3)
 
 
-async def test_a_data_directory_without_indexes_gets_them(data: Path, tmp_path: Path) -> None:
+async def test_opening_a_data_directory_without_indexes_builds_them(data: Path, tmp_path: Path) -> None:
     settings = await asyncio.to_thread(_import, data, tmp_path, NAMED)
     await asyncio.to_thread(_forget_indexes, tmp_path)
 

@@ -23,7 +23,7 @@ from tests.polling import eventually as until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 
-OUTLASTING = r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');"
+UNINTERRUPTIBLE = r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');"
 CONVERTED = """
     class Hostile extends Promise { constructor(run) { super(() => run(fail, fail)); } }
     const fail = () => { throw { toString() { for (;;); } }; };
@@ -114,17 +114,19 @@ async def test_other_requests_are_served_while_an_overdue_script_is_killed() -> 
         scripts = await scripts_of(client)
         await scripts.container.create_item({"id": "a", "pk": "other"})
         started = time.monotonic()
-        outlasting = asyncio.ensure_future(scripts.run(f"function () {{ {WRITE.replace('LOOP', OUTLASTING)} }}"))
+        uninterruptible = asyncio.ensure_future(
+            scripts.run(f"function () {{ {WRITE.replace('LOOP', UNINTERRUPTIBLE)} }}")
+        )
         child = await busy_child(process)
 
         longest_s = 0.0
-        while not outlasting.done():
+        while not uninterruptible.done():
             asked = time.monotonic()
             await scripts.container.read_item("a", "other")
             longest_s = max(longest_s, time.monotonic() - asked)
 
         with pytest.raises(CosmosHttpResponseError) as failure:
-            await outlasting
+            await uninterruptible
         assert failure.value.status_code == 408
         assert time.monotonic() - started < 5.0 + 1.0 + 0.5  # limit, grace, start
         assert longest_s < 1.0
@@ -175,7 +177,7 @@ async def test_externally_killed_idle_processes_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    "loop", ["", "for (;;);", OUTLASTING, CONVERTED], ids=["idle", "endless", "outlasting", "converted"]
+    "loop", ["", "for (;;);", UNINTERRUPTIBLE, CONVERTED], ids=["idle", "endless", "uninterruptible", "converted"]
 )
 async def test_no_process_outlives_a_killed_emulator(loop: str) -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:

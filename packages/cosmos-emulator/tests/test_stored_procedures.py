@@ -1,4 +1,4 @@
-"""Stored procedures and triggers through the gateway; scripts/ tests the language."""
+"""Stored procedures and triggers over HTTP. The tests in scripts/ cover the language."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ function createTwo(first, second, failure) {
 """
 
 
-async def test_writes_of_a_script_are_committed_together(raw: RawClient, container: ContainerProxy) -> None:
+async def test_writes_of_a_script_are_committed_atomically(raw: RawClient, container: ContainerProxy) -> None:
     stored = await run(container, CREATE_TWO, {"id": "a", "pk": "p"}, {"id": "b", "pk": "p"})
 
     feed = [item async for item in container.query_items_change_feed(start_time="Beginning")]

@@ -157,7 +157,7 @@ async def test_autoscale_provides_its_maximum(
     assert 1000 <= await spend(database_of(no_retry_client).get_container_client("scaled")) < 1100
 
 
-async def test_a_throughput_increase_applies_at_once(
+async def test_a_throughput_increase_applies_immediately(
     partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
     throttled = database_of(no_retry_client).get_container_client("items")

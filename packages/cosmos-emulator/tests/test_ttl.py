@@ -1,4 +1,4 @@
-"""Time to live: an expired item disappears at once, even before it is purged."""
+"""Time to live: an expired item disappears immediately, even before it is purged."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ async def test_an_unsupported_function_is_rejected_by_name(container: ContainerP
         [item async for item in container.query_items("SELECT VALUE " + call, partition_key="p")]
 
 
-async def test_there_are_no_conflicts(container: ContainerProxy) -> None:
+async def test_conflict_lists_are_empty_and_conflicts_are_not_found(container: ContainerProxy) -> None:
     assert [conflict async for conflict in container.list_conflicts()] == []
     assert [conflict async for conflict in container.query_conflicts("SELECT * FROM c")] == []
     with fails_with(404, match="Resource Not Found"):

@@ -1,4 +1,4 @@
-"""The front page: one reading of the feed for all requests within a second."""
+"""The front page: all requests within a second share one query of the feed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed
     assert sorted(charge > 0 for charge in charges) == [False] * 49 + [True]
 
 
-async def test_a_cancelled_request_does_not_cancel_the_query_of_others(feed: Feed) -> None:
+async def test_a_canceled_request_does_not_cancel_the_shared_query(feed: Feed) -> None:
     read = _reader(feed)
     feed.gate.clear()
     cancelled, other = asyncio.create_task(_page(read)), asyncio.create_task(_page(read))
@@ -127,7 +127,7 @@ async def test_errors_are_not_cached(feed: Feed) -> None:
     assert (await read()).posts == []
 
 
-async def test_a_hanging_query_is_sent_again(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_query_is_retried(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_page, "HELD_UP_S", 0.1)
     read = _reader(feed)
     feed.gate.clear()
@@ -141,7 +141,7 @@ async def test_a_hanging_query_is_sent_again(feed: Feed, monkeypatch: pytest.Mon
     assert feed.queries == 2
 
 
-async def test_a_hanging_reading_ends_at_its_deadline(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_query_ends_at_its_deadline(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     read = _reader(feed)
     feed.gate.clear()
     with monkeypatch.context() as patched:
@@ -154,7 +154,7 @@ async def test_a_hanging_reading_ends_at_its_deadline(feed: Feed, monkeypatch: p
     assert (await read()).posts == []
 
 
-async def test_a_throttled_reading_throttles_every_request(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_throttled_query_throttles_every_request(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_page, "FRONT_PAGE_DEADLINE_S", 0.1)
     read = _reader(feed)
 

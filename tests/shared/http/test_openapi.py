@@ -115,7 +115,7 @@ def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
 
 def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AuthSettings) -> None:
     """Runs in its own process because an app lists its functions only once."""
-    listing = subprocess.run(  # noqa: S603 - our own interpreter and text
+    listing = subprocess.run(  # noqa: S603 - our own interpreter and code
         [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
         cwd=ROOT,
         env={**os.environ, **environment_of(Settings("https://account.example", None, "blog", auth=auth))},
@@ -158,7 +158,7 @@ def test_field_examples_of_request_bodies_are_valid(document: dict[str, Any]) ->
             model.model_validate(example)
 
 
-def test_responses_promise_every_field_and_no_system_property(document: dict[str, Any]) -> None:
+def test_response_schemas_require_every_field_and_omit_system_properties(document: dict[str, Any]) -> None:
     post = document["components"]["schemas"]["Post"]
 
     assert set(post["required"]) == set(post["properties"])

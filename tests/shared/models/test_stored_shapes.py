@@ -1,4 +1,4 @@
-"""What items store, and what they omit, because queries are charged by the bytes they read."""
+"""The properties that items store. Items omit the rest, because queries are charged by the bytes they read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _items_by(user: Item) -> list[Item]:
 
 
 @pytest.mark.parametrize("renames", [0, 1, 2])
-def test_items_store_the_number_of_renames_after_the_first(renames: int) -> None:
+def test_items_store_the_number_of_renames_unless_it_is_zero(renames: int) -> None:
     user = a_user()
     for number in range(renames):
         user = renamed(user, f"name-{number}")

@@ -53,7 +53,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def order(left: Any, right: Any) -> int:
-    """Negative, zero or positive: the order of ORDER BY."""
+    """Compare as ORDER BY does: negative, zero, or positive."""
     if kind(left) != kind(right):
         return TYPE_ORDER.index(kind(left)) - TYPE_ORDER.index(kind(right))
     match kind(left):
@@ -72,7 +72,7 @@ def order(left: Any, right: Any) -> int:
 
 
 def compare(operator: str, left: Any, right: Any) -> Any:
-    """A comparison's value: true, false or undefined."""
+    """Return the comparison's value: true, false, or undefined."""
     complex_types = ("array", "object")
     if kind(left) != kind(right) or kind(left) == "undefined":
         return UNDEFINED
@@ -195,7 +195,7 @@ def filtered(items: list[Item], condition: Condition) -> list[Item]:
 
 
 def ordered(items: list[Item], keys: list[tuple[str, bool]]) -> list[Item]:
-    """By the fields, each ascending or descending; ties stay in the order of the items."""
+    """Sort by the fields, each ascending or descending. Ties keep the order of the items."""
 
     def pairwise(left: Item, right: Item) -> int:
         for name, descending in keys:

@@ -1,6 +1,6 @@
 """Runs queries in tests."""
 
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import json
@@ -25,7 +25,7 @@ def value(expression: str, item: dict[str, Any] | None = None, /, **parameters: 
 
 
 def refusal(text: str, items: Iterable[dict[str, Any]] = ({},), parameters: dict[str, Any] | None = None) -> Any:
-    """Return the error in the service's document: severity, location, code, message."""
+    """Return the error from the service's error document: severity, location, code, message."""
     with pytest.raises(CosmosError) as raised:
         rows(text, items, parameters)
     assert raised.value.status == 400

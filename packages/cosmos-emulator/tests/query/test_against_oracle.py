@@ -1,6 +1,6 @@
 """Random queries over random items, compared with the oracle."""
 
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 from typing import Any
@@ -28,14 +28,14 @@ def assert_same_rows(actual: list[Any], expected: list[Any]) -> None:
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions)
-def test_filters(items: list[Item], condition: Condition) -> None:
+def test_filters_match_the_oracle(items: list[Item], condition: Condition) -> None:
     expected = oracle.filtered(items, condition)
     assert_same_rows(rows(f"SELECT * FROM c WHERE {condition.text}", items), expected)
 
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions)
-def test_values_of_conditions(items: list[Item], condition: Condition) -> None:
+def test_condition_values_match_the_oracle(items: list[Item], condition: Condition) -> None:
     values = [condition.value(item) for item in items]
     expected = [value for value in values if value is not oracle.UNDEFINED]
     assert_same_rows(rows(f"SELECT VALUE {condition.text} FROM c", items), expected)
@@ -43,7 +43,7 @@ def test_values_of_conditions(items: list[Item], condition: Condition) -> None:
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, KEYS, COUNTS, COUNTS)
-def test_order_with_offset_and_limit(
+def test_ordered_rows_with_offset_and_limit_match_the_oracle(
     items: list[Item], condition: Condition, keys: list[tuple[str, bool]], offset: int, limit: int
 ) -> None:
     text = f"SELECT * FROM c WHERE {condition.text} {order_by(keys)} OFFSET {offset} LIMIT {limit}"
@@ -53,7 +53,7 @@ def test_order_with_offset_and_limit(
 
 @settings(deadline=None)
 @given(oracle.item_lists, KEYS, COUNTS)
-def test_order_with_top(items: list[Item], keys: list[tuple[str, bool]], top: int) -> None:
+def test_ordered_rows_with_top_match_the_oracle(items: list[Item], keys: list[tuple[str, bool]], top: int) -> None:
     text = f"SELECT TOP {top} VALUE c.id FROM c {order_by(keys)}"
     expected = [item["id"] for item in oracle.ordered(items, keys)[:top]]
     assert_same_rows(rows(text, items), expected)
@@ -61,7 +61,7 @@ def test_order_with_top(items: list[Item], keys: list[tuple[str, bool]], top: in
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS), COUNTS)
-def test_distinct(items: list[Item], condition: Condition, name: str, top: int) -> None:
+def test_distinct_rows_match_the_oracle(items: list[Item], condition: Condition, name: str, top: int) -> None:
     text = f"SELECT DISTINCT TOP {top} VALUE c.{name} FROM c WHERE {condition.text}"
     values = [item[name] for item in oracle.filtered(items, condition) if name in item]
     assert_same_rows(rows(text, items), oracle.distinct(values)[:top])
@@ -69,7 +69,7 @@ def test_distinct(items: list[Item], condition: Condition, name: str, top: int) 
 
 @settings(deadline=None)
 @given(oracle.item_lists, st.sampled_from(oracle.FIELDS), st.booleans())
-def test_distinct_in_order(items: list[Item], name: str, descending: bool) -> None:
+def test_ordered_distinct_rows_match_the_oracle(items: list[Item], name: str, descending: bool) -> None:
     text = f"SELECT DISTINCT VALUE c.{name} FROM c {order_by([(name, descending)])}"
     values = [item[name] for item in oracle.ordered(items, [(name, descending)]) if name in item]
     assert_same_rows(rows(text, items), oracle.distinct(values))
@@ -80,7 +80,7 @@ FUNCTIONS = ["COUNT", "SUM", "MIN", "MAX", "AVG"]
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS), st.sampled_from(oracle.FIELDS))
-def test_groups(items: list[Item], condition: Condition, key: str, name: str) -> None:
+def test_groups_match_the_oracle(items: list[Item], condition: Condition, key: str, name: str) -> None:
     calls = ", ".join(f"{function}(c.{name}) AS {function}_" for function in FUNCTIONS)
     text = f"SELECT c.{key} AS k, {calls} FROM c WHERE {condition.text} GROUP BY c.{key}"
     expected = [
@@ -92,7 +92,7 @@ def test_groups(items: list[Item], condition: Condition, key: str, name: str) ->
 
 @settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS))
-def test_aggregates(items: list[Item], condition: Condition, name: str) -> None:
+def test_aggregates_match_the_oracle(items: list[Item], condition: Condition, name: str) -> None:
     calls = ", ".join(f"{function}(c.{name}) AS {function}_" for function in FUNCTIONS)
     expected = oracle.without_undefined(_aggregates(oracle.filtered(items, condition), name))
     assert_same_rows(rows(f"SELECT {calls} FROM c WHERE {condition.text}", items), [expected])

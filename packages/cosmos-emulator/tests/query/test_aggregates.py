@@ -1,4 +1,4 @@
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 from typing import Any
@@ -38,12 +38,12 @@ NONE: list[Any] = []
         ("SUM(c.v * 2)", [1, 2], [6]),
     ],
 )
-def test_aggregates_over_all_rows(call: str, values: list[Any], expected: list[Any]) -> None:
+def test_aggregates_return_documented_values(call: str, values: list[Any], expected: list[Any]) -> None:
     items = [{} if content is ... else {"v": content} for content in values]
     assert rows(f"SELECT VALUE {call} FROM c", items) == expected
 
 
-def test_an_undefined_aggregate_leaves_an_empty_row_without_value() -> None:
+def test_undefined_aggregates_are_omitted_from_the_row() -> None:
     assert rows("SELECT AVG(c.v) FROM c") == [{}]
     assert rows("SELECT COUNT(1), MAX(c.v) AS m FROM c") == [{"$1": 0}]
 
@@ -90,11 +90,11 @@ SALES = [
         ("SELECT VALUE COUNT(1) FROM c ORDER BY c.n", [4]),
     ],
 )
-def test_group_by(text: str, expected: list[object]) -> None:
+def test_group_by_returns_one_row_per_group(text: str, expected: list[object]) -> None:
     assert rows(text, SALES) == expected
 
 
-def test_group_keys_are_equal_when_their_values_are() -> None:
+def test_rows_with_deeply_equal_keys_share_a_group() -> None:
     values = [1, 1.0, True, "1", {"a": 1, "b": 2}, {"b": 2, "a": 1.0}, None, [1], [1.0], ..., ...]
     items = [{} if content is ... else {"v": content} for content in values]
     assert rows("SELECT VALUE COUNT(1) FROM c GROUP BY c.v", items) == [2, 1, 1, 2, 1, 2, 2]

@@ -1,4 +1,4 @@
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 from typing import Any
@@ -48,7 +48,7 @@ def test_conditions_that_an_index_serves_are_found(condition: str, expected: lis
     assert predicates(condition) == expected
 
 
-def test_only_paths_from_the_item_count() -> None:
+def test_only_paths_that_start_at_the_item_are_used() -> None:
     assert predicates("r.a = 1", "Root r") == [(("a",), "=", 1)]
     assert predicates("t.a = 1", "t IN c.t") == []
     assert predicates("t.a = 1 AND c.b = 2", "c JOIN t IN c.t") == [(("b",), "=", 2)]

@@ -1,4 +1,4 @@
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import time

@@ -1,6 +1,6 @@
 """Comparison, arithmetic, bit and text operators, and precedence."""
 
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import pytest
@@ -129,7 +129,7 @@ def test_invalid_operands_and_non_json_results_are_undefined(expression: str) ->
         ("'a' LIKE c.missing", UNDEFINED),
     ],
 )
-def test_like(expression: str, expected: list[bool]) -> None:
+def test_like_matches_wildcard_patterns(expression: str, expected: list[bool]) -> None:
     assert value(expression) == expected
 
 

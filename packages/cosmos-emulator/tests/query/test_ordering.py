@@ -1,4 +1,4 @@
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import random
@@ -32,7 +32,7 @@ MIXED: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("direction", ["ASC", "DESC"])
-def test_order_across_types(direction: str) -> None:
+def test_order_by_sorts_by_type_and_then_by_value(direction: str) -> None:
     shuffled = random.Random(7).sample(MIXED, len(MIXED))
     expected = MIXED if direction == "ASC" else MIXED[::-1]
     assert rows(f"SELECT * FROM c ORDER BY c.v {direction}", shuffled) == expected

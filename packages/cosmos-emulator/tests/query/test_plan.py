@@ -1,6 +1,6 @@
 """Query plans: the cases of the .NET SDK's QueryPlanBaselineTests, and merges of partial results."""
 
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import json
@@ -17,7 +17,7 @@ NOTHING = [("", "")]
 
 
 def epk(key: list[Any]) -> str:
-    """Stands for the hash: the key itself, readable."""
+    """Stand in for the hash with the key itself, which is readable."""
     return json.dumps(["?" if component is UNDEFINED else component for component in key])
 
 
@@ -26,7 +26,7 @@ def plan(text: str, paths: tuple[str, ...] = ("key",), parameters: Any = None, f
 
 
 def info(text: str, **arguments: Any) -> dict[str, Any]:
-    """What a plan says beyond the defaults; its query on one line."""
+    """The plan's values that differ from the defaults, with the query on one line."""
     fields = plan(text, **arguments)["queryInfo"]
     fields["rewrittenQuery"] = " ".join(fields["rewrittenQuery"].split("\n"))
     default = plan("SELECT * FROM c")["queryInfo"]

@@ -1,6 +1,6 @@
 """SELECT, FROM, paths, literals, parameters, TOP and OFFSET LIMIT."""
 
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import pytest
@@ -54,7 +54,7 @@ def test_paths_reach_into_objects_and_arrays(path: str, expected: list[object]) 
         ("{a: 1, 'b c': 2}", {"a": 1, "b c": 2}),
     ],
 )
-def test_literals(literal: str, expected: object) -> None:
+def test_literals_evaluate_to_their_values(literal: str, expected: object) -> None:
     if literal != "'it''s'":
         assert value(literal) == [expected]
 
@@ -117,7 +117,7 @@ NUMBERED = [{"n": n} for n in range(5)]
         ("TOP 2", "ORDER BY c.n DESC", [4, 3]),
     ],
 )
-def test_top_and_offset_limit(head: str, tail: str, expected: list[int]) -> None:
+def test_top_and_offset_limit_select_a_range_of_rows(head: str, tail: str, expected: list[int]) -> None:
     assert rows(f"SELECT {head} VALUE c.n FROM c {tail}", NUMBERED, {"@two": 2}) == expected
 
 

@@ -1,4 +1,4 @@
-# ruff: noqa: S608 - these texts are put together by the tests themselves
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import pytest
@@ -79,11 +79,11 @@ def test_where_keeps_only_exactly_true_conditions(condition: str) -> None:
         ("IS_NULL(c.x)", [False]),
     ],
 )
-def test_undefined_in_expressions(expression: str, expected: list[object]) -> None:
+def test_undefined_propagates_unless_an_operator_handles_it(expression: str, expected: list[object]) -> None:
     assert value(expression) == expected
 
 
-def test_in_is_the_or_of_its_equalities() -> None:
+def test_in_equals_an_or_of_equality_comparisons() -> None:
     assert value("1 IN (1, c.x)") == [True]
     assert value("1 IN (2, 3)") == [False]
     assert value("1 IN (2, c.x)") == []

@@ -122,7 +122,7 @@ def test_a_failed_comment_leaves_the_counter_unchanged(comment: JsonObject) -> N
 
 
 @pytest.mark.parametrize("accepted", [0, 1, 2])
-def test_a_checked_refusal_rolls_back(accepted: int) -> None:
+def test_a_script_that_checks_acceptance_rolls_back_a_refused_write(accepted: int) -> None:
     operations = _blog()
 
     with pytest.raises(CosmosError) as failure:
@@ -138,7 +138,7 @@ def test_a_checked_refusal_rolls_back(accepted: int) -> None:
     assert operations.documents["post"]["commentCount"] == 2
 
 
-def test_an_unchecked_refusal_commits_half() -> None:
+def test_a_script_that_ignores_a_refused_write_commits_partial_work() -> None:
     operations = _blog()
     naive = ADD_COMMENT.replace("if (!accepted) throw", "if (false) throw")
 

@@ -44,7 +44,7 @@ def test_a_conditional_read_of_an_unmodified_document_returns_none() -> None:
 
 
 @pytest.mark.parametrize("form", ["doc('1')", "doc('1') + '/'", "link + 'docs/1'", "link + 'docs/1/'"])
-def test_documents_accept_both_links_with_or_without_a_slash(form: str) -> None:
+def test_documents_are_found_by_either_link_with_or_without_a_slash(form: str) -> None:
     assert _run(f"c.readDocument({form}, (e, d) => out.setBody(d.id));", {"id": "1"}) == "1"
 
 
@@ -232,7 +232,7 @@ def test_operations_are_refused_before_the_time_limit() -> None:
         next();
     }}"""
 
-    # Operations are refused after 90% of the limit; the rest must outlast a pause of a busy machine.
+    # Operations are refused after 90% of the limit; the rest must be longer than a busy machine pauses.
     result = execute(operations, body, limits=ScriptLimits(time_limit_s=2.0))
 
     assert isinstance(result.body, int)

@@ -20,7 +20,7 @@ from cosmos_emulator.scripts.watchdog import Watchdog
 
 MEMORY = 16 * 1024 * 1024
 SLOW = '["f", "() => { const end = Date.now() + 300; while (Date.now() < end); return 1; }"]'
-OUTLASTING = r'["f", "() => { for (;;) new RegExp(\"\\\\p{L}\".repeat(200), \"iu\"); }"]'
+UNINTERRUPTIBLE = r'["f", "() => { for (;;) new RegExp(\"\\\\p{L}\".repeat(200), \"iu\"); }"]'
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def test_spent_time_excludes_the_transport(process: EngineProcess) -> None:
     assert 0.25 < process.spent_s < 5
 
 
-def test_an_overdue_process_is_killed(process: EngineProcess) -> None:
-    process.define(OUTLASTING, 5)
+def test_a_process_past_its_time_limit_is_killed(process: EngineProcess) -> None:
+    process.define(UNINTERRUPTIBLE, 5)
     started = time.monotonic()
 
     with pytest.raises(ScriptTimedOutError):
@@ -58,7 +58,7 @@ def test_a_request_without_remaining_time_is_not_sent(process: EngineProcess) ->
     assert process.is_sound
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="requires POSIX signals")
 @pytest.mark.parametrize(
     ("number", "failure"),
     [(signal.SIGSEGV, ScriptExhaustedError), (signal.SIGABRT, ScriptExhaustedError), (9, ScriptEngineLostError)],
@@ -66,7 +66,7 @@ def test_a_request_without_remaining_time_is_not_sent(process: EngineProcess) ->
 def test_a_crash_is_blamed_on_the_script_and_a_kill_is_not(
     process: EngineProcess, number: int, failure: type[Exception]
 ) -> None:
-    process.define(OUTLASTING, 5)
+    process.define(UNINTERRUPTIBLE, 5)
     killer = threading.Timer(0.1, os.kill, (process.pid, number))
     killer.start()
 
@@ -78,14 +78,14 @@ def test_a_crash_is_blamed_on_the_script_and_a_kill_is_not(
 
 def test_the_process_limits_its_address_space_and_core_dumps(process: EngineProcess) -> None:
     if sys.platform != "linux":
-        pytest.skip("other systems may have no such limit")
+        pytest.skip("only Linux shows the limits in /proc")
     limits = Path(f"/proc/{process.pid}/limits").read_text()
 
     assert f"Max address space         {engine_process._PROCESS_BYTES}" in limits
     assert "Max core file size        0" in limits
 
 
-def test_a_closed_pool_ends_its_processes_and_can_start_new_ones() -> None:
+def test_closing_a_pool_ends_its_processes_and_later_use_starts_new_processes() -> None:
     pool = EnginePool()
     assert not pool.lacks_spare
     with pool.lent(MEMORY) as lent:
@@ -120,7 +120,7 @@ def test_an_abandoned_script_ends_only_its_process() -> None:
     pool = EnginePool()
     try:
         with pool.lent(MEMORY) as left:
-            left.is_sound = False  # as after an exception between a request and its answer
+            left.is_sound = False  # as if an exception had occurred between a request and its response
             pid = left.pid
         with pool.lent(MEMORY) as other:
             assert other.pid != pid
@@ -151,7 +151,7 @@ def test_the_watchdog_wakes_for_an_earlier_deadline() -> None:
 
 
 def test_the_process_runs_on_systems_without_hang_up_polling(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # Other systems than Linux read requests in a thread; the process is told that it runs on one.
+    # Systems other than Linux read requests in a thread. Set sys.platform so that the process does too.
     elsewhere = tmp_path / "elsewhere.py"
     run = f"runpy.run_path({engine_process.__file__!r}, run_name='__main__')"
     elsewhere.write_text(f"import runpy, sys\nsys.platform = 'elsewhere'\n{run}\n")
@@ -159,7 +159,7 @@ def test_the_process_runs_on_systems_without_hang_up_polling(monkeypatch: pytest
     process = EngineProcess()
     try:
         assert process.ready(MEMORY)
-        assert process.define(OUTLASTING, 5) == "?"
+        assert process.define(UNINTERRUPTIBLE, 5) == "?"
         with pytest.raises(ScriptTimedOutError):
             process.call('["f"]', 0.1)
     finally:

@@ -26,16 +26,16 @@ def _failure(body: str, *, time_limit_s: float = 5.0) -> CosmosError:
 @pytest.mark.parametrize(
     "value", [UNDEFINED, None, True, 0, 1.5, -7, "", "text \U0001f600", [], [1, [None]], {"a": {"b": 1}}, 2**53]
 )
-def test_arguments_and_results_cross_unchanged(value: JsonOrUndefined) -> None:
+def test_arguments_and_results_are_passed_unchanged(value: JsonOrUndefined) -> None:
     assert _call("function (x) { return x; }", value) == value
 
 
 @pytest.mark.parametrize("length", [100, 600, 9_000, 2_000_000])
-def test_results_of_any_length_cross(length: int) -> None:
+def test_results_of_any_length_are_returned(length: int) -> None:
     assert _call("(n) => 'a'.repeat(n) + 'b'.repeat(n)", length) == "a" * length + "b" * length
 
 
-def test_an_undefined_argument_is_undefined_and_counts() -> None:
+def test_an_undefined_argument_counts_toward_arguments_length() -> None:
     body = "function (a, b, c) { return [typeof a, b, typeof c, arguments.length]; }"
 
     assert _call(body, UNDEFINED, None) == ["undefined", None, "undefined", 2]

@@ -58,7 +58,7 @@ def test_an_endless_chain_of_operations_ends_when_operations_are_refused() -> No
     operations = MemoryOperations({"id": "1"})
     body = f"function again() {{ __.readDocument({LINK}, again); }}"
 
-    # Operations are refused after 90% of the limit; the rest must outlast a pause of a busy machine.
+    # Operations are refused after 90% of the limit; the rest must be longer than a busy machine pauses.
     execute(operations, body, limits=ScriptLimits(time_limit_s=2.0))
 
     assert len(operations.performed) > 1

@@ -88,7 +88,7 @@ def test_a_body_over_the_limit_as_json_is_rejected_at_the_end(text: str) -> None
     assert failure.value.status == 413
 
 
-def test_a_thrown_413_of_the_script_is_an_ordinary_failure() -> None:
+def test_a_413_thrown_by_the_script_is_an_ordinary_failure() -> None:
     with pytest.raises(CosmosError) as failure:
         result_of("function () { throw new Error(413, 'mine'); }")
 

@@ -54,7 +54,7 @@ def test_arguments_and_bodies_round_trip(value: Json) -> None:
 
 
 @pytest.mark.parametrize("length", [100, 600, 9_000, 900_000])
-def test_arguments_documents_and_bodies_of_any_length_cross(length: int) -> None:
+def test_arguments_documents_and_bodies_of_any_length_round_trip(length: int) -> None:
     body = f"""function (text) {{
         __.createDocument(__.getSelfLink(), {{ id: '1', pk: 'p', text }}, (e, d) => {SET}(d.text + text));
     }}"""
@@ -68,12 +68,12 @@ def test_a_missing_argument_is_undefined_and_null_is_null() -> None:
     assert result_of(body, None) == ["object", None, "undefined", 1]
 
 
-def test_integral_numbers_come_back_without_a_fraction() -> None:
+def test_whole_numbers_are_returned_without_a_fraction() -> None:
     assert repr(result_of(f"function (n) {{ {SET}(n / 2); }}", 4)) == "2"
 
 
 @pytest.mark.parametrize("statement", ["", f"{SET}(undefined);", f"{SET}(function () {{}});", "return 5;"])
-def test_a_procedure_that_sets_nothing_returns_an_empty_string(statement: str) -> None:
+def test_a_procedure_that_sets_no_body_returns_an_empty_string(statement: str) -> None:
     assert result_of(f"function () {{ {statement} }}") == ""
 
 
@@ -187,7 +187,7 @@ def test_error_codes_match_the_service_and_are_frozen() -> None:
         *("Worker", "fetch", "performance", "DOMException", "atob", "btoa", "print"),
     ],
 )
-def test_the_context_does_not_provide(name: str) -> None:
+def test_a_script_cannot_use_host_apis(name: str) -> None:
     assert result_of(f"function () {{ {SET}(typeof globalThis.{name}); }}") == "undefined"
 
 

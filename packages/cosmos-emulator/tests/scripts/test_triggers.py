@@ -68,7 +68,7 @@ def test_a_pre_trigger_has_no_response() -> None:
         create_with_triggers(operations, {"id": "2", "pk": "p"}, pre="() => getContext().getResponse().setBody(1)")
 
 
-def test_the_type_of_operation_cannot_be_set() -> None:
+def test_a_pre_trigger_cannot_set_the_operation_type() -> None:
     pre = (
         "() => { try { __.request.setValue('OperationType', 'x'); } catch (e) { __.request.getBody().n = e.number; } }"
     )

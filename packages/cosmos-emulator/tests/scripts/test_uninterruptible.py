@@ -14,18 +14,18 @@ LIMITS = ScriptLimits(time_limit_s=0.3)
 LATEST_S = LIMITS.time_limit_s + 1.0
 BIG = "const big = {}; for (let n = 0; n < 1e5; n++) big['k' + n] = n;"
 LONG = "const long = Array.from({ length: 2e5 }, (_, n) => 'text ' + (n * 7919) % 1e6);"
-OUTLASTING = {
-    "patterns with properties of characters": r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');",
-    "one huge pattern": "for (;;) new RegExp('a|'.repeat(1e6));",
+UNINTERRUPTIBLE = {
+    "regular expressions with Unicode properties": r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');",
+    "a huge regular expression": "for (;;) new RegExp('a|'.repeat(1e6));",
     "copies of a big object": f"{BIG} for (;;) Object.assign({{}}, big);",
     "big sorts": f"{LONG} for (;;) [...long].sort();",
-    "texts of a big object": f"{BIG} for (;;) JSON.stringify(big);",
+    "serializing a big object": f"{BIG} for (;;) JSON.stringify(big);",
     "parsing a long text": "const text = JSON.stringify(Array(5e5).fill(1)); for (;;) JSON.parse(text);",
     "digits of a huge number": "const n = 7n ** 20000n; for (;;) String(n);",
     "normal forms of a long text": "const text = 'ä'.repeat(1e6); for (;;) text.normalize('NFD');",
 }
 WAYS: dict[str, Callable[[str], str]] = {
-    "at once": lambda loop: f"function () {{ {loop} }}",
+    "in the body": lambda loop: f"function () {{ {loop} }}",
     "in a callback": lambda loop: (
         f"function () {{ __.createDocument(__.getSelfLink(), {{ id: '2', pk: 'p' }}, () => {{ {loop} }}); }}"
     ),
@@ -45,8 +45,8 @@ def assert_timed_out(action: Callable[[], object], what: str) -> None:
     assert took_s < LATEST_S
 
 
-@pytest.mark.parametrize("loop", OUTLASTING.values(), ids=OUTLASTING)
-def test_an_overdue_script_is_rolled_back_and_the_next_runs(loop: str) -> None:
+@pytest.mark.parametrize("loop", UNINTERRUPTIBLE.values(), ids=UNINTERRUPTIBLE)
+def test_an_uninterruptible_script_is_rolled_back_and_the_next_script_runs(loop: str) -> None:
     operations = MemoryOperations({"id": "1"})
 
     assert_timed_out(lambda: execute(operations, WAYS["in a callback"](loop), limits=LIMITS), "underTest")
@@ -57,13 +57,13 @@ def test_an_overdue_script_is_rolled_back_and_the_next_runs(loop: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_loop_times_out_in_every_position(way: Callable[[str], str]) -> None:
-    body = way(OUTLASTING["patterns with properties of characters"])
+    body = way(UNINTERRUPTIBLE["regular expressions with Unicode properties"])
 
     assert_timed_out(lambda: execute(MemoryOperations({"id": "1"}), body, limits=LIMITS), "underTest")
 
 
-@pytest.mark.parametrize("loop", OUTLASTING.values(), ids=OUTLASTING)
-def test_an_overdue_function_times_out(loop: str) -> None:
+@pytest.mark.parametrize("loop", UNINTERRUPTIBLE.values(), ids=UNINTERRUPTIBLE)
+def test_an_uninterruptible_function_times_out(loop: str) -> None:
     with UdfRuntime({"f": f"() => {{ {loop} }}"}, LIMITS) as runtime:
         assert_timed_out(lambda: runtime.call("f", []), "udf.f")
 
