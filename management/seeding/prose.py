@@ -124,7 +124,7 @@ _OPENINGS = (
 _SENTENCES = (
     "The first lesson was to {deed}, and the second was to do it again.",
     "A {thing} is never as {adjective} as it looks.",
-    "My neighbour says one should always {deed}; I used to disagree.",
+    "My neighbor says one should always {deed}; I used to disagree.",
     "{place}, a {adjective} {thing} is worth more than three new ones.",
     "It took {span} before I could {deed} without thinking about it.",
     "Nobody tells you how {adjective} a {thing} can be.",

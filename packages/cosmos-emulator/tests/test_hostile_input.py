@@ -130,7 +130,7 @@ async def test_a_rid_under_the_wrong_parent_returns_404(
     item = await container.create_item({"id": "a", "pk": "p"})
     own, owned = (await database.read())["_rid"], (await container.read())["_rid"]
     elsewhere = (await (await client.create_database("elsewhere")).read())["_rid"]
-    neighbour = (await (await database.create_container("neighbour", PartitionKey("/pk"))).read())["_rid"]
+    neighbor = (await (await database.create_container("neighbor", PartitionKey("/pk"))).read())["_rid"]
     emulator.settings.check_signatures = False
 
     async def status(path: str) -> int:
@@ -140,7 +140,7 @@ async def test_a_rid_under_the_wrong_parent_returns_404(
     assert await status(f"/dbs/{own}/colls/{owned}/docs/{item['_rid']}") == 200
     assert await status(f"/dbs/{elsewhere}/colls/{owned}/docs/{item['_rid']}") == 404
     assert await status(f"/dbs/{elsewhere}/colls/{owned}") == 404
-    assert await status(f"/dbs/{own}/colls/{neighbour}/docs/{item['_rid']}") == 404
+    assert await status(f"/dbs/{own}/colls/{neighbor}/docs/{item['_rid']}") == 404
 
 
 async def test_a_header_that_is_not_utf8_is_rejected(emulator: CosmosEmulator, container: ContainerProxy) -> None:

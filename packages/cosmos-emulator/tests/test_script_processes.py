@@ -19,7 +19,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY
 from tests.processes import emulator_process
 
-from tests.polling import eventually as until
+from tests.polling import eventually
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 
@@ -58,7 +58,7 @@ async def busy_child(process: Process) -> int:
     def busy() -> list[int]:
         return [child for child in children(process.pid) if cpu_ticks(child) - before.setdefault(child, 0) > 10]
 
-    await until(lambda: bool(busy()))
+    await eventually(lambda: bool(busy()))
     return busy()[0]
 
 
@@ -170,10 +170,10 @@ async def test_externally_killed_idle_processes_are_replaced() -> None:
             assert killed
             for child in killed:
                 os.kill(child, signal.SIGKILL)
-            await until(lambda killed=killed: all(map(has_ended, killed)))
+            await eventually(lambda killed=killed: all(map(has_ended, killed)))
 
         assert await scripts.answer(7) == 7
-        await until(lambda: not any(map(has_ended, children(process.pid))))
+        await eventually(lambda: not any(map(has_ended, children(process.pid))))
 
 
 @pytest.mark.parametrize(
@@ -194,14 +194,14 @@ async def test_no_process_outlives_a_killed_emulator(loop: str) -> None:
         process.kill()
         await asyncio.gather(process.wait(), running, return_exceptions=True)
 
-        await until(lambda: all(map(has_ended, started)))
+        await eventually(lambda: all(map(has_ended, started)))
 
 
 async def test_ctrl_c_ends_the_emulator_and_its_processes_quietly() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         await scripts.answer(1)
-        await until(lambda: len(children(process.pid)) == 2)
+        await eventually(lambda: len(children(process.pid)) == 2)
         started = children(process.pid)
 
         # A terminal signals the process group of the emulator, which does not include its children.

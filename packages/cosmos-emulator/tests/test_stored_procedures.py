@@ -12,7 +12,7 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from azure.cosmos.partition_key import NonePartitionKeyValue
 from cosmos_emulator import CosmosEmulator
-from tests.errors import fails_with as refused
+from tests.errors import fails_with
 from tests.raw_client import RawClient
 
 LINK = "dbs/db/colls/items"
@@ -75,7 +75,7 @@ async def test_writes_of_a_script_are_committed_atomically(raw: RawClient, conta
 async def test_an_error_in_a_callback_rolls_everything_back(
     container: ContainerProxy, second: dict[str, str], failure: int | None, sub_status: int
 ) -> None:
-    with refused(400, sub_status):
+    with fails_with(400, sub_status):
         await run(container, CREATE_TWO, {"id": "a", "pk": "p"}, second, failure)
 
     assert await ids(container) == []
@@ -204,7 +204,7 @@ async def test_an_endless_script_returns_408_while_other_requests_are_served(
         await container.upsert_item({"id": "other", "pk": "key in another physical partition"})
         reads += 1
 
-    with refused(408):
+    with fails_with(408):
         await endless
     assert reads > 3
     assert await ids(container) == ["a", "other"]
@@ -286,7 +286,7 @@ async def test_a_script_without_required_properties_is_rejected(
 async def test_scripts_are_listed_replaced_and_deleted(container: ContainerProxy) -> None:
     scripts = container.scripts
     created = await scripts.create_stored_procedure({"id": "s", "body": "function () { __.response.setBody(1); }"})
-    with refused(409):
+    with fails_with(409):
         await scripts.create_stored_procedure({"id": "s", "body": "function () {}"})
     await scripts.replace_stored_procedure("s", {"id": "s", "body": "function () { __.response.setBody(2); }"})
     await scripts.create_user_defined_function({"id": "u", "body": "function () {}"})
@@ -297,7 +297,7 @@ async def test_scripts_are_listed_replaced_and_deleted(container: ContainerProxy
     assert [one["id"] async for one in scripts.list_user_defined_functions()] == ["u"]
     assert [one["id"] async for one in scripts.query_triggers("SELECT * FROM t WHERE t.triggerType = 'Pre'")] == ["t"]
     await scripts.delete_stored_procedure("s")
-    with refused(404):
+    with fails_with(404):
         await call(container, "s")
 
 
@@ -364,7 +364,7 @@ async def test_a_post_trigger_changes_only_the_response(triggers: ContainerProxy
 async def test_a_trigger_that_throws_rolls_back_the_write(
     triggers: ContainerProxy, options: dict[str, str], sub_status: int
 ) -> None:
-    with refused(400, sub_status):
+    with fails_with(400, sub_status):
         await triggers.create_item({"id": "a", "pk": "p"}, **options)
 
     assert await ids(triggers) == []
@@ -380,7 +380,7 @@ async def test_a_trigger_that_throws_rolls_back_the_write(
     ],
 )
 async def test_an_inapplicable_trigger_fails_the_write(triggers: ContainerProxy, options: dict[str, str]) -> None:
-    with refused(400):
+    with fails_with(400):
         await triggers.create_item({"id": "a", "pk": "p"}, **options)
 
     assert await ids(triggers) == []
@@ -389,14 +389,14 @@ async def test_an_inapplicable_trigger_fails_the_write(triggers: ContainerProxy,
 async def test_a_create_trigger_does_not_run_on_replace(triggers: ContainerProxy) -> None:
     await triggers.create_item({"id": "a", "pk": "p"})
 
-    with refused(400):
+    with fails_with(400):
         await triggers.replace_item("a", {"id": "a", "pk": "p"}, pre_trigger_include="stamp")
 
 
 async def test_a_delete_runs_triggers(triggers: ContainerProxy) -> None:
     await triggers.create_item({"id": "a", "pk": "p"})
 
-    with refused(400, 4444):
+    with fails_with(400, 4444):
         await triggers.delete_item("a", "p", pre_trigger_include="veto")
     await triggers.delete_item("a", "p", post_trigger_include="reply")
 

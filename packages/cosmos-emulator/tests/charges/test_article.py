@@ -1,9 +1,9 @@
 """The article's requests in both profiles, compared with the charges published in 2019.
 
-Source: learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. The article does not describe its data, so
-the profile was fitted with these assumptions: a post has 20 comments (12.5 on average) and 50 likes, a user has 29
-posts, the feed has 100, and the posts container has 68 physical partitions, each of which loads 18 items for a merged
-ORDER BY. The constants below give the text lengths.
+Source: learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. The article gives its
+data only as ranges, so the profile was fitted with these assumptions: a post has 20 comments (12.5 on average) and 50
+likes, a user has 29 posts, the feed has 100, and the posts container has 68 physical partitions, each of which loads
+18 items for a merged ORDER BY. The constants below give the text lengths.
 """
 
 from collections.abc import Callable
