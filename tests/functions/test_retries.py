@@ -73,7 +73,8 @@ async def test_a_batch_that_keeps_conflicting_returns_503(quiet_api: Api, api: A
         answer = await quiet_api.create_comment(post["id"], author["id"], "Well put.")
 
     assert_problem(answer, 503, "Database unavailable", f"/api/posts/{post['id']}/comments")
-    assert len([operation for operation in operations if operation.kind == "batch"]) == 6
+    # A batch of an earlier test can still be running in the app: it has another partition key.
+    assert [operation.kind for operation in operations if post["id"] in str(operation.partition_key)] == ["batch"] * 6
     assert time.monotonic() - started < REQUEST_DEADLINE_S
 
 
