@@ -24,6 +24,7 @@ PeerMode = Literal["fastest", "shipped"]
 _ADDRESS: Final = re.compile(r"https?://[0-9.]+:[0-9]+/?")
 _START_S: Final = 60.0
 _STOP_S: Final = 15.0
+_READ_TIMEOUT_S: Final = 300  # the peer takes about a minute to scan 100,000 items; the SDK's default is 65 s
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,13 @@ async def functions_host(settings: Settings, state_dir: Path, *, profile: Path |
 
 def connect(server: Server) -> CosmosClient:
     """Open a client that uses only the server's address and accepts any certificate."""
-    return CosmosClient(server.endpoint, WELL_KNOWN_KEY, connection_verify=False, enable_endpoint_discovery=False)
+    return CosmosClient(
+        server.endpoint,
+        WELL_KNOWN_KEY,
+        connection_verify=False,
+        enable_endpoint_discovery=False,
+        read_timeout=_READ_TIMEOUT_S,
+    )
 
 
 @asynccontextmanager
