@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from azure.cosmos.aio import ContainerProxy
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from cosmos_emulator import CosmosEmulator
 from tests.errors import fails_with
 from tests.raw_client import RawClient, RawResponse
 
@@ -57,3 +59,35 @@ async def test_the_sdk_reports_an_unavailable_session(container: ContainerProxy)
     with fails_with(404, 1002):
         await container.read_item("a", "p", session_token=f"{range_id}:-1#{lsn + 1}")
     assert (await container.read_item("a", "p"))["id"] == "a"
+
+
+async def test_the_session_of_a_deleted_container_does_not_affect_a_new_one_of_that_name(
+    emulator: CosmosEmulator, client: CosmosClient, container: ContainerProxy
+) -> None:
+    database = client.get_database_client("db")
+    for _ in range(5):
+        await container.upsert_item(ITEM)
+    async with CosmosClient(emulator.endpoint, emulator.key) as other:
+        await other.get_database_client("db").delete_container("items")
+        recreated = await other.get_database_client("db").create_container("items", PartitionKey("/pk"))
+        await recreated.create_item({**ITEM, "new": True})
+
+    found = await database.get_container_client("items").read_item("a", "p")
+    queried = [item async for item in container.query_items("SELECT * FROM c", partition_key="p")]
+
+    assert found["new"]
+    assert [item["new"] for item in queried] == [True]
+
+
+async def test_a_session_survives_a_restart_of_an_emulator_without_a_data_directory() -> None:
+    async with CosmosEmulator() as first, CosmosClient(first.endpoint, first.key) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        token = ""
+        for _ in range(5):
+            token = (await container.upsert_item(ITEM)).get_response_headers()["x-ms-session-token"]
+
+    async with CosmosEmulator() as second, CosmosClient(second.endpoint, second.key) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        await container.create_item(ITEM)
+
+        assert (await container.read_item("a", "p", session_token=token))["id"] == "a"

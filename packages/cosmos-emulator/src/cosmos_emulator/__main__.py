@@ -108,6 +108,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         management_key=given.management_key,
         faults=Faults(*given.fault),
         latency=given.latency,
+        replica_lag=given.replica_lag,
         throttle=given.throttle,
         rbac=given.rbac,
     )
@@ -123,6 +124,9 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         help="fail matching requests, for example '429 operation=create times=3'; repeatable, see README.md",
     )
     parser.add_argument("--latency", type=_latency, help="delay every response: 10ms or 10ms±5ms")
+    parser.add_argument(
+        "--replica-lag", type=_latency, help="let reads without a newer session token see an old state: 500ms±200ms"
+    )
     parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s is used up")
     parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
     parser.add_argument("--management-key", metavar="KEY", help="second key, base64, that is exempt from --rbac")

@@ -72,7 +72,12 @@ class CosmosEmulator:
         return directory if directory is not None else stack.enter_context(temporary_directory())
 
     def _open_account(self, stack: AsyncExitStack, directory: Path) -> Account:
-        account = Account(directory, self.settings.clock, durable=self.settings.data_dir is not None)
+        account = Account(
+            directory,
+            self.settings.clock,
+            durable=self.settings.data_dir is not None,
+            replica_lag=lambda: self.settings.replica_lag,
+        )
         stack.push_async_callback(account.close)
         return account
 

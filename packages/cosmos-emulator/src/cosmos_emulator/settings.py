@@ -30,6 +30,7 @@ class EmulatorSettings:
         require_order_index: Reject an ORDER BY without an index, as the service does.
         script_time_limit_s: The service allows 5 s.
         purge_interval_s: Seconds between purges of expired items.
+        replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
         throttle: Enforce the provisioned throughput.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
         clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
@@ -51,6 +52,7 @@ class EmulatorSettings:
     purge_interval_s: float = 5.0
     faults: Faults = field(default_factory=Faults)
     latency: Latency | None = None
+    replica_lag: Latency | None = None
     throttle: bool = False
     rbac: bool = False
     clock: Callable[[], float] = field(default=time.time)

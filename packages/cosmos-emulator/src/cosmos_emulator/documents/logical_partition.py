@@ -144,7 +144,7 @@ class LogicalPartition:
         items = self.items
         items.etags += 1
         return (
-            f'"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32:04x}-{self.partition.index:04x}-{items.etags:04x}-'
+            f'"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32 & 0xFFFF:04x}-{self.partition.index:04x}-{items.etags:04x}-'
             f'{self._now_s:08x}0000"'
         )
 

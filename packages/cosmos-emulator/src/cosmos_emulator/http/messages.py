@@ -143,12 +143,14 @@ def feed_answer(
     return Answer(status, body, {h.ITEM_COUNT: str(len(members)), **headers}, charge_ru)
 
 
-def partition_headers(container: Container, partition: Partition) -> dict[str, str]:
+def partition_headers(container: Container, partition: Partition, served_lsn: int | None = None) -> dict[str, str]:
     """Return the headers from which a client updates its session token and its routing cache.
+
+    `served_lsn` is the LSN of the state that a read saw, if it was not the current state.
 
     Without `x-ms-alt-content-path`, azure-cosmos does not store the token (_session.py).
     """
-    lsn = partition.lsn
+    lsn = partition.lsn if served_lsn is None else served_lsn
     return {
         h.SESSION_TOKEN: f"{partition.id}:-1#{lsn}",
         h.LSN: str(lsn),

@@ -6,7 +6,6 @@ Source: azure-cosmos _vector_session_token.py, and READ_SESSION_NOTAVAILABLE in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
@@ -22,11 +21,10 @@ def check_session(request: Request) -> None:
 
     With one replica, this happens only after the data directory is restored from an older copy.
     """
-    text = request.headers.get(h.SESSION_TOKEN)
-    if not text:
+    if not request.headers.get(h.SESSION_TOKEN):
         return
     container = request.container
-    for range_id, lsn in _parsed(text):
+    for range_id, lsn in session_lsns(request).items():
         partition = container.partition_by_id(range_id)
         if partition is not None and lsn > partition.lsn:
             raise CosmosError(
@@ -36,9 +34,13 @@ def check_session(request: Request) -> None:
             )
 
 
-def _parsed(text: str) -> Iterator[tuple[str, int]]:
-    for token in text.split(","):
+def session_lsns(request: Request) -> dict[str, int]:
+    """Return the LSN that the client's session has reached in each range, by range id. Raises 400 if malformed."""
+    found: dict[str, int] = {}
+    text = request.headers.get(h.SESSION_TOKEN)
+    for token in text.split(",") if text else ():
         match = _TOKEN.fullmatch(token.strip())
         if match is None:
             raise CosmosError(400, f"The session token {token!r} is invalid.")
-        yield match["range"], int(match["lsn"])
+        found[match["range"]] = max(int(match["lsn"]), found.get(match["range"], 0))
+    return found

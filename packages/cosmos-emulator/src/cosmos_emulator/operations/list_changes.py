@@ -14,7 +14,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.reads.paging import MAX_PAGE_BYTES
-from cosmos_emulator.reads.slices import Slice, slices_headers, slices_of
+from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers, slices_of
 from cosmos_emulator.store.items import StoredItem
 
 _MODE: Final = "incremental feed"
@@ -30,7 +30,7 @@ async def handle(request: Request) -> Answer:
             400, f"The change feed mode {request.headers[h.A_IM]!r} is not supported; use 'Incremental Feed'."
         )
     container = request.container
-    slices = slices_of(request, container)
+    slices = at_replicas(request, slices_of(request, container))
     after, since_s = _start(request, slices)
     page = await _page(slices, after, since_s, request.page_size)
     headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(after)}"'}
@@ -46,10 +46,11 @@ async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int)
     for index, one in enumerate(slices):
         if len(page) >= limit:
             break
-        latest = one.partition.lsn
+        latest = one.lsn
         changes: list[StoredItem] = []
         while not changes and after[index] < latest:
-            until = min(after[index] + _WINDOW, latest)
+            following = one.items.next_lsn(after[index])
+            until = latest if following is None else min(following + _WINDOW, latest)
             found = one.items.changes(one.scope, after[index], until, since_s, limit - len(page))
             changes = _within_page_size(found)
             after[index] = changes[-1].lsn if changes else until
@@ -74,7 +75,7 @@ def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
     """
     etag = request.headers.get(h.IF_NONE_MATCH)
     if etag == _NOW:
-        return [one.partition.lsn for one in slices], -1
+        return [one.lsn for one in slices], -1
     if etag is not None:
         return _unpacked(etag.strip('"'), len(slices)), -1
     since = request.headers.get(h.IF_MODIFIED_SINCE)

@@ -12,13 +12,13 @@ from cosmos_emulator.reads.paging import (
     decode_continuation,
     encode_continuation,
 )
-from cosmos_emulator.reads.slices import slices_headers, slices_of
+from cosmos_emulator.reads.slices import at_replicas, slices_headers, slices_of
 
 
 async def handle(request: Request) -> Answer:
     """Return a page. Later inserts do not shift its continuation. Raises 400 for another request's continuation."""
     container = request.container
-    slices = slices_of(request, container)
+    slices = at_replicas(request, slices_of(request, container))
     start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))
     limits = PageLimits(request.page_size)
     page, end = await complete(feed_page(slices, start, limits))

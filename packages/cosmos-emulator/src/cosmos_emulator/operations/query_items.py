@@ -17,7 +17,7 @@ from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once
 from cosmos_emulator.reads.query_text import QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
 from cosmos_emulator.reads.routing import slices_of_query
-from cosmos_emulator.reads.slices import Slice, slices_headers
+from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.store.account import Container
 
@@ -41,7 +41,7 @@ async def handle(request: Request) -> Answer:
     """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it range by range."""
     container = request.container
     text = parse_query_body(request.body)
-    slices = slices_of_query(request, container, text)
+    slices = at_replicas(request, slices_of_query(request, container, text))
     limits = PageLimits(request.page_size)
     query = None if text.calls_udfs else _paged(request, container, text)
     if query is None or query.reads_much(slices):
@@ -69,7 +69,10 @@ def _page_in_worker(
 ) -> QueryPage:
     """Run a query that can take seconds (UDFs, groups, aggregates) in a thread with separate connections."""
     with ExitStack() as views:
-        own = [replace(one, items=views.enter_context(one.partition.separate_view())) for one in slices]
+        own = [
+            one if one.snapshot else replace(one, items=views.enter_context(one.partition.separate_view()))
+            for one in slices
+        ]
         udfs = views.enter_context(udf_caller(request.gateway, container, text))
         query = _paged(request, container, text, udfs)
         return complete_at_once(query.page(own, request.headers.get(h.CONTINUATION), limits))

@@ -6,16 +6,17 @@ from cosmos_emulator.documents.read import read
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.item_requests import item_reference
 from cosmos_emulator.http.messages import Answer, Request, partition_headers
+from cosmos_emulator.reads.slices import at_replicas, slices_of_key
 
 
 async def handle(request: Request) -> Answer:
     """Return the item that the link names (200), or 304 if it is unchanged."""
     container = request.container
     key = request.partition_key(container)
-    partition = container.partition_of(key)
+    (target,) = at_replicas(request, slices_of_key(container, key))
     reference, if_none_match = item_reference(request), request.headers.get(h.IF_NONE_MATCH)
-    result = read(partition.committed, key, reference, request.gateway.charges, if_none_match)
-    headers = partition_headers(container, partition)
+    result = read(target.items, key, reference, request.gateway.charges, if_none_match)
+    headers = partition_headers(container, target.partition, target.lsn)
     if result.item is None or result.status == 304:
         return Answer(result.status, b"", headers, result.charge_ru)
     headers[h.ETAG] = result.item.etag

@@ -139,7 +139,7 @@ class IndexAccess:
             return None
         found = [
             OrderedAccess(one, index, path)
-            for index in one.partition.indexes
+            for index in one.indexes
             if index.definition.is_local == bool(start)
             and (path := ordered_path(index.definition, self._conditions, self.order, start)) is not None
         ]
@@ -163,7 +163,7 @@ class IndexAccess:
             return []
         found = [
             (index, ranges)
-            for index in one.partition.indexes
+            for index in one.indexes
             if index.definition.is_local == bool(start)
             and (ranges := stretches_of(index.definition, self._conditions, start)) is not None
         ]

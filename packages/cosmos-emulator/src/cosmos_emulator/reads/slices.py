@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Request, partition_headers
+from cosmos_emulator.http.sessions import session_lsns
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
 from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.indexes import StoredIndex
 from cosmos_emulator.store.items import ItemScope, ItemView
 from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.store.replicas import Snapshot
 
 RANGE_GONE: Final = 1002
 
@@ -24,6 +27,21 @@ class Slice:
     partition: Partition
     scope: ItemScope
     items: ItemView
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The replica's state that the slice is read from, or None for the current state."""
+        return self.items if isinstance(self.items, Snapshot) else None
+
+    @property
+    def lsn(self) -> int:
+        """The LSN of the state that the slice is read from."""
+        return self.snapshot.lsn if self.snapshot else self.partition.lsn
+
+    @property
+    def indexes(self) -> tuple[StoredIndex, ...]:
+        """The complete indexes of that state."""
+        return self.snapshot.indexes if self.snapshot else self.partition.indexes
 
 
 def slices_of(request: Request, container: Container) -> list[Slice]:
@@ -57,10 +75,19 @@ def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
     return found
 
 
+def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
+    """Return the slices as replicas see them, which can be behind unless the client's session is newer."""
+    lag = request.gateway.settings.replica_lag
+    if lag is None:
+        return slices
+    session = session_lsns(request)
+    return [replace(one, items=one.partition.replicas.state(lag, session.get(one.partition.id, 0))) for one in slices]
+
+
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
     """Return the session headers of a read: the first partition's headers, with the session tokens of all."""
-    headers = partition_headers(container, slices[0].partition)
-    tokens = (partition_headers(container, one.partition)[h.SESSION_TOKEN] for one in slices)
+    headers = partition_headers(container, slices[0].partition, slices[0].lsn)
+    tokens = (partition_headers(container, one.partition, one.lsn)[h.SESSION_TOKEN] for one in slices)
     return {**headers, h.SESSION_TOKEN: ",".join(tokens)}
 
 

@@ -18,6 +18,7 @@ from cosmos_emulator.store.index_builder import IndexBuilder
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.store.replicas import Lag
 from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
 
 _DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # a container's rid
@@ -36,6 +37,7 @@ class Container:
         builder: IndexBuilder,
         *,
         durable: bool,
+        replica_lag: Lag,
     ) -> None:
         self.database = database
         self.resource = resource
@@ -49,6 +51,7 @@ class Container:
                 directory / f"{index}.sqlite",
                 clock,
                 durable=durable,
+                replica_lag=replica_lag,
                 named_indexes=self._named_indexes,
                 may_index=self._may_index,
                 on_unbuilt=builder.wake,
@@ -108,11 +111,12 @@ class Container:
 class Account:
     """Databases, containers and everything in them, stored in one directory."""
 
-    def __init__(self, directory: Path, clock: Clock, *, durable: bool) -> None:
+    def __init__(self, directory: Path, clock: Clock, *, durable: bool, replica_lag: Lag = lambda: None) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._clock = clock
         self._durable = durable
+        self._replica_lag = replica_lag
         self.resources = ResourceTable(directory / "account.sqlite", durable=durable)
         self._containers: dict[str, Container] = {}
         self.index_builder = IndexBuilder()
@@ -226,7 +230,15 @@ class Account:
     def _open(self, database: Resource, resource: Resource) -> Container:
         # Hexadecimal, because base64 rids can differ only by case, which some file systems ignore.
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
-        container = Container(database, resource, directory, self._clock, self.index_builder, durable=self._durable)
+        container = Container(
+            database,
+            resource,
+            directory,
+            self._clock,
+            self.index_builder,
+            durable=self._durable,
+            replica_lag=self._replica_lag,
+        )
         self._containers[resource.rid] = container
         return container
 

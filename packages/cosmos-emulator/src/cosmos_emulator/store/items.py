@@ -140,6 +140,11 @@ class ItemView:
         rows = self._connection.execute(f"{select} AND lsn = ? ORDER BY number", [*arguments, last]).fetchall()
         return [item for item in page if item.lsn < last] + [StoredItem._make(row) for row in rows]
 
+    def next_lsn(self, after_lsn: int) -> int | None:
+        """Return the lowest LSN of an item after `after_lsn`."""
+        (lsn,) = self._connection.execute("SELECT min(lsn) FROM items WHERE lsn > ?", (after_lsn,)).fetchone()
+        return None if lsn is None else int(lsn)
+
     def count_all(self) -> int:
         """Count the items, from indexes only."""
         (count,) = self._connection.execute(

@@ -15,6 +15,7 @@ from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
+from cosmos_emulator.store.replicas import Lag, Replicas, Snapshot
 from cosmos_emulator.store.schema import check_format, create_tables, open_connection
 
 # An item's number has the partition's index in its upper bits, so it is unique in the container.
@@ -38,6 +39,7 @@ class Partition:
         clock: Clock,
         *,
         durable: bool,
+        replica_lag: Lag,
         named_indexes: Callable[[], Sequence[IndexDefinition]],
         may_index: Callable[[IndexDefinition], bool],
         on_unbuilt: Callable[[Partition], None],
@@ -60,11 +62,12 @@ class Partition:
         self._may_index = may_index
         self._on_unbuilt = on_unbuilt
         self._wanted: dict[IndexDefinition, None] = {}
+        self.replicas = Replicas(replica_lag, clock, self._snapshot)
         self.is_closed = False
 
     @property
     def lsn(self) -> int:
-        """The log sequence number of the last committed write transaction, from 1."""
+        """The log sequence number of the last committed write transaction."""
         _ = self._writer
         return self._lsn
 
@@ -93,6 +96,7 @@ class Partition:
                     writer.execute(
                         "UPDATE progress SET lsn = ?, number = ?", (transaction.lsn, transaction.last_number)
                     )
+                    self.replicas.keep_state()
                 writer.execute("COMMIT")
             except BaseException:
                 if writer.in_transaction:
@@ -117,6 +121,10 @@ class Partition:
         with closing(open_connection(self._path, durable=self._durable, read_only=True)) as connection:
             yield ItemView(connection, self._clock)
 
+    def _snapshot(self) -> Snapshot:
+        indexes = self.indexes
+        return Snapshot(open_connection(self._path, durable=self._durable, read_only=True), self._clock, indexes)
+
     async def purge_expired(self) -> None:
         """Free the space of expired items, which reads already skip."""
         async with self._lock:
@@ -135,6 +143,7 @@ class Partition:
                 " ELSE timestamp + coalesce(ttl, :default) END",
                 {"default": default_ttl_s},
             )
+            self.replicas.catch_up()
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
@@ -197,6 +206,7 @@ class Partition:
         """Close the file permanently, after the running transaction."""
         async with self._lock:
             self.is_closed = True
+            self.replicas.catch_up()
             if "committed" in self.__dict__:
                 del self.committed
                 self._reader.close()

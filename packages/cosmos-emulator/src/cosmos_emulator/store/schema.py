@@ -7,6 +7,7 @@ recent writes (sqlite.org/pragma.html#pragma_synchronous).
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Final
 
@@ -77,9 +78,13 @@ def open_connection(
 
 
 def create_tables(connection: sqlite3.Connection, first_number: int) -> None:
-    """Create the tables that are missing; items are numbered from `first_number` + 1."""
+    """Create the tables that are missing; items are numbered from `first_number` + 1.
+
+    LSNs start at the time in microseconds. Clients may send the session token of a deleted container of the same name,
+    and SDKs merge tokens to the highest LSN, so a new container's LSNs must be higher than an old one's.
+    """
     connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
-    connection.execute("INSERT OR IGNORE INTO progress VALUES (1, 1, ?)", (first_number,))
+    connection.execute("INSERT OR IGNORE INTO progress VALUES (1, ?, ?)", (time.time_ns() // 1000, first_number))
 
 
 def check_format(connection: sqlite3.Connection, path: Path) -> None:

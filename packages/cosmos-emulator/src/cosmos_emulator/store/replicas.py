@@ -1,0 +1,81 @@
+"""Recent states of a physical partition, which lagging replicas still serve.
+
+A state is an open read transaction on the partition's file. SQLite keeps what it reads in the write-ahead log.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.store.indexes import StoredIndex
+from cosmos_emulator.store.items import Clock, ItemView
+
+Lag = Callable[[], Latency | None]
+"""Returns how far replicas are behind now, or None if they are not."""
+
+_STATES: Final = 8  # kept per partition for the length of the lag
+
+
+class Snapshot(ItemView):
+    """The items of one state; later commits do not change it. Its connection closes with the last reference."""
+
+    def __init__(self, connection: sqlite3.Connection, clock: Clock, indexes: tuple[StoredIndex, ...]) -> None:
+        super().__init__(connection, clock)
+        weakref.finalize(self, connection.close)
+        connection.execute("BEGIN")
+        (self.lsn,) = connection.execute("SELECT lsn FROM progress").fetchone()
+        self.indexes = indexes
+        self.superseded_at = math.inf
+
+
+class Replicas:
+    """Chooses the state that a read sees, and keeps states until every replica has caught up."""
+
+    def __init__(self, lag: Lag, clock: Clock, open_snapshot: Callable[[], Snapshot]) -> None:
+        self._lag = lag
+        self._clock = clock
+        self._open = open_snapshot
+        self._states: deque[Snapshot] = deque()  # oldest first; the last one can be the current state
+
+    def state(self, lag: Latency, at_least: int) -> Snapshot:
+        """Return the state of a replica, or a newer one if the replica has not reached the LSN `at_least`."""
+        now = self._clock()
+        self._forget(now - lag.mean_s - lag.jitter_s)
+        seen_until = now - lag.next_s()
+        for one in self._states:
+            if one.superseded_at > seen_until and one.lsn >= at_least:
+                return one
+        self._states.append(self._open())
+        return self._states[-1]
+
+    def keep_state(self) -> None:
+        """Keep the current state, which a commit is about to supersede, if replicas are lagging.
+
+        States that were current only briefly are skipped, so that few connections are open.
+        """
+        lag = self._lag()
+        if lag is None:
+            self.catch_up()
+            return
+        now, longest = self._clock(), lag.mean_s + lag.jitter_s
+        self._forget(now - longest)
+        states = self._states
+        current = states.pop() if states and states[-1].superseded_at == math.inf else None
+        if not states or states[-1].superseded_at <= now - longest / _STATES:
+            current = self._open() if current is None else current
+            current.superseded_at = now
+            states.append(current)
+
+    def catch_up(self) -> None:
+        """Let all later reads see the present."""
+        self._states.clear()
+
+    def _forget(self, superseded_before: float) -> None:
+        while self._states and self._states[0].superseded_at <= superseded_before:
+            self._states.popleft()
