@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from azure.core import MatchConditions
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
@@ -165,32 +166,34 @@ async def test_a_client_never_goes_back_in_time(
 
 
 async def test_readers_never_see_half_a_batch(
-    emulator: CosmosEmulator, container: ContainerProxy, clock: Clock
+    emulator: CosmosEmulator, container: ContainerProxy, other: ContainerProxy, clock: Clock
 ) -> None:
+    for n in range(400):  # so many that a query reads the first and the last item in different steps
+        await container.create_item({"id": f"{n:03}", "pk": "p", "n": 0})
+    clock.advance(LAG_S)
     emulator.settings.replica_lag = Latency(0.02, 0.02)
-    ids = [f"{n:03}" for n in range(100)]
-    await container.execute_item_batch([("upsert", ({"id": one, "pk": "p", "n": 0},)) for one in ids], "p")
-    done = False
+    seen = set()
 
     async def write() -> None:
-        nonlocal done
-        for n in range(1, 30):
-            await container.execute_item_batch([("upsert", ({"id": one, "pk": "p", "n": n},)) for one in ids], "p")
+        for n in range(1, 60):
+            both = [("upsert", ({"id": name, "pk": "p", "n": n},)) for name in ("000", "399")]
+            await container.execute_item_batch(both, "p")
             clock.advance(0.01)
-        done = True
 
-    async def read(client: CosmosClient, query: str) -> None:
-        seen = client.get_database_client("db").get_container_client(container.id)
-        while not done:
-            rows = await queried(seen, query, partition_key="p")
-            assert len(set(rows)) <= 1, rows
+    async def read(query: str) -> None:
+        while not writing.done():
+            rows = await queried(other, query, partition_key="p", max_item_count=1000)
+            seen.add((rows[0], rows[-1]))
 
-    async with CosmosClient(emulator.endpoint, emulator.key) as client:
-        await asyncio.gather(
-            write(),
-            read(client, "SELECT VALUE c.n FROM c"),
-            read(client, "SELECT VALUE c.n FROM c ORDER BY c.id"),
-        )
+    writing = asyncio.create_task(write())
+    await asyncio.gather(
+        writing,
+        read("SELECT VALUE c.n FROM c"),
+        read("SELECT VALUE c.n FROM c ORDER BY c.id"),
+    )
+
+    assert len(seen) > 5
+    assert all(first == last for first, last in seen), seen
 
 
 async def test_the_change_feed_of_a_lagging_replica_loses_nothing(
@@ -298,3 +301,21 @@ def test_the_command_line_sets_the_lag() -> None:
     assert parse_arguments(["--replica-lag", "500ms+-200ms"]).replica_lag == Latency(0.5, 0.2)
     assert parse_arguments(["--replica-lag", "500ms"]).replica_lag == Latency(0.5)
     assert parse_arguments([]).replica_lag is None
+
+
+async def test_the_lag_can_be_changed_over_http(emulator: CosmosEmulator) -> None:
+    url = f"{emulator.endpoint}_emulator/replica-lag"
+    async with ClientSession() as session:
+        async with session.put(url, data='{"replicaLag": "20ms+-10ms"}') as changed_to:
+            assert await changed_to.json() == {"replicaLag": "20ms±10ms"}
+        assert emulator.settings.replica_lag == Latency(0.02, 0.01)
+        async with session.put(url, data='{"replicaLag": null}') as off:
+            assert await off.json() == {"replicaLag": None}
+        assert emulator.settings.replica_lag is None
+        for invalid in ("", "null", "[]", '{"replicaLag": 5}', '{"replicaLag": "5"}'):
+            async with session.put(url, data=invalid) as refused:
+                assert refused.status == 400
+        async with session.get(url, headers={"Origin": "http://elsewhere.example"}) as foreign:
+            assert foreign.status == 403
+        async with session.delete(url) as unknown:
+            assert unknown.status == 405

@@ -143,10 +143,8 @@ class LogicalPartition:
         # LSN, partition index and etag count are unique in the container. The time distinguishes restarts.
         items = self.items
         items.etags += 1
-        return (
-            f'"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32 & 0xFFFF:04x}-{self.partition.index:04x}-{items.etags:04x}-'
-            f'{self._now_s:08x}0000"'
-        )
+        lsn = f"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32 & 0xFFFF:04x}"
+        return f'"{lsn}-{self.partition.index:04x}-{items.etags:04x}-{self._now_s:08x}0000"'
 
 
 def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> StoredItem:

@@ -30,11 +30,8 @@ def is_administration(raw_path: str) -> bool:
     return raw_path.startswith("/_emulator")
 
 
-def administer(
-    faults: Faults, method: str, raw_path: str, headers: Mapping[str, str], peer: str | None, body: bytes
-) -> Answer:
-    """Apply a change and return the faults. Raises 403 for another machine or site, 400 for an invalid rule."""
-    _check_caller(headers, peer)
+def administer(faults: Faults, method: str, raw_path: str, body: bytes) -> Answer:
+    """Apply a change and return the faults. Raises 400 for an invalid rule."""
     path, _, number = raw_path.partition("?")[0].rstrip("/").removeprefix(_PATH).partition("/")
     if path or not raw_path.startswith(_PATH):
         raise CosmosError(404, f"This path is unknown; faults are managed at {_PATH}.")
@@ -83,9 +80,10 @@ def _rule(value: Json) -> FaultRule:
         raise CosmosError(400, f"The fault is invalid: {error}.") from error
 
 
-def _check_caller(headers: Mapping[str, str], peer: str | None) -> None:
+def check_caller(headers: Mapping[str, str], peer: str | None) -> None:
+    """Raise 403 for a request from another machine or from another site's page."""
     if peer is None or not ipaddress.ip_address(peer.partition("%")[0]).is_loopback:
-        raise CosmosError(403, "Faults can only be managed from the emulator's own machine.")
+        raise CosmosError(403, "The emulator can only be administered from its own machine.")
     origin = headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("Host"):
-        raise CosmosError(403, "Faults cannot be managed from pages of other sites.")
+        raise CosmosError(403, "The emulator cannot be administered from pages of other sites.")

@@ -1,4 +1,4 @@
-"""Simulated latency of a network and a replicated service."""
+"""Simulated delays of a network and of replication."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ class Latency:
         """Parse `10ms`, `10ms±5ms` or `10ms+-5ms`. Raises ValueError for anything else."""
         match = _FORM.fullmatch(text.replace(" ", ""))
         if match is None:
-            raise ValueError(f"{text!r} is not a latency; write 10ms or 10ms±5ms")
+            raise ValueError(f"{text!r} is not a duration; write 10ms or 10ms±5ms")
         mean_ms, jitter_ms = float(match["mean"]), float(match["jitter"] or 0)
         if jitter_ms > mean_ms:
             raise ValueError(f"{text!r} can be negative; the part after ± must not exceed the part before it")
         return cls(mean_ms / 1000, jitter_ms / 1000)
 
+    def __str__(self) -> str:
+        """Return the text that `parse` accepts."""
+        return f"{self.mean_s * 1000:g}ms±{self.jitter_s * 1000:g}ms"
+
     def next_s(self) -> float:
-        """Return the delay of one response."""
+        """Return a random delay."""
         return random.uniform(self.mean_s - self.jitter_s, self.mean_s + self.jitter_s)  # noqa: S311 - not a secret

@@ -17,7 +17,7 @@ from aiohttp.web_protocol import RequestHandler
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
-from cosmos_emulator.faults.admin import administer, is_administration
+from cosmos_emulator.faults.admin import administer, check_caller, is_administration
 from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
@@ -26,6 +26,7 @@ from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
 from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.http.quota import QUOTA, USAGE
+from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
 
@@ -97,8 +98,11 @@ class CosmosServer:
     async def _operate(self, http: web.BaseRequest) -> Answer:
         settings, headers = self._gateway.settings, http.headers
         if is_administration(http.raw_path):
+            check_caller(headers, http.remote)
             body = await _body(http)
-            return administer(settings.faults, http.method, http.raw_path, headers, http.remote, body)
+            if http.raw_path.rstrip("/") == REPLICA_LAG:
+                return administer_replica_lag(settings, http.method, body)
+            return administer(settings.faults, http.method, http.raw_path, body)
         link = parse_link(http.raw_path)
         is_manager = self._is_manager(http.method, link, headers)
         if settings.check_signatures and not is_manager:

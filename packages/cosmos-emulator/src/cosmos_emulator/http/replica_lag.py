@@ -1,0 +1,40 @@
+"""`/_emulator/replica-lag`: read or change the replica lag of a running emulator over HTTP.
+
+GET    {"replicaLag": "500ms±200ms"}, or null if it is off
+PUT    the same, to change it
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.http.messages import Answer
+from cosmos_emulator.settings import EmulatorSettings
+
+REPLICA_LAG: Final = "/_emulator/replica-lag"
+_PROPERTY: Final = "replicaLag"
+
+
+def administer_replica_lag(settings: EmulatorSettings, method: str, body: bytes) -> Answer:
+    """Return the lag, after a change if the method is PUT. Raises 400 if it is invalid."""
+    if method not in ("GET", "PUT"):
+        raise CosmosError(405, f"The method {method} is not allowed on {REPLICA_LAG}.")
+    if method == "PUT":
+        settings.replica_lag = _parsed(body)
+    lag = settings.replica_lag
+    return Answer(200, json_text.dump({_PROPERTY: None if lag is None else str(lag)}))
+
+
+def _parsed(body: bytes) -> Latency | None:
+    match json_text.parse(body):
+        case {"replicaLag": None}:
+            return None
+        case {"replicaLag": str() as text}:
+            try:
+                return Latency.parse(text)
+            except ValueError as error:
+                raise CosmosError(400, f"The replica lag is invalid: {error}.") from error
+    raise CosmosError(400, f'The body must be {{"{_PROPERTY}": "500ms"}}, or null to switch the lag off.')
