@@ -294,6 +294,12 @@ async def test_replicas_lag_with_a_data_directory(tmp_path: Path, clock: Clock) 
     async with emulator_client(settings) as client:
         container = client.get_database_client("db").get_container_client("items")
         assert await queried(container) == ["a", "b"]
+        await container.create_item({"id": "c", "pk": "p"})
+        async with CosmosClient(client.client_connection.url_connection, settings.key) as another:
+            other = another.get_database_client("db").get_container_client("items")
+            assert await queried(other) == ["a", "b"]
+            clock.advance(LAG_S)
+            assert await queried(other) == ["a", "b", "c"]
 
 
 def test_the_command_line_sets_the_lag() -> None:

@@ -19,7 +19,8 @@ _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=
 def check_session(request: Request) -> None:
     """Raise 404/1002 if the client has seen a later write than a partition has, 400 for a malformed token.
 
-    With one replica, this happens only after the data directory is restored from an older copy.
+    This happens only after the data directory is restored from an older copy. If a replica is behind the session, a
+    newer one serves the read, as in the service, whose clients try the next replica.
     """
     if not request.headers.get(h.SESSION_TOKEN):
         return

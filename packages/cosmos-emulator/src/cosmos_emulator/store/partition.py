@@ -62,7 +62,7 @@ class Partition:
         self._may_index = may_index
         self._on_unbuilt = on_unbuilt
         self._wanted: dict[IndexDefinition, None] = {}
-        self.replicas = Replicas(replica_lag, clock, self._snapshot)
+        self.replicas = Replicas(replica_lag, clock, self._snapshot, log=path.with_name(f"{path.name}-wal"))
         self.is_closed = False
 
     @property

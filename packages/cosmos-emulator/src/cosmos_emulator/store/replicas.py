@@ -10,6 +10,7 @@ import sqlite3
 import weakref
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from cosmos_emulator.http.latency import Latency
@@ -19,6 +20,7 @@ from cosmos_emulator.store.items import Clock, ItemView
 Lag = Callable[[], Latency | None]
 """Returns how far replicas are behind now, or None if they are not."""
 
+_MOST_LOG_BYTES: Final = 64 << 20
 _STATES: Final = 8  # kept per partition for the length of the lag
 
 
@@ -37,10 +39,12 @@ class Snapshot(ItemView):
 class Replicas:
     """Chooses the state that a read sees, and keeps states until every replica has caught up."""
 
-    def __init__(self, lag: Lag, clock: Clock, open_snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(self, lag: Lag, clock: Clock, open_snapshot: Callable[[], Snapshot], log: Path) -> None:
+        """`log` is the partition's write-ahead log."""
         self._lag = lag
         self._clock = clock
         self._open = open_snapshot
+        self._log = log
         self._states: deque[Snapshot] = deque()  # oldest first; the last one can be the current state
 
     def state(self, lag: Latency, at_least: int) -> Snapshot:
@@ -57,10 +61,11 @@ class Replicas:
     def keep_state(self) -> None:
         """Keep the current state, which a commit is about to supersede, if replicas are lagging.
 
-        States that were current only briefly are skipped, so that few connections are open.
+        States that were current only briefly are skipped, so that few connections are open. If the log is too large,
+        replicas catch up, because SQLite can reuse it only after all states are closed.
         """
         lag = self._lag()
-        if lag is None:
+        if lag is None or self._log.stat().st_size > _MOST_LOG_BYTES:
             self.catch_up()
             return
         now, longest = self._clock(), lag.mean_s + lag.jitter_s

@@ -51,6 +51,7 @@ CREATE TABLE IF NOT EXISTS progress (
     number INTEGER NOT NULL       -- of the last inserted item
 );
 """
+_LOG_BYTES: Final = 8 << 20  # of a log that is reused
 _LOCK_TIMEOUT_S: Final = 10.0
 
 
@@ -71,6 +72,8 @@ def open_connection(
         connection.execute(f"PRAGMA synchronous={'NORMAL' if durable else 'OFF'}")
         if read_only:
             connection.execute("PRAGMA query_only=ON")
+        else:
+            connection.execute(f"PRAGMA journal_size_limit={_LOG_BYTES}")
     except sqlite3.Error:
         connection.close()
         raise
