@@ -1,4 +1,4 @@
-"""Command line for the blog's database: provision, seed, verify, rebuild, lag, failures."""
+"""Command line for the blog's database."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _CONCURRENCY = 32
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 failures_app = typer.Typer(no_args_is_help=True)
 app.add_typer(
-    failures_app, name="failures", help="List or replay changes that a change-feed function failed to handle."
+    failures_app, name="failures", help="List or replay changes that the change-feed functions could not handle."
 )
 
-_Source = Annotated[str | None, typer.Option(metavar="FUNCTION", help="Include only failures of this function.")]
+_Source = Annotated[str | None, typer.Option(metavar="FUNCTION", help="Only failures of this change-feed function.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
@@ -47,13 +47,13 @@ def manage(
         typer.Option(
             metavar="FILE",
             show_default=_LOCAL_SETTINGS.name,
-            help="Settings file, used for settings not set in the environment.",
+            help="File to read settings from that are not set in the environment.",
         ),
     ] = _LOCAL_SETTINGS,
 ) -> None:
     """Manage the blog's database.
 
-    Reads COSMOS (or COSMOS__accountEndpoint) and BLOG_DATABASE from the environment or from local.settings.json.
+    COSMOS (or COSMOS__accountEndpoint) and BLOG_DATABASE select the account and the database.
     """
     context.obj = local_settings
 
@@ -62,11 +62,12 @@ def manage(
 def provision_command(
     context: typer.Context,
     throughput: Annotated[
-        int | None, typer.Option(min=400, help="Shared throughput in RU/s. Default: the account's default.")
+        int | None,
+        typer.Option(min=400, help="Throughput in RU/s, shared by the containers. By default, the account decides."),
     ] = None,
-    seed: Annotated[bool, typer.Option("--seed", help="If the database is empty, add a small sample blog.")] = False,
+    seed: Annotated[bool, typer.Option("--seed", help="Add a small sample blog if the database is empty.")] = False,
 ) -> None:
-    """Create or update the database, its containers and its scripts."""
+    """Create or update the database, containers and stored procedures."""
 
     async def command(configuration: Settings) -> int:
         await provision(configuration, throughput=throughput, say=say)
@@ -81,16 +82,21 @@ def provision_command(
 def seed_command(
     context: typer.Context,
     users: Annotated[int, typer.Option(min=0, help="Number of users.")] = _SMALL.users,
-    posts_per_user: Annotated[str, typer.Option(metavar="A-B", help="Range of posts per user.")] = _POSTS,
-    comments_per_post: Annotated[str, typer.Option(metavar="A-B", help="Range of comments per post.")] = _COMMENTS,
+    posts_per_user: Annotated[str, typer.Option(metavar="A-B", help="Number of posts per user.")] = _POSTS,
+    comments_per_post: Annotated[str, typer.Option(metavar="A-B", help="Number of comments per post.")] = _COMMENTS,
     likes_per_post: Annotated[
-        str, typer.Option(metavar="A-B", help="Range of likes per post, at most one per user.")
+        str, typer.Option(metavar="A-B", help="Number of likes per post, at most one per user.")
     ] = _LIKES,
-    seed: Annotated[int, typer.Option(help="The same seed and sizes generate the same blog.")] = _SMALL.seed,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the generator. The same seed and sizes generate the same blog.")
+    ] = _SMALL.seed,
     if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing if the database has users.")] = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent transactions.")] = _CONCURRENCY,
 ) -> None:
-    """Fill the database with a generated blog. Repeat an interrupted run to continue it."""
+    """Fill the database with a generated blog.
+
+    To continue an interrupted run, repeat it with the same options.
+    """
     plan = SeedPlan(users, _span(posts_per_user), _span(comments_per_post), _span(likes_per_post), seed)
     _run(
         context,
@@ -102,26 +108,29 @@ def seed_command(
 def verify_command(
     context: typer.Context,
     wait: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Repeat until no violations are found or the time is up.")
+        float, typer.Option(min=0, metavar="SECONDS", help="Repeat until the data is consistent or the time is up.")
     ] = 0,
 ) -> None:
-    """Check the consistency of the stored data; exit with 1 if anything is wrong.
+    """Check the consistency of the stored data.
 
-    While the app is in use, updates still in progress are reported too. Use --wait to let them finish.
+    Exits with 1 if anything is wrong. Updates still in progress count as wrong; use --wait to let them finish.
     """
     _run(context, lambda configuration: commands.verify_database(configuration, wait_s=wait))
 
 
 @app.command("rebuild")
 def rebuild_command(context: typer.Context) -> None:
-    """Rebuild copies, feed, usernames, counts and reservations from the change feed, then verify."""
+    """Rebuild copies, the feed, usernames, counts and reservations, then verify.
+
+    The app can run at the same time. Exits with 1 if anything is still wrong.
+    """
     _run(context, commands.rebuild_database)
 
 
 @app.command("lag")
 def lag_command(
     context: typer.Context,
-    watch: Annotated[bool, typer.Option("--watch", help="Update every 2 seconds until interrupted.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Update every 2 seconds until you press Ctrl+C.")] = False,
     as_json: _Json = False,
 ) -> None:
     """Show how far the change-feed functions are behind.
@@ -149,14 +158,16 @@ def list_failures_command(context: typer.Context, source: _Source = None, as_jso
 @failures_app.command("replay")
 def replay_failures_command(
     context: typer.Context,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Failure IDs, as `list` prints them.")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID", help="IDs of failures, from `failures list`.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Replay all failures.")] = False,
     source: _Source = None,
     as_json: _Json = False,
 ) -> None:
-    """Handle the current state of each failed item again; exit with 1 if any fails again.
+    """Handle the current state of failed items again.
 
-    Deletes a failure if the replay succeeds or its item no longer exists. Otherwise the failure keeps its new error.
+    Deletes a failure if the replay succeeds or the item no longer exists. Exits with 1 if any item fails again.
     """
     if bool(ids) == every:
         raise typer.BadParameter("Pass failure IDs, or --all to replay every failure.")
@@ -177,7 +188,7 @@ def _span(text: str) -> Span:
 def _run(
     context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]], *, charge_to_stderr: bool = False
 ) -> None:
-    """Run a command and exit with its code, or with FAILED if it raises an expected error."""
+    """Run a command and exit with its code, or with FAILED after an expected error."""
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None
     with metered() as charge:

@@ -1,4 +1,4 @@
-"""Connect a management command to the account and the blog's containers."""
+"""Connect management commands to the account and the blog's containers."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Blog:
 
 @asynccontextmanager
 async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[CosmosClient]:
-    """Open a client with session consistency that authenticates by key or identity. Raises AzureError.
+    """Open a client that authenticates by key or identity. Raises AzureError.
 
-    Unlike the app's client, it retries throttled requests for up to an hour. `options` override those of the client.
+    Unlike the app's client, it retries throttled requests for up to an hour. `options` override the client's.
     """
     credential = configuration.account_key or _identity()
     async with AsyncExitStack() as stack:
@@ -56,19 +56,19 @@ async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[Co
             },
         )
         stack.push_async_callback(client.close)
-        # __aenter__ reads the account's consistency level; without it the client sends no session tokens.
+        # __aenter__ reads the account's consistency level; without it, the client sends no session tokens.
         yield await client.__aenter__()
 
 
 def _identity() -> DefaultAzureCredential:
-    # Slow to import, so only when there is no key.
+    # Slow to import.
     from azure.identity.aio import DefaultAzureCredential
 
     return DefaultAzureCredential()
 
 
 async def open_blog(client: CosmosClient, database: str) -> Blog:
-    """Return the blog's containers, for one request. Raises ManagementError if any is missing."""
+    """Return the blog's containers. Costs one request. Raises ManagementError if any is missing."""
     proxy = client.get_database_client(database)
     try:
         present = {properties["id"] async for properties in proxy.list_containers()}

@@ -9,7 +9,7 @@ from pathlib import Path
 from management.errors import ManagementError
 from shared.settings import Settings, read_settings
 
-# Never combine one of these from the environment with another from the file.
+# If the environment has one of these, the file's are ignored.
 _CONNECTION = ("COSMOS", "COSMOS__accountEndpoint", "COSMOS__accountKey")
 
 

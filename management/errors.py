@@ -30,7 +30,7 @@ def sentence(error: Exception, configuration: Settings | None) -> str:
             return f"Authentication failed: {_first_line(error)}"
         case ServiceRequestError() | ServiceResponseError() if configuration:
             address, reason = configuration.account_endpoint, _first_line(error)
-            return f"No answer from {address} ({reason}). Check the address and that the account is running."
+            return f"No response from {address} ({reason}). Check the address and that the account is running."
         case DatabaseUnavailable():
             return f"The database failed: {error.reason}. Run the command again."
         case _:
@@ -50,7 +50,7 @@ def _refusal(error: CosmosHttpResponseError) -> str:
         case 403, _:
             return f"The account denied access: {_first_line(error)}"
         case status, sub_status:
-            return f"The database answered {status}/{sub_status or 0}: {_first_line(error)}"
+            return f"The database returned {status}/{sub_status or 0}: {_first_line(error)}"
 
 
 def _first_line(error: Exception) -> str:

@@ -1,6 +1,6 @@
-"""Print failures and replay outcomes as a table or as JSON lines, as they arrive.
+"""Print failures and replay outcomes as a table or as JSON lines.
 
-Control characters are escaped, because errors and IDs may contain text that a user wrote.
+Control characters are escaped: errors and IDs can contain users' text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ _LONGEST_ERROR = 160
 
 
 async def say_failures(failures: AsyncIterator[Failure]) -> None:
-    """Print a table and the number of failures."""
     count = 0
     async for failure in failures:
         if not count:
@@ -27,14 +26,13 @@ async def say_failures(failures: AsyncIterator[Failure]) -> None:
 
 
 async def say_failures_as_json(failures: AsyncIterator[Failure]) -> None:
-    """Print one JSON object per failure."""
     async for failure in failures:
         say(json.dumps(_as_json(failure), ensure_ascii=True))
 
 
 @contextmanager
 def replay_report(*, as_json: bool) -> Iterator[Callable[[Outcome], None]]:
-    """Yield a function that prints an outcome; print the totals at the end."""
+    """Yield a function that prints an outcome, then print the totals."""
     counts = dict.fromkeys(Result, 0)
 
     def report(outcome: Outcome) -> None:

@@ -1,9 +1,8 @@
 """List and replay the changes that change-feed functions failed to handle (shared/data/failures.py).
 
-A replay reads the item's current state, runs the function's reaction, and deletes the failure under the etag it had
-before. A newer failure of the same item therefore remains. If the reaction fails again, it stores the new error.
-Replays can be interrupted, repeated, and run concurrently with each other and the app. At worst, one of two concurrent
-replays restores a failure that the other resolved; replaying it again removes it.
+A replay passes the item's current state to the function and deletes the failure if its etag is unchanged. If the
+function fails again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At worst, one
+of two concurrent replays restores a failure that the other resolved; replay it again to remove it.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed, f
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
 
-# Limit per run; run the command again for more.
+# Limit per run.
 MOST = 10_000
 _PAGE_SIZE = 100
-# Each reaction handles several items concurrently.
+# Each function handles several items concurrently.
 _CONCURRENCY = 8
 
-# All but the change, which can be a megabyte.
+# Without the change, which can be a megabyte.
 _FIELDS = "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate"
 _ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
 
@@ -53,7 +52,6 @@ class Failure:
 
     @classmethod
     def of(cls, item: Item) -> Failure:
-        """Convert an item of the `failures` container."""
         error = item.get("error") or {}
         return cls(
             item["id"],
@@ -80,7 +78,7 @@ class Result(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of replaying one failure, with the reason if it needs one."""
+    """Result of replaying one failure, with a reason if needed."""
 
     failure: Failure
     result: Result
@@ -94,7 +92,8 @@ async def list_failures(blog: Blog, source: str | None) -> AsyncIterator[Failure
 
 
 async def find_failures(blog: Blog, ids: Collection[str], source: str | None) -> list[Failure]:
-    """Return the failures with these IDs, or up to `MOST` if none are given. Raises ManagementError for unknown IDs."""
+    """Return the failures with these IDs, or up to `MOST` if no IDs are given. Raises ManagementError for unknown
+    IDs."""
     found: list[Failure] = []
     async for failure in list_failures(blog, source):
         if not ids or failure.id in ids:
@@ -110,7 +109,7 @@ async def find_failures(blog: Blog, ids: Collection[str], source: str | None) ->
 async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Callable[[Outcome], None]) -> bool:
     """Replay the failures, report each outcome, and return whether all succeeded.
 
-    Each costs two point reads, a delete, and the cost of the reaction. Raises the SDK's AzureError.
+    Each costs two point reads, a delete, and what the function costs. Raises the SDK's AzureError.
     """
     replay = _Replay(blog)
     outcomes: list[Outcome] = []
@@ -126,7 +125,7 @@ async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Calla
 
 @dataclass(frozen=True)
 class _Handler:
-    """The reaction of one function and the container whose changes it handles."""
+    """A change-feed function and the container that it watches."""
 
     feed: ChangeFeed
     container: Container
@@ -144,7 +143,7 @@ class _Replay:
         }
 
     async def outcome(self, failure: Failure) -> Outcome:
-        """Replay one failure. A database failure is an outcome, so the other replays continue."""
+        """Replay one failure. If the database fails, return that as the outcome, so that other replays continue."""
         try:
             return await self._replay(failure)
         except (DatabaseThrottled, DatabaseUnavailable) as error:
@@ -174,12 +173,12 @@ class _Replay:
 
 
 async def _current_state(container: Container, stored: Item) -> Item | None:
-    """Read the item, or the stored change if it is a tombstone that has expired since; its copies may still exist.
+    """Read the item. If it is an expired tombstone, return the stored change, because copies can still exist.
 
-    Costs one point read, or two if the failure has no partition key.
+    Costs one point read, or two without a partition key.
     """
     key = stored.get("partitionKey")
-    # A missing key and a null key are different partitions, but the failure stores both as null.
+    # The failure stores both a missing and a null key as null, but they are different partitions.
     candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if key is None else (key,)
     for candidate in candidates:
         item = await container.read(stored["itemId"], candidate)

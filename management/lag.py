@@ -1,15 +1,15 @@
-"""Change-feed lag: how far each change-feed function is behind its container.
+"""Lag of the change-feed functions.
 
-Measured like the .NET SDK's change feed estimator (https://learn.microsoft.com/azure/cosmos-db/nosql/
-how-to-use-change-feed-estimator): for each lease, read a page of one change from the lease's continuation token. An
-empty page means the function is up to date. Otherwise the number of waiting changes is the LSN in the response's
-session token, minus the `_lsn` of the change, plus one.
+Measured like the .NET SDK's change feed estimator
+(https://learn.microsoft.com/azure/cosmos-db/nosql/how-to-use-change-feed-estimator): read one change from each lease's
+continuation token. An empty page means no lag. Otherwise the lag is the LSN in the session token, minus the change's
+`_lsn`, plus one.
 
-This counts transactions: an item that changed twice counts twice, a comment with its post's new count once, a deletion
-once. Changes in a batch that is being processed count as waiting, so a busy blog always has some lag.
+This counts transactions, so a comment and its post's new count are one change. A batch in progress counts as waiting,
+so a busy blog always has some lag.
 
-Costs, per function: a read of the container, a query of `leases`, and one change-feed page per physical partition. The
-right to read items is enough.
+Per function, costs a read of the container, a query of `leases`, and one page per physical partition. Requires only the
+right to read items.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _LEASES = (
 class Lag:
     """The lag of one function.
 
-    `seconds` is the age of the oldest waiting change, by the database's clock; `changes` is the number of waiting
-    transactions. `notStarted`: there are no leases, so all changes wait. `unknown`: `problem` says why.
+    `seconds` is the age of the oldest waiting change by the database's clock; `changes` counts waiting transactions.
+    `notStarted`: no leases exist. `unknown`: see `problem`.
     """
 
     function: str
@@ -59,7 +59,8 @@ class Lag:
 async def measure_lags(
     database: DatabaseProxy, *, account_endpoint: str, deadline_s: float = DEADLINE_S
 ) -> dict[str, Lag]:
-    """Measure all functions at once; return the lags by function. Never raises for a lag that cannot be measured."""
+    """Measure all functions concurrently and return the lags by function. A failed measurement becomes an unknown
+    lag."""
     host = urlsplit(account_endpoint).hostname or ""
     feeds = (USERS_FEED, POSTS_FEED)
     lags = await asyncio.gather(*(_lag(database, feed, host, deadline_s) for feed in feeds))
@@ -97,14 +98,13 @@ async def _measured(database: DatabaseProxy, feed: ChangeFeed, host: str) -> Lag
 
 
 async def _rids(watched: ContainerProxy) -> str:
-    """Return `<database rid>_<container rid>`, which is part of the IDs of the container's leases."""
+    """Return `<database rid>_<container rid>`, part of the lease IDs."""
     _, database_rid, _, container_rid, *_ = str((await watched.read())["_self"]).split("/")
     return f"{database_rid}_{container_rid}"
 
 
 def _by_partition(found: Iterable[Position], partitions: Iterable[KeyRange]) -> list[Position]:
-    """Split positions at partition boundaries: after a split or merge, a lease can cover several partitions or part
-    of one until the host follows."""
+    """Split positions at partition boundaries, because leases follow a split or merge of partitions late."""
     parts = ((place, place.keys.within(partition)) for place in found for partition in partitions)
     return [Position(keys, place.continuation) for place, keys in parts if keys is not None]
 
@@ -116,13 +116,13 @@ class _Waiting:
 
 
 async def _waiting(watched: ContainerProxy, place: Position) -> _Waiting | None:
-    """Read one page of one change after `place`. Raises UnreadableLeasesError if the response cannot be interpreted."""
+    """Read one change after `place`. Raises UnreadableLeasesError if the response cannot be interpreted."""
     headers: dict[str, str] = {}
 
     def keep_headers(response_headers: Mapping[str, str], _: object) -> None:
         headers.update((name.lower(), value) for name, value in response_headers.items())
 
-    # "Beginning" sends no condition of its own, so the etag of the lease applies.
+    # "Beginning" sends no condition, so the lease's etag applies.
     condition: dict[str, Any] = {}
     if place.continuation is not None:
         condition = {"etag": place.continuation, "match_condition": MatchConditions.IfModified}
@@ -155,7 +155,7 @@ def _latest_lsn(session_token: str) -> int:
 
 
 def _server_time(date: str) -> int:
-    """Parse the response's `Date` header; without one, use the local clock."""
+    """Parse a `Date` header; if invalid, use the local clock."""
     try:
         return int(parsedate_to_datetime(date).timestamp())
     except ValueError:

@@ -1,10 +1,10 @@
-"""Lease documents of the change-feed functions: the continuation token of each feed range.
+"""Parse the leases of the change-feed functions.
 
-The Functions host keeps a lease per physical partition in `leases`, in the format of the .NET SDK's change feed
-processor (https://github.com/Azure/azure-cosmos-dotnet-v3, ChangeFeedProcessor/LeaseManagement). A lease's ID is
-`<prefix><account host>_<database rid>_<container rid>..<token>`. `FeedRange` is the range of keys, and
-`ContinuationToken` is the quoted LSN of the last change handled, null before the first. Documents with the same prefix
-that end in `.info` or `.lock` are not leases. The format is not documented, so anything unexpected is rejected.
+The Functions host keeps a lease per physical partition, in the undocumented format of the .NET SDK's change feed
+processor (https://github.com/Azure/azure-cosmos-dotnet-v3, ChangeFeedProcessor/LeaseManagement). Anything unexpected is
+rejected. A lease's ID is `<prefix><account host>_<database rid>_<container rid>..<token>`. `FeedRange` is a range of
+keys. `ContinuationToken` is the quoted LSN of the last handled change, or null. IDs ending in `.info` or `.lock` are
+not leases.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from management.errors import ManagementError
 
 _CONTINUATION = re.compile(r'"?\d+"?')
 _INCREMENTAL = "Incremental Feed"
-# The bounds of all effective partition keys, in hexadecimal.
+# The bounds of all effective partition keys.
 _FIRST, _END = "", "FF"
 
 
 class UnreadableLeasesError(ManagementError):
-    """The leases do not show how far the function got; the message says why."""
+    """The leases do not show how far the function got."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class KeyRange:
 
     @classmethod
     def of(cls, feed_range: Mapping[str, Any]) -> KeyRange:
-        """Parse a feed range of a lease or of the SDK. Raises UnreadableLeasesError."""
+        """Parse a feed range. Raises UnreadableLeasesError."""
         bounds = feed_range.get("Range")
         if not isinstance(bounds, Mapping):
             raise UnreadableLeasesError("A feed range has no bounds.")
@@ -45,14 +45,14 @@ class KeyRange:
         return cls(first, end)
 
     def within(self, other: KeyRange) -> KeyRange | None:
-        """Return the keys that are in both ranges, if any."""
+        """Return the intersection, if any."""
         first, end = max(self.first, other.first), min(self.end, other.end)
         return KeyRange(first, end) if first < end else None
 
 
 @dataclass(frozen=True)
 class Position:
-    """The changes of `keys` have been handled up to `continuation`; None means not at all."""
+    """Changes of `keys` are handled up to `continuation`; None if none are."""
 
     keys: KeyRange
     continuation: str | None
@@ -62,13 +62,11 @@ EVERYTHING = KeyRange(_FIRST, _END)
 
 
 def positions(documents: Iterable[Mapping[str, Any]], *, prefix: str, rids: str) -> list[Position]:
-    """Return how far a function got, range by range; empty if it has never run.
+    """Return how far a function got in each range; empty if it has never run.
 
-    `documents` are items of `leases`, `prefix` ends with the account's host name, and `rids` is the container's
-    `<database rid>_<container rid>`. Leases of an earlier container with the same name are skipped.
-
-    Raises UnreadableLeasesError if a lease cannot be parsed, if the leases overlap or leave a gap, or if they all
-    belong to another host name of the account, so that it is unclear whether they are in use.
+    `prefix` ends with the account's host name; `rids` is `<database rid>_<container rid>`. Skips leases of an earlier
+    container with the same name. Raises UnreadableLeasesError if a lease cannot be parsed, if leases overlap or leave a
+    gap, or if all belong to another host name of the account.
     """
     found: dict[str, list[Position]] = {}
     for document in documents:

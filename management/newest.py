@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-# creationDate and ID: the feed's sort order, unique per post.
+# creationDate and ID, the feed's sort order.
 Place = tuple[str, str]
 
 
 class Newest(Generic[T]):
-    """The `length` offered values with the highest places."""
+    """The `length` values with the highest places."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -28,5 +28,4 @@ class Newest(Generic[T]):
             heapq.heappushpop(self._heap, entry)
 
     def values(self) -> list[T]:
-        """Newest first."""
         return [value for _, _, value in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]

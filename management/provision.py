@@ -1,7 +1,6 @@
 """Make a database match shared/containers.json and stored_procedures/.
 
-Creates what is missing and replaces what differs. Requires a key: data-plane identities cannot create resources
-(403/5300).
+Requires a key: data-plane identities cannot create resources (403/5300).
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from shared.settings import Settings
 Say = Callable[[str], None]
 
 _SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
-# Statuses of a database without script support; others (missing permission, throttling) are real errors.
+# Returned by databases without script support.
 _UNSUPPORTED = {400, 404, 405, 500, 501}
-# Properties that are not declared; a replacement that omits them would delete them.
+# Undeclared properties, which a replacement must repeat to keep.
 _KEPT = {
     "analytical_storage_ttl": "analyticalStorageTtl",
     "computed_properties": "computedProperties",
@@ -36,10 +35,10 @@ def _silently(_: str) -> None: ...
 
 
 async def provision(configuration: Settings, *, throughput: int | None = None, say: Say = _silently) -> None:
-    """Provision the configured database and report each change through `say`.
+    """Create or update the configured database; report each change through `say`.
 
-    `throughput` is in RU/s, shared by the containers. Without it, a new database gets the account's default and an
-    existing one keeps its own. Raises ManagementError and the SDK's AzureError.
+    `throughput` is in RU/s, shared by the containers. If None, a new database gets the account's default. Raises
+    ManagementError, AzureError.
     """
     changes: list[str] = []
 
@@ -74,7 +73,7 @@ async def _set_throughput(proxy: DatabaseProxy, throughput: int, changed: Say) -
     try:
         present = (await proxy.get_throughput()).offer_throughput
     except (CosmosResourceNotFoundError, AttributeError) as error:
-        # azure-cosmos 4.17 intends to raise the first, but its retry policy fails with the second.
+        # azure-cosmos 4.17 means to raise the first, but its retry policy raises the second.
         raise ManagementError(
             f"Cannot set throughput: database {proxy.id!r} has no shared throughput. It was created without it, or the"
             " account is serverless. Omit --throughput."
@@ -117,7 +116,7 @@ async def _provision_container(
 async def _provision_scripts_if_possible(
     database: DatabaseProxy, declared: Mapping[str, Any], configuration: Settings, changed: Say
 ) -> None:
-    """Provision scripts in both transaction modes, so the mode can be switched at any time.
+    """Provision scripts in both transaction modes, so that the mode can be switched.
 
     In batch mode, tolerate a database without script support, such as Microsoft's vNext emulator.
     """
@@ -175,5 +174,4 @@ async def _provision_trigger(
 
 
 def script_text(name: str) -> str:
-    """Return the source of a script in stored_procedures/."""
     return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")

@@ -1,15 +1,13 @@
 """Rebuild all derived data from users, posts, comments and likes.
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
+1. Repair what a census reports: missing user fields, wrong counts and versions, stale usernames, orphaned or stale
+copies, and reservations of names that their users no longer have.
+2. Replay the change feed of `users`, which confirms or creates reservations and finishes renames.
+3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
 
-1. Repairs fix what a census reports: missing user fields, wrong counts and versions, stale usernames. They also delete
-   orphaned copies, copies that claim a version they do not show, and reservations of names their users no longer have.
-2. Replaying the change feed of `users` confirms or creates reservations and finishes renames.
-3. Replaying the change feed of `posts` fixes usernames and updates all copies and the feed.
-
-Every write is conditional on the state that was read. The app can therefore run at the same time, and the command can
-be interrupted and repeated. It does not touch what it cannot decide (responses to missing posts, malformed items,
-failed changes); `verify` reports those.
+Every write is conditional on the state read, so the app can run meanwhile, and an interrupted rebuild can be repeated.
+Does not repair responses to missing posts, malformed items, or failed changes; `verify` reports them.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ T = TypeVar("T")
 
 
 async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
-    """Rebuild and report each step through `say`. Raises DatabaseUnavailable and the SDK's AzureError."""
+    """Rebuild and report each step through `say`. Raises DatabaseUnavailable, AzureError."""
 
     repairs = Repairs(blog)
 
@@ -55,7 +53,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
 
 
 def _by_post(places: Iterable[tuple[str, str]]) -> Iterable[tuple[str, list[str]]]:
-    """Group items by post, because concurrent writes to one logical partition conflict."""
+    """Group items by post: concurrent writes to one logical partition conflict."""
     items: defaultdict[str, list[str]] = defaultdict(list)
     for post_id, item_id in places:
         items[post_id].append(item_id)

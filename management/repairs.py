@@ -1,4 +1,4 @@
-"""Repair single items, each write conditional on the state that was read."""
+"""Repair single items. Each write is conditional on the state read."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _ATTEMPTS = 20
 
 @dataclass
 class Repairs:
-    """Repairs of a blog and the number of items changed so far."""
+    """Repairs of a blog; counts the items changed."""
 
     blog: Blog
     changed: int = 0
 
     async def complete_user(self, user_id: str) -> None:
-        """Add missing fields to a user. Costs a point read and at most one write."""
+        """Add missing fields. Costs a point read and at most one write."""
         user = await self.blog.users.read(user_id, user_id)
         if user is None:
             return
@@ -53,7 +53,7 @@ class Repairs:
                 self.changed += 1
 
     async def recount_post(self, post_id: str) -> None:
-        """Set a post's counts and increment its version. Raises DatabaseUnavailable if the post keeps changing."""
+        """Correct a post's counts and increment its version. Raises DatabaseUnavailable if the post keeps changing."""
         for _ in range(_ATTEMPTS):
             counted = await recount(self.blog.posts, post_id)
             if counted is None or not counted.faults():
@@ -72,7 +72,7 @@ class Repairs:
     async def update_usernames(self, place: tuple[str, list[str]]) -> None:
         """Update stale usernames on items of a post. Costs two point reads per item and a rename per stale user.
 
-        The functions check only one item per user, which misses items written without a name version.
+        The change-feed functions check only one item per user, so they miss items without a name version.
         """
         post_id, item_ids = place
         for item_id in item_ids:
@@ -92,7 +92,7 @@ class Repairs:
         await self._repair_copy(copies, Post.TYPE, post_id)
 
     async def _repair_copy(self, copies: Copies, key: str, post_id: str) -> None:
-        """Delete an orphaned copy; overwrite a stale one, whatever version it claims. Replay adds missing copies."""
+        """Delete an orphaned copy, or overwrite a stale one whatever its version. Replay adds missing copies."""
         wanted, copy = await wanted_copy(self.blog.posts, post_id), await copies.container.read(post_id, key)
         if copy is None:
             return
@@ -108,7 +108,7 @@ class Repairs:
             self.changed += 1
 
     async def release_reservation(self, key: str) -> None:
-        """Delete a confirmed reservation whose user has another username or does not exist."""
+        """Delete a confirmed reservation if its user has another username or does not exist."""
         held = await self.blog.users.read(key, key)
         if held is None or "ttl" in held:
             return

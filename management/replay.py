@@ -1,4 +1,4 @@
-"""Replay a container's change feed from the beginning through a function's reaction."""
+"""Replay a container's change feed from the beginning through a change-feed function."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from shared.cosmos import Container
 from shared.errors import DatabaseUnavailable
 from shared.propagation.change_feed import for_each
 
-# Same as the triggers (shared/propagation/change_feed.py).
+# Same as the triggers'.
 _PAGE_SIZE = 100
-# Each reaction handles many items concurrently.
+# The function handles many items concurrently.
 _CONCURRENT_RANGES = 4
-# The functions rely on the host's endless retries; a user can run the command again.
+# The host retries endlessly; a user can repeat the command.
 _RETRY_WAITS_S = (1, 2, 4, 8)
 
-Reaction = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
+ChangeHandler = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
 
 
-async def replay(container: Container, reaction: Reaction) -> int:
-    """Pass each item's latest state to the reaction, in feed order, and return the number of changes.
+async def replay(container: Container, handle: ChangeHandler) -> int:
+    """Pass each item's latest state to `handle`, in feed order, and return the number of changes.
 
-    Includes changes that the reaction itself writes. Raises DatabaseUnavailable if a page keeps failing, and the SDK's
-    AzureError.
+    Includes changes that `handle` writes. Raises AzureError, or DatabaseUnavailable if a page keeps failing.
     """
     replayed = 0
 
@@ -35,7 +34,7 @@ async def replay(container: Container, reaction: Reaction) -> int:
         ).by_page()
         async for page in pages:
             changes = [change async for change in page]
-            await _react(reaction, changes)
+            await _with_retries(handle, changes)
             replayed += len(changes)
 
     ranges = [feed_range async for feed_range in container.proxy.read_feed_ranges()]
@@ -43,10 +42,10 @@ async def replay(container: Container, reaction: Reaction) -> int:
     return replayed
 
 
-async def _react(reaction: Reaction, changes: list[dict[str, Any]]) -> object:
+async def _with_retries(handle: ChangeHandler, changes: list[dict[str, Any]]) -> object:
     for wait_s in _RETRY_WAITS_S:
         try:
-            return await reaction(changes)
+            return await handle(changes)
         except DatabaseUnavailable:
             await asyncio.sleep(wait_s)
-    return await reaction(changes)
+    return await handle(changes)

@@ -1,4 +1,4 @@
-"""Terminal output: plain lines, and progress bars if standard error is a terminal."""
+"""Terminal output: plain lines and progress bars."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def say_error(line: str) -> None:
 
 
 def say_charge(charge: Charge, *, to_stderr: bool = False) -> None:
-    """Print the total request charge, unless no request was sent."""
+    """Print the total request charge, if any request was sent."""
     if charge.answers:
         line = f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} responses."
         Console(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """Print the sorted findings grouped by kind, then a summary."""
+    """Print the sorted findings by kind, then a summary."""
     for kind, group in groupby(findings, key=lambda finding: finding.kind):
         of_kind = list(group)
         say(f"{kind.value}: {len(of_kind):,}" + ("" if kind.is_broken else " (for information)"))
@@ -40,7 +40,7 @@ def say_findings(findings: Sequence[Finding]) -> None:
 
 
 class SeedCount:
-    """Totals of what a seed has written."""
+    """What a seed has written."""
 
     def __init__(self) -> None:
         self.users = self.posts = self.planned_posts = self.responses = 0
@@ -59,7 +59,7 @@ class SeedCount:
 
 @contextmanager
 def seed_progress(users: int) -> Iterator[SeedCount]:
-    """Count what a seed writes, with progress bars if standard error is a terminal."""
+    """Count what a seed writes. Show progress if standard error is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield SeedCount()

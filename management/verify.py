@@ -1,4 +1,4 @@
-"""Verify the consistency of the blog's data, once or repeatedly until a deadline."""
+"""Verify the blog's data, once or until a deadline."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _POLL_S = 0.5
 
 
 async def verify(blog: Blog) -> list[Finding]:
-    """Return all findings, sorted. While the app runs, this includes updates still in progress."""
+    """Return all findings, sorted. While the app runs, they include updates still in progress."""
     return in_order(await examine(blog, await take_census(blog)))
 
 
 async def verify_within(blog: Blog, seconds: float) -> list[Finding]:
-    """Repeat `verify` until nothing is broken or `seconds` have passed; return the last findings."""
+    """Verify until nothing is broken or `seconds` have passed; return the last findings."""
     deadline = time.monotonic() + seconds
     while True:
         findings = await verify(blog)

@@ -84,11 +84,11 @@ class Blog:
         return self.container("failures")
 
     @property
-    def users_reaction(self) -> UserChangeHandler:
+    def users_handler(self) -> UserChangeHandler:
         return UserChangeHandler(self.users, self.posts, self.failures, transactions(self.settings))
 
     @property
-    def posts_reaction(self) -> PostChangeHandler:
+    def posts_handler(self) -> PostChangeHandler:
         return PostChangeHandler(self.users, self.posts, self.feed, self.failures, transactions(self.settings))
 
     @contextmanager
@@ -143,8 +143,8 @@ class Blog:
             if etags == seen:
                 return
             seen = etags
-            await self.posts_reaction.on_changed(posts)
-            await self.users_reaction.on_changed(users)
+            await self.posts_handler.on_changed(posts)
+            await self.users_handler.on_changed(users)
         raise AssertionError("the change-feed functions keep writing")
 
 

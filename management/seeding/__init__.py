@@ -1,1 +1,1 @@
-"""Generate a sample blog from a seed and write it to the database."""
+"""Generate a sample blog from a seed."""

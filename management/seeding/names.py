@@ -1,4 +1,4 @@
-"""Usernames: first name and last name, plus a number once all pairs are used."""
+"""Usernames: first and last name, plus a number once all pairs are used."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _JOINTS = (".", "_", "-")
 
 
 class Names:
-    """The usernames of one seed, by index. All are distinct after normalization."""
+    """The usernames of one seed, distinct after normalization."""
 
     def __init__(self, key: str) -> None:
         self._key = key
 
     def name(self, index: int) -> str:
-        """Return a username of at most 21 characters, which leaves room for a suffix."""
+        """Return a username of at most 21 characters, to leave room for a suffix."""
         first, last = self._pairs[index % len(self._pairs)]
         round_ = index // len(self._pairs)
         joint = _JOINTS[(index * 7 + len(first) + len(last)) % len(_JOINTS)]

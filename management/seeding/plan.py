@@ -1,7 +1,7 @@
-"""Generate a blog's items from a seed, without a database.
+"""Generate a blog's items from a seed.
 
-Each item can be generated on its own, so nothing is kept in memory. IDs derive from the seed and sizes: an interrupted
-seed continues when repeated, and seeds of other sizes can coexist.
+Each item can be generated alone, so nothing is kept in memory. IDs derive from seed and sizes, so an interrupted seed
+can be repeated, and seeds of different sizes can coexist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
 
 _NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
-# Fixed dates in the past make seeds reproducible and keep new posts ahead of them.
+# Fixed past dates make seeds reproducible and keep new posts ahead of them.
 _FIRST_USER = datetime(2024, 12, 1, tzinfo=UTC)
 _FIRST_POST = datetime(2025, 1, 1, tzinfo=UTC)
 _LAST_POST = datetime(2025, 12, 1, tzinfo=UTC)
@@ -35,14 +35,14 @@ _ANSWERED_WITHIN = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Span:
-    """An inclusive range such as `5-50`, or one number such as `5`."""
+    """An inclusive range such as `5-50`, or a number such as `5`."""
 
     low: int
     high: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a range. Raises ValueError."""
+        """Parse a range, or raise ValueError."""
         numbers = _SPAN.fullmatch(text)
         if numbers is None:
             raise ValueError(f"{text!r} is not a range")
@@ -61,7 +61,7 @@ class Span:
 
 @dataclass(frozen=True)
 class SeedPlan:
-    """The sizes of a blog; the defaults are small. A post has at most one like per user."""
+    """The sizes of a blog, small by default. A post has at most one like per user."""
 
     users: int = 20
     posts_per_user: Span = Span(1, 5)
@@ -85,31 +85,28 @@ class SeedPlan:
         return str(uuid.uuid5(_NAMESPACE, "/".join((self._key, *map(str, path)))))
 
     def _prose(self, rng: random.Random, post_id: str) -> Prose:
-        """Return the prose of a post or its comments, which share a subject."""
+        """A post and its comments share a subject."""
         return Prose(rng, self._rng("subject", post_id).choice(SUBJECTS))
 
     def user(self, index: int) -> Item:
-        """Return the user with this index, starting at 0."""
         created = _between(self._rng("user", index), _FIRST_USER, _FIRST_POST)
         return user_item(self._id("user", index), self._names.name(index), created)
 
     def posts(self, index: int, author: Item) -> Iterator[Item]:
-        """Yield the posts of a user, with final counts."""
+        """Yield a user's posts, with final counts."""
         for number in range(self.post_count(index)):
             post_id, rng = self._id("post", index, number), self._rng("post", index, number)
             prose = self._prose(rng, post_id)
             new = NewPost(user_id=author["userId"], title=prose.title(), content=prose.post())
             post = post_item(post_id, author, new, _between(rng, _FIRST_POST, _LAST_POST))
             comments, likes = self.response_counts(index, number, rng)
-            # Each comment and like increments the version: see createComment.js.
+            # Each comment and like increments the version.
             yield post | {"commentCount": comments, "likeCount": likes, "version": 1 + comments + likes}
 
     def post_count(self, index: int) -> int:
-        """Return the number of posts of a user."""
         return self.posts_per_user.pick(self._rng("posts", index))
 
     def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a subclass in bench/ uses it
-        """Return the numbers of comments and likes of a user's post."""
         comments = self.comments_per_post.pick(rng) if self.users else 0
         return comments, self.likes_per_post.pick(rng, most=self.users)
 

@@ -1,4 +1,4 @@
-"""Generated English titles, posts and comments: sentence templates and the words that fill them."""
+"""Generate English titles, posts and comments from templates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """A topic: its name, related things and activities, and a place."""
+    """A topic with related things and activities, and a place."""
 
     name: str
     things: tuple[str, ...]
@@ -174,8 +174,6 @@ _SENTENCES_PER_PARAGRAPH = (2, 5)
 
 
 class Prose:
-    """Text about one subject."""
-
     def __init__(self, rng: random.Random, subject: Subject) -> None:
         self._rng = rng
         self._subject = subject
@@ -184,7 +182,7 @@ class Prose:
         return self._fill(self._rng.choice(_TITLES))
 
     def post(self) -> str:
-        """Return one to four paragraphs without repeated sentences."""
+        """Return paragraphs without repeated sentences."""
         patterns = iter(self._rng.sample(_SENTENCES, len(_SENTENCES)))
         paragraphs = [
             [self._fill(next(patterns)) for _ in range(self._rng.randint(*_SENTENCES_PER_PARAGRAPH))]

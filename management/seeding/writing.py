@@ -1,16 +1,14 @@
-"""Write a plan to the database exactly as the app and its change-feed functions would have left it.
+"""Write a plan to the database as the app and its change-feed functions would have left it.
 
-The order of the writes makes concurrently running change-feed functions harmless and leaves them nothing to do:
+The order of writes leaves concurrent change-feed functions nothing to do:
+1. Each user's username reservation, confirmed.
+2. The user and the copies of their posts, in one transaction. These copies cannot be stale: the posts do not exist yet.
+3. Each post with its comments and likes, in one transaction. The posts function finds this version's copy and skips it.
+If the user is renamed during the seed, the function fixes the usernames.
+4. The 100 newest posts, written to the feed as the app does, which is then truncated.
 
-1. Each user's username reservation, already confirmed.
-2. The user and the copies of all their posts, in one transaction. A post that does not exist yet cannot change, so no
-   copy is stale when it is written.
-3. Each post with its comments and likes, in one transaction, so counts are always right. The posts function finds the
-   copy of this version and skips it. If the user is renamed during the seed, that function fixes the usernames.
-4. The 100 newest posts, written to the feed the way the app does it, then the feed is truncated once.
-
-A transaction holds 100 operations. If more are needed, the user or post itself is written last. An interrupted seed
-leaves copies without posts. Repeating the seed adds those posts and skips existing items; `rebuild` deletes the copies.
+If a transaction would exceed 100 operations, it is split, and the user or post comes last. An interrupted seed leaves
+copies without posts. Repeat it to add those posts, or `rebuild` to delete the copies.
 """
 
 from __future__ import annotations
@@ -35,18 +33,18 @@ from shared.propagation.feed import FeedState, trim
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations
 _BATCH = 100
-# With up to this concurrency, one of the first 100 users is written first.
+# Up to this concurrency, one of the first 100 users is written first.
 _FIRST_USERS = 100
 
 
 class Progress(Protocol):
-    """Receives a call for each user and post written."""
+    """Counts what has been written."""
 
     def users_written(self, posts: int) -> None:
         """Record a user and the number of their posts, written later."""
 
     def posts_written(self, responses: int) -> None:
-        """Record a post and the number of its comments and likes."""
+        """Record a post and its number of comments and likes."""
 
 
 async def is_empty(blog: Blog) -> bool:
@@ -57,7 +55,7 @@ async def is_empty(blog: Blog) -> bool:
 
 
 async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
-    """Return whether this plan was interrupted: its names are reserved but the feed, written last, is empty.
+    """Return whether this plan was interrupted: its names are reserved, but the feed, written last, is empty.
 
     Costs one query, plus point reads if the feed is empty.
     """
@@ -79,8 +77,6 @@ async def seed(blog: Blog, plan: SeedPlan, progress: Progress, *, concurrency: i
 
 @dataclass
 class _Seeding:
-    """Keeps replaced usernames and the newest posts."""
-
     blog: Blog
     plan: SeedPlan
     progress: Progress
@@ -112,12 +108,12 @@ class _Seeding:
         self.progress.users_written(len(copies))
 
     async def _take_name(self, index: int) -> str:
-        """Reserve and return the planned username, or a variant if another user has it."""
+        """Reserve and return the planned username, or a variant if it is taken."""
         user, users = self.plan.user(index), self.blog.users
         planned: str = user["username"]
         present = await users.read(user["id"], user["id"])
         if present is not None:
-            # Written by an earlier run. If the user was renamed since, the users function updates the copies.
+            # From an earlier run. If the user was renamed since, the users function updates the copies.
             return str(present["username"]) if name_version(present) == 0 else planned
         for name in (planned, f"{planned}-{user['id'][:8]}"):
             if await self._reserve(reservation_item(name, user["id"], 0, confirmed=True)):
@@ -154,7 +150,7 @@ class _Seeding:
 
 
 async def _create_all(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:
-    """Create the items of one logical partition, with `whole` in the last transaction. Skip if `whole` exists."""
+    """Create the items of one logical partition, `whole` in the last transaction. Skip them if `whole` exists."""
     items = [*parts, whole]
     batches = [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
     if len(batches) > 1 and await container.read(whole["id"], key) is not None:

@@ -1,7 +1,7 @@
-"""Stream all of the blog's items and collect suspects for the examination.
+"""Stream all of the blog's items and collect suspects.
 
-Keeps a few hundred bytes per user, reservation and post. Reads users first, so that a username that differs on a later
-item is either wrong or newer.
+Keeps a few hundred bytes per user, reservation and post. Reads users first: if an item read later has a different
+username, it is either wrong or newer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RESPONSES = (
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"
 
-# Fields that the app writes on every user. Users of the article's blog lack some, which `rebuild` adds.
+# The app writes these on every user. Users of the article's blog lack some; `rebuild` adds them.
 USER_FIELDS = ("type", "username", "creationDate")
 
 
@@ -56,7 +56,7 @@ class _State(Enum):
 
 @dataclass(slots=True)
 class _Post:
-    """A post's entry; UNSEEN if only its comments or likes have been read."""
+    """UNSEEN: only comments or likes of the post have been read."""
 
     state: _State = _State.UNSEEN
     user_id: str = ""
@@ -75,17 +75,17 @@ class _Post:
 
 @dataclass
 class Census:
-    """Suspects by ID, plus findings that need no second look."""
+    """Suspects by ID, plus findings that need no examination."""
 
     findings: list[Finding] = field(default_factory=list)
     incomplete_users: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
-    # (post ID, item ID) of items whose username differs.
+    # (post ID, item ID)
     names: list[tuple[str, str]] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
-    # (user ID, post ID) of copies.
+    # (user ID, post ID)
     copies: list[tuple[str, str]] = field(default_factory=list)
     feed: list[str] = field(default_factory=list)
     newest: frozenset[str] = frozenset()
@@ -216,7 +216,7 @@ class _Reader:
             self.census.findings.append(Finding(Kind.FAILURE, source, f"{number} stored for replay"))
 
     def conclude(self) -> None:
-        """Run the checks that need all items."""
+        """Check what requires all items."""
         census = self.census
         for post_id, post in self.posts.items():
             if post.state is _State.LIVE:

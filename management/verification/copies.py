@@ -1,4 +1,4 @@
-"""Compare copies with their posts: by fingerprint in bulk, field by field for one."""
+"""Compare copies with their posts, by fingerprint or field by field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.cosmos import Container
 from shared.models.base import Item
 from shared.models.post import Post, short_form
 
-# The fields of a short form (shared/models/post.py), kept in sync by a test.
+# The fields of a short form; a test compares them.
 FIELDS = (
     "id",
     "type",
@@ -25,7 +25,7 @@ FIELDS = (
 
 
 async def wanted_copy(posts: Container, post_id: str) -> Item | None:
-    """Return the copy that a post should have, or None. Costs one point read."""
+    """Return the copy that a post should have, if any. Costs one point read."""
     post = await posts.read(post_id, post_id)
     if post is None or post["type"] != Post.TYPE:
         return None
@@ -36,13 +36,11 @@ async def wanted_copy(posts: Container, post_id: str) -> Item | None:
 
 
 def fingerprint(copy: Item) -> bytes:
-    """Hash all FIELDS into 16 bytes."""
     text = json.dumps([copy.get(name) for name in FIELDS], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def differences(copy: Item, wanted: Item) -> list[str]:
-    """Describe each field in which `copy` differs from `wanted`."""
     return [
         f"{name} is {_shown(copy.get(name))}, but the post has {_shown(wanted[name])}"
         for name in FIELDS

@@ -12,20 +12,20 @@ from shared.models.like import Like
 from shared.models.post import Post
 
 _COUNT = "SELECT VALUE COUNT(1) FROM c WHERE c.type = @type"
-# Every comment and like also writes its post, so a busy post needs several attempts.
+# Each comment or like also writes its post, so a busy post needs several attempts.
 _ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
 class Recount:
-    """A post and the number of comments and likes it had in this state."""
+    """A post and its numbers of comments and likes in that state."""
 
     post: Item
     comments: int
     likes: int
 
     def faults(self) -> list[str]:
-        """Describe each field that differs."""
+        """Describe each wrong field."""
         counted = {"commentCount": self.comments, "likeCount": self.likes}
         faults = [
             f"{name} is {self.post.get(name, 'absent')}, but there are {number}"
@@ -36,10 +36,10 @@ class Recount:
 
 
 async def recount(posts: Container, post_id: str) -> Recount | None:
-    """Count a post's comments and likes, or return None if the post does not exist.
+    """Count a post's comments and likes; return None if it does not exist.
 
-    Costs two point reads and two single-partition queries per attempt. Raises DatabaseUnavailable if the post changes
-    during every attempt.
+    Costs two point reads and two single-partition queries per attempt. Raises DatabaseUnavailable if the post keeps
+    changing.
     """
     for _ in range(_ATTEMPTS):
         before = await posts.read(post_id, post_id)
@@ -47,7 +47,7 @@ async def recount(posts: Container, post_id: str) -> Recount | None:
             return None
         comments, likes = await _count(posts, post_id, Comment.TYPE), await _count(posts, post_id, Like.TYPE)
         after = await posts.read(post_id, post_id)
-        # A comment or like and its post are written in one transaction, so an unchanged post has unchanged counts.
+        # A comment or like and its post are written in one transaction, so if the post is unchanged, so are its counts.
         if after is not None and after["_etag"] == before["_etag"]:
             return Recount(before, comments, likes)
     raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")

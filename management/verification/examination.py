@@ -1,4 +1,4 @@
-"""Read each suspect of a census again and report what is really wrong."""
+"""Read each suspect of a census again and report what is wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED_IDS = 5
 
 
 async def examine(blog: Blog, census: Census) -> list[Finding]:
-    """Return the findings for everything that the census collected. Raises DatabaseUnavailable."""
+    """Return all findings. Raises DatabaseUnavailable."""
     examination = _Examination(blog, census.newest, list(census.findings))
     await for_each(dict.fromkeys(census.users), examination.user)
     await for_each(census.reservations, examination.reservation)

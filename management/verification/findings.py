@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """Kinds of findings, in report order. UNCONFIRMED and FAILURE are informational."""
+    """Kinds in report order. UNCONFIRMED and FAILURE are informational."""
 
     MALFORMED = "Malformed items"
     COUNT = "Wrong comment or like counts"
@@ -31,7 +31,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: the item's type and ID, and what is wrong with it."""
+    """What is wrong with an item."""
 
     kind: Kind
     subject: str
@@ -42,6 +42,5 @@ class Finding:
 
 
 def in_order(findings: list[Finding]) -> list[Finding]:
-    """Sort by kind, then by subject."""
     order = {kind: place for place, kind in enumerate(Kind)}
     return sorted(findings, key=lambda finding: (order[finding.kind], finding.subject, finding.detail))

@@ -268,7 +268,7 @@ class Interleaving:
 
 
 async def _settle(blog: Blog, user: Item) -> None:
-    await blog.users_reaction.on_changed([user])
+    await blog.users_handler.on_changed([user])
 
 
 async def _present(blog: Blog, user: Item) -> Item:

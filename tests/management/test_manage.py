@@ -108,7 +108,7 @@ def test_an_unreachable_account_prints_one_line_without_a_traceback() -> None:
         result = _run("provision", COSMOS=connection, BLOG_DATABASE="blog")
 
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
-    assert f"No answer from {address}" in result.stderr
+    assert f"No response from {address}" in result.stderr
 
 
 async def test_a_wrong_key_prints_what_to_do(blog: Blog) -> None:

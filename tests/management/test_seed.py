@@ -88,8 +88,8 @@ async def test_the_change_feed_functions_change_nothing_after_a_seed(blog: Blog,
 async def test_a_seed_is_correct_while_the_change_feed_functions_run(blog: Blog, managed: ManagedBlog) -> None:
     seeding = asyncio.create_task(_seed(managed))
     while not seeding.done():
-        await blog.posts_reaction.on_changed(await blog.changes(blog.posts))
-        await blog.users_reaction.on_changed(await blog.changes(blog.users))
+        await blog.posts_handler.on_changed(await blog.changes(blog.posts))
+        await blog.users_handler.on_changed(await blog.changes(blog.users))
     await seeding
 
     assert await verify(managed) == []

@@ -24,7 +24,7 @@ async def test_changing_the_feed_length_changes_trigger_and_handler(
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(LENGTH + 4)]
 
-    await blog.posts_reaction.on_changed(posts)
+    await blog.posts_handler.on_changed(posts)
     filled = await list_recent_posts(blog.feed, limit=FEED_LENGTH)
     for post in posts[-3:]:
         await delete_post(blog.posts, post["id"], etag=None)

@@ -41,7 +41,7 @@ async def _published(blog: Blog, **attributes: Any) -> tuple[Item, Item]:
 async def test_a_new_post_is_copied_to_users_and_feed_in_short_form(blog: Blog) -> None:
     _, post = await _published(blog, content="word " * 1000)
 
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
 
     assert _without_system_properties(await _user_copy(blog, post)) == short_form(post)
     assert _without_system_properties(await _feed_copy(blog, post)) == short_form(post)
@@ -49,10 +49,10 @@ async def test_a_new_post_is_copied_to_users_and_feed_in_short_form(blog: Blog) 
 
 async def test_a_redelivered_batch_writes_nothing(blog: Blog) -> None:
     _, post = await _published(blog)
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
     before = await blog.all_items(blog.users), await blog.all_items(blog.feed)
 
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
 
     assert (await blog.all_items(blog.users), await blog.all_items(blog.feed)) == before
 
@@ -64,7 +64,7 @@ async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: 
     states = [first, second]
 
     for index in order:
-        await blog.posts_reaction.on_changed([states[index]])
+        await blog.posts_handler.on_changed([states[index]])
 
     for copy in (await _user_copy(blog, first), await _feed_copy(blog, first)):
         assert copy is not None
@@ -73,14 +73,14 @@ async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: 
 
 async def test_a_hundred_likes_in_a_batch_cost_one_write_per_copy(blog: Blog) -> None:
     _, post = await _published(blog)
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
     likers = [await blog.users.create(a_user("liker")) for _ in range(100)]
     likes = [(await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"] for liker in likers]
     state = await blog.posts.read(post["id"], post["id"])
     assert state is not None
     before = await _user_copy(blog, post), await _feed_copy(blog, post)
 
-    await blog.posts_reaction.on_changed([*likes, state])
+    await blog.posts_handler.on_changed([*likes, state])
 
     after = await _user_copy(blog, post), await _feed_copy(blog, post)
     for old, new in zip(before, after, strict=True):
@@ -105,11 +105,11 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
 
 async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> None:
     _, post = await _published(blog)
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
     await delete_post(blog.posts, post["id"], etag=None)
-    await blog.posts_reaction.on_changed([await blog.posts.read(post["id"], post["id"]) or {}])
+    await blog.posts_handler.on_changed([await blog.posts.read(post["id"], post["id"]) or {}])
 
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
@@ -126,7 +126,7 @@ async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog, mo
         return created
 
     monkeypatch.setattr(Copies, "_create", create_and_delete_the_post)
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
@@ -139,7 +139,7 @@ async def test_the_feed_holds_the_hundred_newest_posts_in_any_order_of_delivery(
     random.Random(3).shuffle(changes)
 
     for start in range(0, len(changes), 25):
-        await blog.posts_reaction.on_changed(changes[start : start + 25])
+        await blog.posts_handler.on_changed(changes[start : start + 25])
 
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
@@ -152,7 +152,7 @@ async def test_a_feed_with_room_admits_older_posts(blog: Blog) -> None:
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(5)]
 
     for post in reversed(posts):
-        await blog.posts_reaction.on_changed([post])
+        await blog.posts_handler.on_changed([post])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
 
@@ -160,10 +160,10 @@ async def test_a_feed_with_room_admits_older_posts(blog: Blog) -> None:
 async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
-    await blog.posts_reaction.on_changed(posts)
+    await blog.posts_handler.on_changed(posts)
 
     edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"), etag=None)
-    await blog.posts_reaction.on_changed([edited])
+    await blog.posts_handler.on_changed([edited])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
     copy = await _user_copy(blog, posts[0])
@@ -174,7 +174,7 @@ async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> Non
 async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(FEED_LENGTH + 10)]
-    await blog.posts_reaction.on_changed(posts)
+    await blog.posts_handler.on_changed(posts)
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
 
     for post in newest_first[:7]:
@@ -192,7 +192,7 @@ async def test_the_next_batch_trims_a_feed_that_is_too_long(blog: Blog) -> None:
     for post in posts:  # without the trigger
         await blog.feed.create(short_form(post))
 
-    await blog.posts_reaction.on_changed(posts[-1:])
+    await blog.posts_handler.on_changed(posts[-1:])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[30:]}
 
@@ -202,7 +202,7 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     before, poison, after = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
     poison |= {"creationDate": "the day before yesterday"}
 
-    await blog.posts_reaction.on_changed([before, poison, after])
+    await blog.posts_handler.on_changed([before, poison, after])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {before["id"], after["id"]}
     [failure] = await blog.all_items(blog.failures)
@@ -214,10 +214,10 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
 async def test_concurrent_batches_do_not_overfill_a_short_feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
-    await blog.posts_reaction.on_changed(posts[:-2])
+    await blog.posts_handler.on_changed(posts[:-2])
 
     _synchronize_feed_writes(monkeypatch, blog, posts[-2:])
-    await asyncio.gather(*(blog.posts_reaction.on_changed([post]) for post in posts[-2:]))
+    await asyncio.gather(*(blog.posts_handler.on_changed([post]) for post in posts[-2:]))
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
 
@@ -236,7 +236,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
     await blog.posts.create(new)
 
     _synchronize_feed_writes(monkeypatch, blog, [oldest, new])
-    await asyncio.gather(blog.posts_reaction.on_changed([tombstone]), blog.posts_reaction.on_changed([new]))
+    await asyncio.gather(blog.posts_handler.on_changed([tombstone]), blog.posts_handler.on_changed([new]))
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
 
@@ -258,7 +258,7 @@ def _synchronize_feed_writes(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts:
 async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 5)]
-    await blog.posts_reaction.on_changed(posts)
+    await blog.posts_handler.on_changed(posts)
     poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
@@ -281,7 +281,7 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog) -> None:
     await delete_post(blog.posts, posts[-1]["id"], etag=None)
     await blog.feed.delete(posts[-1]["id"], "post")
 
-    await trim(blog.posts_reaction.feed_copies, before)
+    await trim(blog.posts_handler.feed_copies, before)
 
     expected = {post["id"] for post in [posts[1], *posts[3:-1]]}
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
@@ -302,9 +302,9 @@ async def test_a_database_failure_is_raised_after_all_changes_are_tried(
     with monkeypatch.context() as patched:
         patched.setattr(Copies, "put", put_unless_throttled)
         with pytest.raises(DatabaseThrottled):
-            await blog.posts_reaction.on_changed(posts)
+            await blog.posts_handler.on_changed(posts)
     after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
-    await blog.posts_reaction.on_changed(posts)  # the host's retry
+    await blog.posts_handler.on_changed(posts)  # the host's retry
 
     assert after_failure == {posts[0]["id"], posts[2]["id"]}
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
@@ -317,7 +317,7 @@ async def test_a_comment_with_a_stale_username_is_corrected(blog: Blog) -> None:
     await blog.users.replace(author | {"username": "renamed", "nameVersion": 2}, etag=author["_etag"])
     comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, old_name)))["item"]
 
-    await blog.posts_reaction.on_changed([comment])
+    await blog.posts_handler.on_changed([comment])
 
     assert {item["userUsername"] for item in await blog.items_of(post)} == {"renamed"}
 
@@ -336,8 +336,8 @@ async def test_one_like_causes_a_bounded_number_of_batches(blog: Blog) -> None:
             break
         before = etags
         batches += 1
-        await blog.posts_reaction.on_changed(posts)
-        await blog.users_reaction.on_changed(users)
+        await blog.posts_handler.on_changed(posts)
+        await blog.users_handler.on_changed(users)
 
     assert batches <= 2
 
@@ -345,7 +345,7 @@ async def test_one_like_causes_a_bounded_number_of_batches(blog: Blog) -> None:
 async def test_a_post_of_100_kb_has_small_copies(blog: Blog) -> None:
     _, post = await _published(blog, content="x" * 100_000)
 
-    await blog.posts_reaction.on_changed([post])
+    await blog.posts_handler.on_changed([post])
 
     copy = await _feed_copy(blog, post)
     assert copy is not None
@@ -357,7 +357,7 @@ async def test_copies_have_dates_of_one_width(blog: Blog) -> None:
     whole = await blog.posts.create(a_post(author) | {"creationDate": "2026-01-01T00:00:00Z"})
     half = await blog.posts.create(a_post(author) | {"creationDate": moment(0.5)})
 
-    await blog.posts_reaction.on_changed([whole, half])
+    await blog.posts_handler.on_changed([whole, half])
 
     dates = sorted(copy["creationDate"] for copy in await blog.all_items(blog.feed))
     assert dates == ["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.500Z"]

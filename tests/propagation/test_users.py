@@ -42,7 +42,7 @@ async def test_creating_a_user_confirms_the_reservation_and_writes_nothing_else(
     user = await _register(blog)
     unconfirmed = await _reservation(blog, user["username"])
 
-    await blog.users_reaction.on_changed([user])
+    await blog.users_handler.on_changed([user])
 
     confirmed = await _reservation(blog, user["username"])
     assert unconfirmed is not None
@@ -83,11 +83,11 @@ async def test_a_rename_stops_causing_changes(blog: Blog) -> None:
 
 async def test_copies_and_reservations_are_skipped(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    await blog.posts_reaction.on_changed([await blog.posts.create(a_post(author))])
+    await blog.posts_handler.on_changed([await blog.posts.create(a_post(author))])
     changes = [change for change in await blog.changes(blog.users) if change["type"] != "user"]
     before = await blog.all_items(blog.users)
 
-    await blog.users_reaction.on_changed(changes)
+    await blog.users_handler.on_changed(changes)
 
     assert changes
     assert await blog.all_items(blog.users) == before
@@ -112,9 +112,9 @@ async def test_a_stale_rename_delivered_late_changes_no_name(blog: Blog) -> None
     posts = await _with_items_on_posts(blog, user, 2)
     second_state = await _rename(blog, user, unique("second"))
     third_state = await _rename(blog, user, unique("third"))
-    await blog.users_reaction.on_changed([third_state])
+    await blog.users_handler.on_changed([third_state])
 
-    await blog.users_reaction.on_changed([second_state])
+    await blog.users_handler.on_changed([second_state])
 
     assert await _names_on(blog, posts) == {third_state["username"]}
     assert await _reservation(blog, third_state["username"]) is not None
@@ -128,9 +128,9 @@ async def test_a_fan_out_that_fails_midway_is_finished_by_the_next_delivery(
     renamed = await _rename(blog, user, unique("countess"))
     plug = f"500 operation=batch,execute database={blog.settings.database} skip=3"
     with blog.emulator.faults.during(plug), pytest.raises(DatabaseUnavailable):
-        await blog.users_reaction.on_changed([renamed])
+        await blog.users_handler.on_changed([renamed])
     midway = await _names_on(blog, posts)
-    await blog.users_reaction.on_changed([renamed])
+    await blog.users_handler.on_changed([renamed])
 
     assert user["username"] in midway
     assert await _names_on(blog, posts) == {renamed["username"]}
@@ -143,7 +143,7 @@ async def test_a_rename_from_before_the_first_start_is_fanned_out(blog: Blog) ->
     new_name = unique("countess")
     await _rename(blog, user, new_name)
 
-    await blog.users_reaction.on_changed(await blog.changes(blog.users))
+    await blog.users_handler.on_changed(await blog.changes(blog.users))
 
     assert await _names_on(blog, posts) == {new_name}
 
@@ -154,9 +154,9 @@ async def test_a_late_delivery_does_not_release_a_reclaimed_username(blog: Blog)
     away = await _rename(blog, user, unique("away"))
     back = await _rename(blog, away, user["username"])
 
-    await blog.users_reaction.on_changed([away])  # late; releases the name before it
+    await blog.users_handler.on_changed([away])  # late; releases the name before it
     held = await _reservation(blog, user["username"])
-    await blog.users_reaction.on_changed([back])
+    await blog.users_handler.on_changed([back])
 
     assert held is not None
     confirmed = await _reservation(blog, user["username"])
@@ -170,7 +170,7 @@ async def test_an_expired_reservation_is_restored(blog: Blog) -> None:
     key = username_reservations.reservation_id(user["username"])
     await blog.users.delete(key, key)
 
-    await blog.users_reaction.on_changed([user])
+    await blog.users_handler.on_changed([user])
 
     reservation = await _reservation(blog, user["username"])
     assert reservation is not None
@@ -182,7 +182,7 @@ async def test_a_user_whose_name_belongs_to_someone_else_goes_to_failures(blog: 
     key = username_reservations.reservation_id(user["username"])
     await blog.users.upsert(username_reservations.reservation_item(user["username"], "someone-else", 1, confirmed=True))
 
-    await blog.users_reaction.on_changed([user])
+    await blog.users_handler.on_changed([user])
 
     [failure] = await blog.all_items(blog.failures)
     assert (failure["itemId"], failure["error"]["type"]) == (user["id"], "UsernameTaken")
