@@ -1,1 +1,1 @@
-"""Measurements: one script per question. No part of the tests, never deployed."""
+"""Measurements, one script per question. Not deployed, and not part of the tests."""

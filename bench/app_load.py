@@ -1,7 +1,6 @@
 """Throughput and startup time of the app with 50 clients: `python -m bench.app_load`; `--write` keeps the results.
 
-Emulator, Functions host and clients are separate processes on one machine. Request charges come from the responses and
-are modeled by the emulator.
+Emulator, Functions host and clients are separate processes on one machine. The emulator models the request charges.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _WARM_UP_S: Final = 2.0
 _DATABASE: Final = "load"
 _STARTS: Final = 5
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "app-load.md"
-# Labels by path, for the profile; the first match counts.
+# Labels by path for the profile; the first match counts.
 _PLACES: Final = (
     ("/shared/", "the app: shared/"),
     ("/functions/", "the app: functions/"),
@@ -56,8 +55,6 @@ _BUILT_IN: Final = "~"
 
 @dataclass(frozen=True)
 class LoadResult:
-    """Results of one request under load."""
-
     name: str
     seconds: tuple[float, ...]
     lasted_s: float
@@ -81,7 +78,7 @@ class LoadResult:
 
 
 async def load(url: str, name: str, path: str, seconds: float) -> LoadResult:
-    """Send `path` from 50 clients, one request at a time each. Raises BenchmarkError unless the status is 200."""
+    """Send `path` from 50 clients, each one request at a time. Raises BenchmarkError unless the status is 200."""
     times: list[float] = []
     charges: list[float] = []
 
@@ -107,7 +104,7 @@ async def load(url: str, name: str, path: str, seconds: float) -> LoadResult:
 
 @asynccontextmanager
 async def _blog(directory: Path, *, profile: Path | None = None) -> AsyncIterator[tuple[Server, str]]:
-    """Start the app with a small blog; yield the host and the ID of a post."""
+    """Start the app with a small blog; yield the host and a post's ID."""
     async with servers.emulator(None) as emulator:
         settings = emulator.settings(_DATABASE)
         await provision(settings)
@@ -133,17 +130,17 @@ async def loads(seconds: float) -> list[LoadResult]:
 
 
 async def profile(path: str, seconds: float) -> list[tuple[str, float]]:
-    """Profile the host and return its CPU time by place, as shares. `path` is formatted with a post ID."""
+    """Profile the host and return shares of its CPU time by place. `path` is formatted with a post ID."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "host.profile"
         async with _blog(Path(directory), profile=file) as (host, post_id):
             await load(host.endpoint, path, path.format(post=post_id), seconds)
-        stats = pstats.Stats(str(file)).stats  # type: ignore[attr-defined]  # typeshed leaves it out
+        stats = pstats.Stats(str(file)).stats  # type: ignore[attr-defined]  # missing in typeshed
     by_place: defaultdict[str, float] = defaultdict(float)
     for (source, _, function), (_, _, own_s, _, callers) in stats.items():
         if source != _BUILT_IN:
             by_place[_place(source)] += own_s
-        elif "poll" not in function:  # waiting; other built-ins count for their callers
+        elif "poll" not in function:  # poll waits; other built-ins count for their callers
             for (caller, _, _), (_, _, for_caller_s, _) in callers.items():
                 by_place[_place(caller)] += for_caller_s
     total = sum(by_place.values())
@@ -155,7 +152,7 @@ def _place(source: str) -> str:
 
 
 async def first_answers() -> list[float]:
-    """Return the seconds from the start of a host to its first response, for several starts."""
+    """Return the seconds from each start of a host to its first response."""
     seconds = []
     async with servers.emulator(None) as emulator:
         settings = emulator.settings(_DATABASE)
@@ -176,7 +173,7 @@ async def _first_answer(url: str, settings: Settings) -> None:
 
 
 async def report(seconds: float) -> str:
-    """Measure everything and return the page as Markdown."""
+    """Measure everything and return a Markdown page."""
     started = datetime.now(UTC)
     starts = await first_answers()
     measured = await loads(seconds)

@@ -1,4 +1,4 @@
-"""Generate any number of the blog's items, each about 500 bytes as stored."""
+"""Generate the blog's items, each about 500 bytes as stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.models.like import like_item
 from shared.models.post import NewPost, post_item, short_form
 from shared.models.user import user_item
 
-# A post has 50 comments and 49 likes, a user 99 posts: 100 items per logical partition.
+# 50 comments and 49 likes per post, 99 posts per user: 100 items per logical partition.
 GROUP = 100
 _COMMENTS = 50
 _TEXT = ("All work and no play makes a long text of no content. " * 4)[:160]
@@ -21,12 +21,12 @@ _FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def user_id(number: int) -> str:
-    """Return a user's ID, which is also the partition key of their posts' copies."""
+    """Return a user's ID, the partition key of their posts' copies."""
     return f"user-{number:07}"
 
 
 def post_id(number: int) -> str:
-    """Return a post's ID, which is also the partition key of its comments and likes."""
+    """Return a post's ID, the partition key of its comments and likes."""
     return f"post-{number:07}"
 
 
@@ -42,7 +42,6 @@ def posts_items(count: int, *, busy: int = 0) -> Iterator[Item]:
 
 
 def users_items(count: int) -> Iterator[Item]:
-    """Yield `count` items of `users`."""
     for number in range(count // GROUP):
         user = user_id(number)
         yield _user(user)
@@ -51,13 +50,11 @@ def users_items(count: int) -> Iterator[Item]:
 
 
 def feed_items(count: int) -> Iterator[Item]:
-    """Yield `count` items of `feed`, which has one logical partition."""
     for number in range(count):
         yield short_form(_post(post_id(number), user_id(number // GROUP), number))
 
 
 def comment(post: str, number: int) -> Item:
-    """Return a comment on `post`."""
     new = NewComment(user_id=user_id(number), content=_TEXT)
     return comment_item(f"comment-{number:07}", post, _user(user_id(number)), new, _date(number))
 

@@ -17,12 +17,12 @@ from bench.servers import REPOSITORY
 from bench.timing import BenchmarkError
 from shared.models.base import Item
 
-_BATCH: Final = 100  # operations, the service's limit
+_BATCH: Final = 100  # the service's limit
 _AT_ONCE: Final = 4
 
 
 async def send_batches(container: ContainerProxy, key: str, items: Iterable[Item]) -> None:
-    """Create items in transactional batches. Items with equal values of the partition key `key` must be adjacent."""
+    """Create items in transactional batches. Items with equal values of `key` must be adjacent."""
     batches = _batches(key, items)
 
     async def work() -> None:
@@ -40,7 +40,7 @@ def _batches(key: str, items: Iterable[Item]) -> Iterator[tuple[Any, list[Item]]
 
 
 def write_lines(file: Path, items: Iterable[Item]) -> int:
-    """Write items as JSON lines and return their number."""
+    """Write items as JSON lines; return their number."""
     count = 0
     with file.open("w", encoding="utf-8") as lines:
         for item in items:
@@ -50,9 +50,9 @@ def write_lines(file: Path, items: Iterable[Item]) -> int:
 
 
 async def import_items(data_dir: Path, database: str, container: str, file: Path) -> float:
-    """Import a JSON Lines file into a data directory that is not in use.
+    """Import a JSON Lines file into an unused data directory.
 
-    Returns the seconds, including the start of the process. Raises BenchmarkError.
+    Returns the seconds, including process start. Raises BenchmarkError.
     """
     where = ["--data-dir", str(data_dir), "--database", database, "--container", container]
     started = time.perf_counter()

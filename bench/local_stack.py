@@ -1,7 +1,6 @@
 """Speed of the local stack against its targets: `python -m bench.local_stack [--quick] [--only NAME]`.
 
-`--write` also writes docs/benchmarks/local-stack.md. Requires Node and `npm ci` in bench/peer, or run
-`make bench-local`.
+`--write` updates docs/benchmarks/local-stack.md. Requires Node and `npm ci` in bench/peer, or `make bench-local`.
 """
 
 from __future__ import annotations
@@ -36,15 +35,13 @@ _MEASURES: Final[dict[str, Measure]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """Parsed command line."""
-
     sizes: Sizes
     names: Sequence[str]
     write: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the findings; return 1 if a target was missed."""
+    """Print the results; return 1 if a target was missed."""
     options = _parse(arguments)
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
     findings = asyncio.run(_run(options))

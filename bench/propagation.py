@@ -1,8 +1,8 @@
 """Time until a new post shows in the lists of copies: `python -m bench.propagation [--posts 200]`.
 
-An emulator and a Functions host run as processes without other load. A client creates posts one at a time and polls the
-author's posts (Q3) and the feed (Q6) every 10 ms until both show the post. Random pauses between posts cover every
-phase of the host's polling. Exits with 1 if the 99th percentile exceeds the target.
+An emulator and a Functions host run without other load. A client creates posts one at a time and polls the author's
+posts (Q3) and the feed (Q6) every 10 ms. Random pauses cover every phase of the host's polling. Exits with 1 if the
+99th percentile exceeds the target.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from management.provision import provision
 _TARGET_S: Final = 1.5
 _LOOK_S: Final = 0.01
 _GIVEN_UP_S: Final = 30.0
-# Longer than the host's delay between polls of an idle change feed.
+# Longer than the host's delay between idle polls.
 _LONGEST_PAUSE_S: Final = 0.7
 _WARM_UP: Final = 5
 _LISTS: Final = ("Q3, the author's posts", "Q6, the feed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the times; return 1 if the target was missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.propagation", description=__doc__)
     parser.add_argument("--posts", type=int, default=200, help="number of posts (default: 200)")
     number: int = parser.parse_args(arguments).posts
@@ -64,7 +63,7 @@ def _row(name: str, times: Times) -> str:
 
 
 async def measure(number: int) -> dict[str, Times]:
-    """Measure `number` posts and return the times by list."""
+    """Measure `number` posts; return times by list."""
     pauses = random.Random(1)  # noqa: S311 - the same pauses in every run
     seconds: dict[str, list[float]] = {name: [] for name in _LISTS}
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Report of bench.local_stack as Markdown, and the description of the machine."""
+"""Markdown report of bench.local_stack, and the description of the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class TargetResult:
-    """A figure and its target. `met` is None without a target; `detail` gives the underlying figures."""
+    """`met` is None without a target; `detail` gives the underlying figures."""
 
     measure: str
     target: str
@@ -26,19 +26,16 @@ class TargetResult:
 
     @classmethod
     def at_most(cls, measure: str, limit: float, value: float, unit: str, detail: str) -> TargetResult:
-        """Return a finding whose value must not exceed `limit`."""
+        """`value` must not exceed `limit`."""
         return cls(measure, f"at most {limit:g}{unit}", f"{value:.2f}{unit}", value <= limit, detail)
 
     def row(self) -> str:
-        """Return a table row."""
         verdict = {True: "met", False: "**missed**", None: ""}[self.met]
         return f"| {self.measure} | {self.target} | {self.figure} | {verdict} | {self.detail} |"
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Command, time and machine load of a run."""
-
     command: str
     started: datetime
     load_before: float
@@ -46,7 +43,6 @@ class Conditions:
 
 
 def markdown(findings: Sequence[TargetResult], conditions: Conditions) -> str:
-    """Return the page for docs/benchmarks."""
     missed = sum(finding.met is False for finding in findings)
     lines = [
         "# Speed of the local stack",
@@ -74,7 +70,7 @@ def _circumstances(conditions: Conditions) -> list[str]:
 
 
 def circumstances(started: datetime) -> list[str]:
-    """Describe time and machine of a run as Markdown list items."""
+    """Describe a run's time and machine as Markdown list items."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
     return [
         f"- {started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes",
@@ -83,7 +79,6 @@ def circumstances(started: datetime) -> list[str]:
 
 
 def machine() -> list[str]:
-    """Describe hardware, versions and commit."""
     return [
         f"{_processor()}, {os.cpu_count()} cores, {_memory_gb():.0f} GB; {platform.system()} {platform.release()}",
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, azure-cosmos"

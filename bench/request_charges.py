@@ -1,8 +1,8 @@
 """Charges of the article's ten requests, as modeled by the emulator: `python -m bench.request_charges`.
 
-The data follows the article where it is specified: posts and comments of 1,480 characters, a post with 20 comments and
-50 likes, a user with 29 posts, and a full feed. Each request runs a command or query of shared/data through the SDK;
-its charge is the sum of all responses. Lists are read in one page.
+Data follows the article: posts and comments of 1,480 characters, a post with 20 comments and 50 likes, a user with 29
+posts, and a full feed. Each request runs a command or query of shared/data; its charge is the sum of all responses.
+Lists are one page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TITLE = "A title of fifty characters, as long as they may be"[:50]
 
 @dataclass(frozen=True)
 class Row:
-    """A request and the charge that the article's V3 measured for it, if any."""
+    """A request and the article's V3 figure, if any."""
 
     name: str
     article_ru: float | None
@@ -47,7 +47,7 @@ class Row:
 
 
 async def measure(profile: Profile) -> list[tuple[Row, float]]:
-    """Return the modeled charge of each request, in request units."""
+    """Return the modeled request units of each request."""
     async with CosmosEmulator(EmulatorSettings(charge_profile=profile)) as emulator:
         configuration = Settings(emulator.endpoint, emulator.key, "bench")
         await provision(configuration)
@@ -63,7 +63,7 @@ async def measure(profile: Profile) -> list[tuple[Row, float]]:
 
 
 async def fill(blog: Blog) -> tuple[Item, Item]:
-    """Create a user with 29 posts, the last with 20 comments and 50 likes, and enough posts to fill the feed."""
+    """Create a user with 29 posts, the last with 20 comments and 50 likes, and fill the feed."""
     people = [await add_user(blog, f"reader_{number:02}") for number in range(50)]
     author = await add_user(blog, "the_author")
     posts = [await add_post(blog, person) for person in people for _ in range(2)]
@@ -72,13 +72,12 @@ async def fill(blog: Blog) -> tuple[Item, Item]:
         await add_comment(blog, posts[-1], person)
     for person in people:
         await add_like(blog, posts[-1], person)
-    reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
-    await reaction.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
+    handler = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+    await handler.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
     return author, posts[-1]
 
 
 async def add_user(blog: Blog, name: str) -> Item:
-    """Create a user."""
     return await create_user(blog.users, NewUser(username=name), idempotency_key=None)
 
 
@@ -95,7 +94,6 @@ async def add_comment(blog: Blog, post: Item, author: Item) -> Item:
 
 
 async def add_like(blog: Blog, post: Item, liker: Item) -> Item:
-    """Create a like."""
     new = NewLike(user_id=liker["id"])
     return (await create_like(blog.users, blog.posts, post["id"], new, idempotency_key=None)).item
 
@@ -125,7 +123,6 @@ def rows(blog: Blog, author: Item, post: Item) -> list[Row]:
 
 
 async def main() -> None:
-    """Print the table as Markdown."""
     tables = [await measure(profile) for profile in PROFILES]
     lines = [
         "| request | article's V3, measured 2019 | "

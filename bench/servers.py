@@ -1,4 +1,4 @@
-"""The server processes that are measured."""
+"""The measured server processes."""
 
 from __future__ import annotations
 
@@ -29,25 +29,22 @@ _READ_TIMEOUT_S: Final = 300  # the peer takes about a minute to scan 100,000 it
 
 @dataclass(frozen=True)
 class Server:
-    """A server process that listens at `endpoint`."""
-
     process: asyncio.subprocess.Process
     endpoint: str
 
     def memory_bytes(self) -> tuple[int, int]:
-        """Return current and peak resident memory (proc_pid_status(5): VmRSS, VmHWM)."""
+        """Return current and peak resident memory (proc_pid_status(5))."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
         return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
 
     def settings(self, database: str) -> Settings:
-        """Return settings for the blog on this server."""
         return Settings(self.endpoint, WELL_KNOWN_KEY, database)
 
 
 @asynccontextmanager
 async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server]:
-    """Start this project's emulator with data in `data_dir`, or in memory."""
+    """Start the emulator with data in `data_dir`, or in memory."""
     where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
     async with _server([sys.executable, "-m", "cosmos_emulator", "--port", "0", *where, *options], {}) as server:
         yield server
@@ -64,7 +61,7 @@ async def peer(mode: PeerMode) -> AsyncIterator[Server]:
 
 @asynccontextmanager
 async def functions_host(settings: Settings, state_dir: Path, *, profile: Path | None = None) -> AsyncIterator[Server]:
-    """Start the blog on the Functions host; `state_dir` gets its log, `profile` a cProfile of the process."""
+    """Start the blog on the Functions host; `state_dir` gets its log, `profile` a cProfile."""
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
         "BLOG_DATABASE": settings.database,
@@ -76,7 +73,7 @@ async def functions_host(settings: Settings, state_dir: Path, *, profile: Path |
 
 
 def connect(server: Server) -> CosmosClient:
-    """Open a client that uses only the server's address and accepts any certificate."""
+    """Open a client that uses only this address and accepts any certificate."""
     return CosmosClient(
         server.endpoint,
         WELL_KNOWN_KEY,

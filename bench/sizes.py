@@ -1,4 +1,4 @@
-"""Sizes of the measurements: full for the targets, quick for development."""
+"""Sizes of the measurements: full, or quick for development."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sizes:
-    """`small` and `large` are the numbers of items in the containers that are compared.
+    """`small` and `large` are the items in the compared containers.
 
     `busy` is the size of one logical partition of the large container, `scanned` the items that an unindexed filter
     reads, `repetitions` the samples of a fast request, `runs` those of a slow one.

@@ -1,4 +1,4 @@
-"""Compare the times of actions by running them in turn, so that other load affects all of them alike."""
+"""Compare the times of actions in turn, so that other load affects all alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-# Slow actions are repeated less often; they miss their targets anyway.
+# Slow actions are repeated less often.
 _BUDGET_S: Final = 60.0
 _LEAST: Final = 3
 
@@ -23,13 +23,10 @@ class BenchmarkError(Exception):
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of each repetition."""
-
     seconds: tuple[float, ...]
 
     @property
     def rounds(self) -> int:
-        """Number of repetitions."""
         return len(self.seconds)
 
     @property
@@ -48,10 +45,10 @@ class Times:
 async def in_turn(
     actions: Mapping[str, Action], repetitions: int, *, warm_up: int, block: int = 10, pause_s: float = 0
 ) -> dict[str, Times]:
-    """Return the times of each action by name. Actions receive the repetition number, including the warm-up.
+    """Return the times by action. Actions receive the repetition number, including the warm-up.
 
-    Each round runs every action `block` times, with a pause before each, in random order, so that no action always runs
-    after the same other. If the time budget is exceeded, fewer rounds run and the warm-up may count.
+    Each round runs every action `block` times, pausing before each, in random order. If the time budget is exceeded,
+    fewer rounds run, and the warm-up can count.
     """
     names = list(actions)
     shuffled = random.Random(1)  # noqa: S311 - the same orders in every run
@@ -75,7 +72,7 @@ async def _seconds(action: Action, number: int) -> float:
 
 
 async def exhaust(rows: AsyncIterable[object], expected: int) -> None:
-    """Read all rows. Raises BenchmarkError unless there are `expected` rows."""
+    """Read all rows. Raises BenchmarkError unless there are `expected`."""
     count = 0
     async for _ in rows:
         count += 1

@@ -1,4 +1,4 @@
 """Scaling estimates for 100,000 to 1 billion users: `python -m bench.capacity`.
 
-Computed from measured charges, an assumed load, and published prices and limits.
+Inputs are measured charges, an assumed load, and published prices and limits.
 """

@@ -1,4 +1,4 @@
-"""Measure, compute and print the tables of docs/scale.md: `python -m bench.capacity`.
+"""Compute the tables of docs/scale.md: `python -m bench.capacity`.
 
 `--write` updates docs/scale.md. Takes several minutes, mostly for the hot post.
 """
@@ -28,7 +28,6 @@ _ATTEMPTS: Final = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.capacity", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write the tables to {_PAGE.relative_to(REPOSITORY)}")
     given = parser.parse_args(arguments)
@@ -55,7 +54,7 @@ async def _tables(command: str) -> str:
 
 
 async def _take(number: int) -> LikesTaken:
-    """Measure one case; retry because a batch may exceed its deadline on a busy machine."""
+    """Measure one case; retry, because a batch can exceed its deadline on a busy machine."""
     _say(f"hot post: {LIKE_METHODS[number].name}")
     for _ in range(_ATTEMPTS - 1):
         try:

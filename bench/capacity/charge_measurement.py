@@ -1,7 +1,7 @@
-"""Measure the charges of requests and reactions by container, as modeled by the emulator (profile service-2026).
+"""Measure the charges of requests and change-feed functions by container, as modeled by the emulator (service-2026).
 
-Commands and queries are the app's own, as in bench/request_charges.py. The user cache is bypassed, because with many
-instances hardly any user writes twice within ten seconds on the same one.
+Runs the app's own commands and queries, as in bench/request_charges.py, without the user cache: with many instances,
+hardly any user writes twice within ten seconds on the same instance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functions_host.cosmos_trigger.lease import FeedRange, Lease
 
 from bench.capacity.charges import Charges, ContainerMeter
 from bench.capacity.load import COMMENT, CREATE_POST, CREATE_USER, EDIT_POST, LIKE
-from bench.capacity.reaction_charges import BatchCost, ReactionRun
+from bench.capacity.propagation_charges import BatchCost, PropagationRun
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, rows
 from management.account import Blog, open_blog
 from management.provision import provision
@@ -34,10 +34,10 @@ from shared.models.post import PostChanges
 from shared.models.user import UserChanges
 from shared.settings import Settings
 
-# Arguments: the blog, the number of a post, and the user.
+# Arguments: the blog, a post's number, and the user.
 Command = Callable[[Blog, int, Item], Awaitable[None]]
 
-# Enough that a batch reads its users one by one, as with any larger number of partitions.
+# Enough that a batch reads its users one by one.
 PARTITIONS: Final = 16
 LIKE_IN_FEED: Final = "C4 like a post of the feed"
 LIKE_AGAIN: Final = "C4 like one post, many people"
@@ -48,16 +48,16 @@ _KB: Final = 1024
 
 @dataclass(frozen=True)
 class MeasuredCharges:
-    """Charges by request and reaction name.
+    """Charges by request and command name.
 
     `commit` is a group commit of likes of one post. `rename` is the work after a rename, per item in `each`.
-    `scanned_ru` is the charge of a cross-partition query of `posts` per physical partition. Sizes are KB of JSON with
-    system properties. `lease_write_ru` is one lease renewal, `poll_ru` one idle poll.
+    `scanned_ru` is a cross-partition query of `posts`, per physical partition. Sizes are KB of JSON with system
+    properties. `lease_write_ru` is a lease renewal, `poll_ru` an idle poll.
     """
 
     requests: dict[str, Charges]
     commit: BatchCost
-    reactions: dict[str, BatchCost]
+    propagation: dict[str, BatchCost]
     rename: BatchCost
     scanned_ru: float
     sizes_kb: dict[str, float]
@@ -66,18 +66,18 @@ class MeasuredCharges:
 
 
 async def measure() -> MeasuredCharges:
-    """Measure on a new emulator; takes seconds."""
+    """Measure on a new emulator, in seconds."""
     async with _provisioned() as (client, meter):
         blog = await open_blog(client, _DATABASE)
         author, post = await fill(blog)
-        bench = _Bench(client, meter, await ReactionRun.from_now(blog), author, post)
+        bench = _Bench(client, meter, await PropagationRun.from_now(blog), author, post)
         requests = await bench.requests()
-        reactions = await bench.reactions()
+        propagation = await bench.propagation()
         rename, scanned_ru = await bench.rename()
         return MeasuredCharges(
             requests=requests,
             commit=await bench.commit(),
-            reactions=reactions,
+            propagation=propagation,
             rename=rename,
             scanned_ru=scanned_ru,
             sizes_kb=await bench.sizes_kb(),
@@ -97,11 +97,11 @@ async def _provisioned() -> AsyncIterator[tuple[CosmosClient, ContainerMeter]]:
 
 @dataclass
 class _Bench:
-    """The filled blog of bench/request_charges.py, with its author and post."""
+    """The filled blog of bench/request_charges.py."""
 
     client: CosmosClient
     meter: ContainerMeter
-    reaction_run: ReactionRun
+    propagation_run: PropagationRun
     author: Item
     post: Item
     people: int = 0
@@ -120,7 +120,7 @@ class _Bench:
         return charges
 
     async def commit(self) -> BatchCost:
-        """Measure concurrent likes, which become two batches: the first like, then all others."""
+        """Measure concurrent likes, which become two batches: the first like, then the others."""
         blog = await self.blog()
         people = [await self._person(blog) for _ in range(_MANY + 1)]
         with self.meter.reading() as reading:
@@ -128,10 +128,10 @@ class _Bench:
         one = reading.charges
         with self.meter.reading() as reading:
             await asyncio.gather(*(add_like(blog, self.post, person) for person in people[1:]))
-        await self.reaction_run.follow()
+        await self.propagation_run.follow()
         return BatchCost.through((1, one), (_MANY - 1, reading.charges - one))
 
-    async def reactions(self) -> dict[str, BatchCost]:
+    async def propagation(self) -> dict[str, BatchCost]:
         old = await self._old_posts(_MANY + 2)
         in_feed = await self._posts_by_others(_MANY + 2)
         changed = PostChanges(title="Another title", content="word " * 296)
@@ -169,12 +169,13 @@ class _Bench:
         return {name: await self._batch_cost(command) for name, command in kinds.items()}
 
     async def rename(self) -> tuple[BatchCost, float]:
-        """Measure renames of users with no items and with many; also return the charge per physical partition."""
+        """Measure renames of users with no items and with many; also return the query's charge per physical
+        partition."""
         blog = await self.blog()
         inactive, active = await self._person(blog), await self._person(blog)
         for post in await self._old_posts(_MANY):
             await add_like(blog, post, active)
-        await self.reaction_run.follow()
+        await self.propagation_run.follow()
         without = await self._after_rename(inactive)
         cost = BatchCost.through((0, without), (_MANY, await self._after_rename(active)))
         return cost, without.posts / PARTITIONS
@@ -189,37 +190,36 @@ class _Bench:
         return BatchCost.through((1, few), (_MANY, await self._after(command, range(2, 2 + _MANY))))
 
     async def _after(self, command: Command, numbers: range) -> Charges:
-        """Return the charges of the reactions when this many users give the command."""
+        """Return the change-feed functions' charges after this many users run the command."""
         blog = await self.blog()
         people = [await self._person(blog) for _ in numbers]
-        await self.reaction_run.follow()
+        await self.propagation_run.follow()
         for number, person in zip(numbers, people, strict=True):
             await command(blog, number, person)
         return await self._followed()
 
     async def _followed(self) -> Charges:
         with self.meter.reading() as reading:
-            await self.reaction_run.follow()
+            await self.propagation_run.follow()
         return reading.charges
 
     async def _person(self, blog: Blog) -> Item:
-        """Create a user."""
         self.people += 1
         return await add_user(blog, f"person_{self.people:05}")
 
     async def _posts_by_others(self, count: int) -> list[Item]:
         blog = await self.blog()
         posts = [await add_post(blog, await self._person(blog)) for _ in range(count)]
-        await self.reaction_run.follow()
+        await self.propagation_run.follow()
         return posts
 
     async def _old_posts(self, count: int) -> list[Item]:
-        """Create posts by different users that are no longer in the feed."""
+        """Create posts by different users that have left the feed."""
         posts = await self._posts_by_others(count)
         blog = await self.blog()
         for _ in range(100):
             await add_post(blog, self.author)
-        await self.reaction_run.follow()
+        await self.propagation_run.follow()
         return posts
 
     async def sizes_kb(self) -> dict[str, float]:
@@ -242,20 +242,20 @@ class _Bench:
         return {kind: _kb(item) for kind, item in items.items()} | {"lease": _kb(_lease("1"))}
 
     async def poll_ru(self) -> float:
-        """Measure one change feed read without changes."""
-        await self.reaction_run.follow()
+        """Measure an idle poll of a change feed."""
+        await self.propagation_run.follow()
         with self.meter.reading() as reading:
-            await self.reaction_run.follow()
+            await self.propagation_run.follow()
         return reading.idle / (2 * PARTITIONS)
 
 
 def lease_write_ru() -> float:
-    """Return the modeled charge of a lease update, under the default policy of `leases`."""
+    """Return the modeled charge of a lease update under the default policy of `leases`."""
     return ChargeModel().replace(_lease("100"), _lease("101"), IndexingPolicy({}, ["/id"]))
 
 
 def _lease(continuation: str) -> Item:
-    """Return a lease as the host stores it, with system properties."""
+    """Return a lease as the host stores it."""
     lease = Lease(
         id="posts-blog.documents.azure.com_AbCdEf==_AbCdEfGhIjk=..123",
         token="123",  # noqa: S106 - a partition's number

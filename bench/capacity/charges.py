@@ -53,14 +53,13 @@ class Reading:
 
 
 class ContainerMeter:
-    """Adds up the charges of a client's responses by container, for one reading at a time."""
+    """Adds up response charges by container, for one reading at a time."""
 
     def __init__(self) -> None:
         self._reading: Reading | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        """Count the responses during the block."""
         self._reading = Reading()
         try:
             yield self._reading
@@ -80,5 +79,4 @@ class ContainerMeter:
 
 
 def charge_of(headers: Mapping[str, str]) -> float:
-    """Return the charge of one response."""
     return float(headers.get("x-ms-request-charge") or 0)

@@ -1,4 +1,4 @@
-"""Monthly cost in dollars, at the prices of prices_and_limits.py."""
+"""Monthly cost in dollars."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.capacity.prices_and_limits import (
 
 @dataclass(frozen=True)
 class Bill:
-    """Monthly costs. `standard` and `autoscale` are alternatives for the same throughput."""
+    """Monthly costs. `standard` and `autoscale` are alternatives."""
 
     standard: float
     autoscale: float
@@ -33,7 +33,7 @@ class Bill:
 
 
 def bill(need: Demand, basis: Basis) -> Bill:
-    """Return one month in one region, without network, CDN, monitoring, backup and support."""
+    """Return the cost in one region, without network, CDN, monitoring, backup and support."""
     containers = need.containers.values()
     gb_s = functions_gb_seconds(need, basis, MONTH_S)
     batches = (need.posts_feed.batches + need.users_feed.batches) * need.mean_share
@@ -52,7 +52,7 @@ def standard(ru: float) -> float:
 
 
 def autoscale(container: ContainerDemand, need: Demand, basis: Basis) -> float:
-    """Return the monthly cost with autoscale: each hour's maximum, at least a tenth of the highest."""
+    """Return the monthly cost with autoscale: each hour's maximum, but at least a tenth of the highest."""
     hours_highest = container.ru * need.mean_share * basis.load.peak_in_hour / basis.assumed.used_share
     billed = max(container.provisioned_ru * AUTOSCALE_MIN.value, hours_highest)
     return standard(min(billed, container.provisioned_ru)) * AUTOSCALE.value

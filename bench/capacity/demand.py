@@ -1,6 +1,6 @@
 """Compute the load on the database and the functions for a number of users.
 
-Rates are those of the busiest second unless their name contains `mean`.
+Rates are those of the busiest second, except names with `mean`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from bench.capacity.prices_and_limits import INSTANCE_GB, MIN_RU, MIN_RU_PER_GB,
 from bench.capacity.timings import Timings
 from shared.data.feed import FEED_LENGTH
 
-# shared/propagation/change_feed.py: feed_poll_delay, lease_renew_interval, lease_acquire_interval,
-# max_items_per_invocation.
+# shared/propagation/change_feed.py
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
@@ -43,16 +42,16 @@ class Assumed:
     """Assumptions that are neither measured nor published.
 
     `index_share`: index size relative to JSON. `used_share`: target utilization of throughput and CPU in the busiest
-    second. `platform`: CPU time of a request on Azure relative to the local host, because the worker runs behind a
-    separate host. `leases_an_instance`: leases that one instance can hold.
+    second. `platform`: CPU time of a request on Azure, where a separate host runs the worker, relative to the local
+    host. `leases_an_instance`: the most leases that one instance can hold.
     """
 
     index_share: float = 0.2
     used_share: float = 0.7
     platform: float = 2.0
     leases_an_instance: int = 50
-    # Remedies that are not implemented: the share of batches that read the feed; CDN edges, each of which requests the
-    # front page once a second (0: no CDN); replicas of the feed.
+    # Remedies that are not implemented: the share of batches that read the feed; CDN edges (0: no CDN), each of which
+    # requests the front page once a second; replicas of the feed.
     looking_share: float = 1.0
     cdn_edges: int = 0
     feed_replicas: int = 1
@@ -60,8 +59,6 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Basis:
-    """All inputs of the computation."""
-
     measured: MeasuredCharges
     timings: Timings
     load: Load = field(default_factory=Load)
@@ -70,17 +67,17 @@ class Basis:
 
 @dataclass(frozen=True)
 class ContainerDemand:
-    """RU/s of requests, reactions to change feeds and idle polls; GB including the index."""
+    """RU/s of requests, change-feed functions and idle polls; GB including the index."""
 
     request_ru: float
-    reaction_ru: float
+    propagation_ru: float
     idle_ru: float
     gb: float
     used_share: float
 
     @property
     def ru(self) -> float:
-        return self.request_ru + self.reaction_ru + self.idle_ru
+        return self.request_ru + self.propagation_ru + self.idle_ru
 
     @property
     def provisioned_ru(self) -> float:
@@ -98,7 +95,7 @@ class ContainerDemand:
 
 @dataclass(frozen=True)
 class FeedDemand:
-    """A change feed: commands, changes, batches and idle reads per second."""
+    """Commands, changes, batches and idle reads of a change feed, per second."""
 
     commands: float
     changes: float
@@ -108,7 +105,7 @@ class FeedDemand:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a number of users needs."""
+    """What this number of users needs."""
 
     users: int
     containers: Mapping[str, ContainerDemand]
@@ -117,7 +114,7 @@ class Demand:
     http_requests: float
     http_instances: int
     trigger_instances: int
-    # RU/s of the single partition of `feed`: front pages, reactions' reads, reactions' writes.
+    # RU/s of the single partition of `feed`: front pages, reads and writes by change-feed functions.
     front_page_ru: float
     look_ru: float
     feed_write_ru: float
@@ -127,7 +124,7 @@ class Demand:
 
     @property
     def feed_partition_ru(self) -> float:
-        """RU/s of the busiest replica: replicas share reads but each receives all writes."""
+        """RU/s of the busiest replica: replicas share reads, but each receives all writes."""
         return (self.front_page_ru + self.look_ru) / self.feed_replicas + self.feed_write_ru
 
     @property
@@ -142,9 +139,8 @@ class Demand:
 def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[float, float]:
     """Return batches and idle reads per second of one physical partition.
 
-    The host reads until there is nothing new, then waits `POLL_S`. Commands arrive at random (Poisson): changes that
-    arrive during the wait form a batch, changes that arrive during the batch form the next one. A batch has at most 100
-    changes.
+    The host reads until there are no changes, then waits `POLL_S`. Changes that arrive (Poisson) during the wait or a
+    batch form the next batch, of at most 100.
     """
     if commands * batch_s > 1:
         return max(1 / batch_s, changes / BATCH_MAX), 0.0
@@ -154,7 +150,7 @@ def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[floa
 
 
 def demand(users: int, basis: Basis) -> Demand:
-    """Iterate until stable: partitions determine polling, polling determines throughput, throughput partitions."""
+    """Iterate until stable: partitions determine polling, polling throughput, throughput partitions."""
     partitions = {"users": 1, "posts": 1, "feed": 1, "leases": 1}
     for _ in range(_ROUNDS):
         result = _demand(users, basis, partitions)
@@ -175,7 +171,7 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
 
     posts_feed = _posts_feed(commands, basis, partitions["posts"])
     users_feed = _users_feed(commands, basis, partitions["users"])
-    reactions = _reactions(commands, in_feed, posts_feed, basis, partitions["posts"])
+    propagation = _propagation(commands, in_feed, posts_feed, basis, partitions["posts"])
     http = sum(commands.values()) + sum(queries.values())
     per_instance = assumed.used_share / (basis.timings.request_cpu_s * assumed.platform)
     http_instances = ceil(http / per_instance)
@@ -186,18 +182,18 @@ def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
     requests = _weighted(commands | queries, measured.requests)
     leases = _leases(posts_feed, users_feed, trigger_instances, basis, partitions)
     gb = _gb(users, basis)
-    look_ru = posts_feed.batches * assumed.looking_share * measured.reactions[LIKE].fixed.feed
-    feed_write_ru = reactions.feed - posts_feed.batches * measured.reactions[LIKE].fixed.feed
+    look_ru = posts_feed.batches * assumed.looking_share * measured.propagation[LIKE].fixed.feed
+    feed_write_ru = propagation.feed - posts_feed.batches * measured.propagation[LIKE].fixed.feed
 
-    def container(name: str, request_ru: float, reaction_ru: float, idle_reads: float = 0.0) -> ContainerDemand:
+    def container(name: str, request_ru: float, propagation_ru: float, idle_reads: float = 0.0) -> ContainerDemand:
         idle_ru = idle_reads * measured.poll_ru
-        return ContainerDemand(request_ru, reaction_ru, idle_ru, gb.get(name, 0.0), assumed.used_share)
+        return ContainerDemand(request_ru, propagation_ru, idle_ru, gb.get(name, 0.0), assumed.used_share)
 
     return Demand(
         users=users,
         containers={
-            "users": container("users", requests.users, reactions.users, users_feed.idle_reads),
-            "posts": container("posts", requests.posts, reactions.posts, posts_feed.idle_reads),
+            "users": container("users", requests.users, propagation.users, users_feed.idle_reads),
+            "posts": container("posts", requests.posts, propagation.posts, posts_feed.idle_reads),
             "feed": container("feed", front_page_ru, look_ru + feed_write_ru * assumed.feed_replicas),
             "leases": container("leases", 0.0, leases),
         },
@@ -228,23 +224,23 @@ def _users_feed(commands: Mapping[str, float], basis: Basis, partitions: int) ->
 
 
 def _feed(commands: float, changes: float, change_s: float, partitions: int) -> FeedDemand:
-    """`change_s` is the time per change in a full batch; small batches are assumed to take as long as ten changes."""
+    """`change_s` is the time per change in a full batch; a small batch is assumed to take as long as ten changes."""
     batches, idle = batches_per_s(commands / partitions, 10 * change_s, changes / partitions)
     return FeedDemand(commands, changes, batches * partitions, idle * partitions)
 
 
-def _reactions(
+def _propagation(
     commands: Mapping[str, float], in_feed: float, feed: FeedDemand, basis: Basis, partitions: int
 ) -> Charges:
-    """Return the charges of the change feeds' work: per command, per batch, and per rename."""
+    """Return the charges of the change-feed functions: per command, batch, and rename."""
     measured = basis.measured
-    each = {name: measured.reactions[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
+    each = {name: measured.propagation[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
     total = _weighted({name: commands[name] for name in each}, each)
-    in_feed_more = measured.reactions[LIKE_IN_FEED].each - measured.reactions[LIKE].each
+    in_feed_more = measured.propagation[LIKE_IN_FEED].each - measured.propagation[LIKE].each
     total += in_feed_more * ((commands[COMMENT] + commands[LIKE]) * in_feed)
-    total += measured.reactions[LIKE].fixed * feed.batches
-    # Batches with new posts truncate the feed and read it once more.
-    trimming = measured.reactions[CREATE_POST].fixed - measured.reactions[LIKE].fixed
+    total += measured.propagation[LIKE].fixed * feed.batches
+    # Batches with new posts also truncate the feed.
+    trimming = measured.propagation[CREATE_POST].fixed - measured.propagation[LIKE].fixed
     total += trimming * min(feed.batches, commands[CREATE_POST])
     scan = Charges(posts=measured.scanned_ru * partitions)
     names = Charges(users=measured.rename.fixed.users) + scan + measured.rename.each * _items_of_a_user(basis)
@@ -274,7 +270,7 @@ def _leases(
     basis: Basis,
     partitions: Mapping[str, int],
 ) -> float:
-    """Return RU/s of `leases`: checkpoints and renewals, one write each, and the instances' lease lists."""
+    """Return RU/s of `leases`: a write per checkpoint and renewal, and the instances' lease lists."""
     measured = basis.measured
     leases = partitions["posts"] + partitions["users"]
     writes = posts_feed.batches + users_feed.batches + leases / RENEW_S

@@ -7,7 +7,7 @@ from math import floor, log10
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Format with thousands separators and this many significant digits."""
+    """Format with thousands separators and significant digits."""
     if value == 0 or (float(value).is_integer() and abs(value) < 10**digits):
         return f"{value:.0f}"
     places = digits - 1 - floor(log10(abs(value)))
@@ -16,7 +16,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """Format as `12%`; below one percent as `0.30%`."""
+    """Format as `12%`, or `0.30%` if below one percent."""
     return f"{number(share * 100, 2)}%"
 
 
@@ -29,7 +29,6 @@ def people(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format in a suitable unit."""
     for size, name in ((365 * 86_400, "years"), (86_400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= size:
             return f"{number(seconds / size, 2)} {name}"
@@ -37,7 +36,6 @@ def duration(seconds: float) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a Markdown table."""
     return [_row(head), "|" + "---|" * len(head), *(_row(row) for row in rows)]
 
 

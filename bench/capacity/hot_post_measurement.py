@@ -1,9 +1,8 @@
 """Measure how many likes of one post its partition accepts in a second.
 
-Runs against the emulator with `throttle` and a stopped clock, so that a run always takes one second of its time. The
-likes use the app's own transactions. A "process" is a separate group commit (`Batches`), which is all that the
-database sees of one. For the remedy of sharding, which the app does not have, likes go to several logical partitions,
-each with a counter item of type post, so that the same group commit works unchanged.
+Runs against a throttling emulator whose clock is stopped, so a run always takes one second of its time. Likes use the
+app's transactions. A "process" is a separate group commit (`Batches`). For the remedy of sharding, which the app does
+not have, likes go to several logical partitions, each with a counter item of type post.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _FEW_AT_ONCE: Final = 4
 
 @dataclass(frozen=True)
 class LikeMethod:
-    """A way to write likes: number of processes, group commit or not, number of shards."""
+    """A way to write likes: processes, group commit or not, shards."""
 
     name: str
     processes: int
@@ -56,8 +55,7 @@ class LikeMethod:
 
     @property
     def clients(self) -> int:
-        """Enough clients to keep the partitions busy; few without group commit, because concurrent requests exceed the
-        second's throughput."""
+        """Enough to keep the partitions busy. Without group commit, more would exceed the second's throughput."""
         return _AT_ONCE * self.partitions if self.grouped else _FEW_AT_ONCE
 
 
@@ -71,10 +69,10 @@ LIKE_METHODS: Final = (
 
 @dataclass(frozen=True)
 class LikesTaken:
-    """Likes written before the first refusal and until every logical partition refused, and their charges.
+    """Likes before the first refusal and until every logical partition refused, and their charges.
 
-    `budget_ru` is what all physical partitions have in a second. Charges may exceed it, because requests that are in
-    progress when it is used up still complete.
+    `budget_ru` is what the physical partitions have in a second. Charges can exceed it, because requests in progress
+    complete.
     """
 
     method: LikeMethod
@@ -85,7 +83,6 @@ class LikesTaken:
 
     @property
     def ru_per_like(self) -> float:
-        """Mean charge of all likes written."""
         return self.charged_ru / max(1, self.in_all)
 
 
@@ -102,7 +99,7 @@ async def take(method: LikeMethod, *, partition_ru: int = int(PARTITION_RU.value
 
 @dataclass
 class _LikeRun:
-    """Workers that like until their partition refuses, which excludes its shard."""
+    """Workers that like until each shard's partition refuses."""
 
     posts: Container
     writers: Callable[[], Transactions]
@@ -161,7 +158,7 @@ async def _one_second(
         def on_response(response: Any) -> None:
             meter.record(response)
             if response.http_response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-                raise DatabaseThrottled(1)  # the clock is stopped, so a retry would never succeed
+                raise DatabaseThrottled(1)  # the clock is stopped, so a retry cannot succeed
 
         async with CosmosClient(emulator.endpoint, emulator.key, raw_response_hook=on_response) as client:
             posts = Container(client.get_database_client(_DATABASE).get_container_client(POSTS))
@@ -178,5 +175,4 @@ def _post(post_id: str) -> Item:
 
 
 def _counter(post_id: str) -> Item:
-    """Return the counter item of a shard."""
     return {"id": post_id, "postId": post_id, "type": Post.TYPE, "likeCount": 0, "commentCount": 0, "version": 1}

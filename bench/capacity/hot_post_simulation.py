@@ -1,9 +1,8 @@
-"""Simulate one hot post: processes group likes into batches, and a partition refuses what exceeds its throughput.
+"""Simulate one hot post: processes group likes into batches, and partitions refuse what exceeds their throughput.
 
-Deterministic. Likes arrive evenly. A batch takes `commit_s`; likes that arrive during it wait for the next one, of up
-to `max_batch` (see shared/transactions/batches.py). A refused batch is retried in the next second. With
-`shards`, likes and counters are spread over this many logical partitions, each on its own physical partition, and each
-process has one queue per shard.
+Deterministic. Likes arrive evenly. A batch takes `commit_s`; likes that arrive meanwhile wait for the next, of up to
+`max_batch` (shared/transactions/batches.py). A refused batch is retried in the next second. Likes are spread over
+`shards` logical partitions, each on its own physical partition; each process has one queue per shard.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ DURATION_S = 8
 class HotPost:
     """`likes_per_s` arrive; each batch costs `batch_ru` plus `like_ru` per like.
 
-    `partition_ru` is the throughput of one physical partition.
+    `partition_ru` is one physical partition's throughput.
     """
 
     likes_per_s: int
@@ -35,13 +34,13 @@ class HotPost:
 
     @property
     def most_per_s(self) -> float:
-        """Likes per second that the partitions accept in full batches."""
+        """Likes per second accepted in full batches."""
         return self.shards * self.partition_ru / (self.like_ru + self.batch_ru / self.max_batch)
 
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """Results over `DURATION_S`: rates, mean batch size, longest wait, and likes not written by the end."""
+    """Rates, mean batch size, longest wait, and likes not written, over `DURATION_S`."""
 
     written_per_s: float
     likes_per_batch: float
@@ -52,7 +51,7 @@ class SimulationResult:
 
 @dataclass
 class _Queue:
-    """Arrival times of the likes that wait in one process for one shard."""
+    """Arrival times of likes that wait in one process for one shard."""
 
     shard: int
     waiting: deque[float] = field(default_factory=deque)
@@ -71,7 +70,7 @@ class _Simulation:
     longest_wait_s: float = 0.0
 
     def begin(self, now: float, queue: _Queue) -> None:
-        """Send the refused batch, or the next one."""
+        """Send the refused batch, or the next."""
         if not queue.under_way:
             size = min(len(queue.waiting), self.case.max_batch)
             queue.under_way = [queue.waiting.popleft() for _ in range(size)]
@@ -96,7 +95,6 @@ class _Simulation:
 
 
 def simulate(case: HotPost) -> SimulationResult:
-    """Simulate `DURATION_S` seconds."""
     run = _Simulation(case)
     queues = [[_Queue(shard) for shard in range(case.shards)] for _ in range(case.processes)]
     busy: set[int] = set()
@@ -120,7 +118,6 @@ def simulate(case: HotPost) -> SimulationResult:
 
 
 def _until(run: _Simulation, busy: set[int], moment: float) -> None:
-    """Process the events up to this moment."""
     while run.events and run.events[0][0] <= moment:
         now, _, queue = heapq.heappop(run.events)
         if queue.waiting or queue.under_way:

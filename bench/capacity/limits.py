@@ -1,4 +1,4 @@
-"""Find out which limit is reached first, and at how many users."""
+"""Find which limit is reached first, and at how many users."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STEPS: Final = 40
 
 @dataclass(frozen=True)
 class Limit:
-    """`used` returns the used share of the limit, 1 when it is reached."""
+    """`used` returns the used share, 1 if the limit is reached."""
 
     name: str
     remedy: str
@@ -50,7 +50,7 @@ LIMITS: Final = (
         lambda need, _: need.feed_partition_ru / PARTITION_RU.value,
     ),
     Limit(
-        "… reads by the reactions, one per batch",
+        "… reads by the change-feed functions, one per batch",
         "cache the date of the oldest post in the feed; read the feed only for newer posts",
         lambda need, _: need.look_ru / PARTITION_RU.value,
     ),
@@ -101,7 +101,7 @@ LIMITS: Final = (
 
 @dataclass(frozen=True)
 class Reached:
-    """The share used at each size, and the users that reach the limit (None: beyond 100 billion)."""
+    """The share used at each size, and the users that reach the limit (None: over 100 billion)."""
 
     limit: Limit
     used: tuple[float, ...]
@@ -109,7 +109,7 @@ class Reached:
 
 
 def reached(basis: Basis, sizes: Sequence[int]) -> list[Reached]:
-    """Return every limit, sorted by the users that reach it."""
+    """Return all limits, sorted by the users that reach them."""
     needs = [demand(size, basis) for size in sizes]
     found = [
         Reached(limit, tuple(limit.used(need, basis) for need in needs), users_at(limit, basis)) for limit in LIMITS
@@ -118,7 +118,7 @@ def reached(basis: Basis, sizes: Sequence[int]) -> list[Reached]:
 
 
 def users_at(limit: Limit, basis: Basis) -> float | None:
-    """Return the number of users that reaches the limit, within a few percent."""
+    """Return the users that reach the limit, within a few percent."""
     low, high = float(_LEAST), float(_MOST)
     if limit.used(demand(_MOST, basis), basis) < 1:
         return None

@@ -1,7 +1,7 @@
-"""The assumed load. To change an assumption, edit it here and run again.
+"""The assumed load.
 
-Data per user follows the article: 5 to 50 posts, up to 25 comments and 100 likes per post, so 27.5, 12.5 and 50 on
-average. Spread evenly over `years`, this is about one command per registered user and day.
+Data per user follows the article: 5 to 50 posts, up to 25 comments and 100 likes per post. Spread evenly over `years`,
+this is about one command per registered user and day.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIKE, LIKES, FRONT_PAGE = "C4 like a post", "Q5 list a post's likes", "Q6 list t
 
 @dataclass(frozen=True)
 class Load:
-    """Mean rates over all registered users and the whole day; the busiest second has `peak` times the mean."""
+    """Mean rates over all registered users and the day; the busiest second has `peak` times the mean."""
 
     years: float = 5.0
     posts_per_user: float = 27.5
@@ -42,9 +42,9 @@ class Load:
         }
     )
     peak: float = 3.0
-    # Busiest second of an hour relative to the hour's mean. Autoscale bills each hour's maximum.
+    # Busiest second relative to its hour's mean. Autoscale bills each hour's maximum.
     peak_in_hour: float = 1.25
-    # Comments and likes arrive evenly over this period; a post is in the feed for its first part.
+    # Comments and likes arrive evenly over this period; the post is in the feed at first.
     answered_within_s: float = DAY_S
 
     def per_user(self) -> dict[str, float]:
@@ -60,15 +60,13 @@ class Load:
         }
 
     def commands_per_s(self, users: float) -> dict[str, float]:
-        """Mean rate of each command."""
         lifetime_s = self.years * YEAR_DAYS * DAY_S
         return {name: users * count / lifetime_s for name, count in self.per_user().items()}
 
     def queries_per_s(self, users: float) -> dict[str, float]:
-        """Mean rate of each query."""
         commands = sum(self.commands_per_s(users).values())
         return {name: commands * self.reads_per_command * share for name, share in self.read_mix.items()}
 
     def share_in_feed(self, posts_per_s: float, feed_length: int) -> float:
-        """Share of comments and likes whose post is one of the newest `feed_length`."""
+        """Share of comments and likes on posts in the feed."""
         return min(1.0, feed_length / posts_per_s / self.answered_within_s)

@@ -1,7 +1,7 @@
-"""Published prices and limits. To update one, edit it here.
+"""Published prices and limits.
 
-Looked up on 2026-11-21 in stored copies of the pages named; `as_of` is the date of the copy. Prices are list prices in
-US dollars for one US region, without reservations or free grants.
+Looked up on 2026-11-21 in stored copies of the pages; `as_of` is the copy's date. List prices in US dollars for a US
+region, without reservations or free grants.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ _LEARN: Final = "learn.microsoft.com/azure"
 
 @dataclass(frozen=True)
 class Published:
-    """A published number with unit, source and date."""
-
     value: float
     unit: str
     what: str

@@ -1,4 +1,4 @@
-"""The tables of docs/scale.md about numbers of users, and about the inputs."""
+"""Tables of docs/scale.md about numbers of users and about the inputs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ _EDGES: Final = 200
 
 
 def size_tables(basis: Basis) -> list[Section]:
-    """Return the tables that follow from the number of users."""
+    """Return the tables that depend on the number of users."""
     needs = [demand(size, basis) for size in SIZES]
     return [_first(basis), _remedies(basis), _containers(needs), _shape(needs, basis), _money(needs, basis)]
 
 
 def basis_tables(basis: Basis) -> list[Section]:
-    """Return the tables of inputs."""
-    return [_load(basis.load), _assumed(basis), _requests(basis), _reactions(basis), _measured(basis), _published()]
+    return [_load(basis.load), _assumed(basis), _requests(basis), _propagation(basis), _measured(basis), _published()]
 
 
 def _sizes() -> list[str]:
@@ -76,7 +75,7 @@ def _remedies(basis: Basis) -> Section:
                 number(need.feed_partition_ru),
             )
         )
-    head = ["remedies", "10,000 RU/s reached at", "reads by reactions", "front pages", "writes", "busiest partition"]
+    head = ["remedies", "10,000 RU/s reached at", "reads by functions", "front pages", "writes", "busiest partition"]
     return [
         "### The feed's partition with each remedy (modeled)",
         "",
@@ -92,7 +91,7 @@ def _containers(needs: Sequence[Demand]) -> Section:
     for need in needs:
         for name, one in need.containers.items():
             partitions = "1 (cannot be split)" if name == "feed" else number(one.partitions)
-            cells = (one.request_ru, one.reaction_ru, one.idle_ru, one.provisioned_ru, one.gb)
+            cells = (one.request_ru, one.propagation_ru, one.idle_ru, one.provisioned_ru, one.gb)
             share = "" if name == "feed" else number(one.share_ru)
             rows.append((people(need.users), f"`{name}`", *(number(cell) for cell in cells), partitions, share))
     head = [
@@ -211,9 +210,9 @@ def _requests(basis: Basis) -> Section:
     ]
 
 
-def _reactions(basis: Basis) -> Section:
+def _propagation(basis: Basis) -> Section:
     rows = []
-    costs = basis.measured.reactions | {"rename, per item": basis.measured.rename}
+    costs = basis.measured.propagation | {"rename, per item": basis.measured.rename}
     for name, cost in costs.items():
         parts = (*cost.fixed.parts()[:3], *cost.each.parts()[:3])
         rows.append((name, *(f"{abs(part):.2f}" for part in parts)))

@@ -1,4 +1,4 @@
-"""docs/scale.md: hand-written text, with generated tables between two markers."""
+"""docs/scale.md: hand-written text with generated tables between two markers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def with_tables(page: str, tables: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise MarkersMissingError(f"the page must contain the lines {BEGIN} and {END}")
-    # Strip only newlines: leading spaces mark the first line as code.
+    # Strip only newlines: leading spaces mark code.
     lines = tables.strip("\n")
     return f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}"

@@ -20,9 +20,9 @@ RECENT_SHARE: Final = 0.9
 
 @dataclass(frozen=True)
 class LikeCost:
-    """RU of one like in the post's logical partition: as a single batch, in a full batch, and without the counter.
+    """RU of one like in the post's logical partition: alone, in a full batch, and without the counter.
 
-    `feed_ru` is the charge for reading its change, in the same partition.
+    `feed_ru` is the charge for reading its change.
     """
 
     single_ru: float
@@ -37,7 +37,7 @@ class LikeCost:
             single_ru=commit.of(1).posts,
             batched_ru=commit.of(LIKES_PER_BATCH).posts / LIKES_PER_BATCH,
             item_ru=commit.each.posts,
-            feed_ru=basis.measured.reactions[LIKE_AGAIN].each.posts,
+            feed_ru=basis.measured.propagation[LIKE_AGAIN].each.posts,
         )
 
 
@@ -68,10 +68,10 @@ def takes(ru: float, basis: Basis) -> Partition:
 
 @dataclass(frozen=True)
 class HotPartition:
-    """The physical partition of a hot post: its share of the throughput and how long burst capacity lasts.
+    """The physical partition of a hot post, and how long its burst capacity lasts.
 
-    `even_ru` is the throughput of `posts` that gives each partition 10,000 RU/s. `recent_share` is the share if posts
-    of the last 90 days had their own container.
+    `even_ru` is the throughput of `posts` that gives each partition 10,000 RU/s. `recent_share` applies if posts of the
+    last 90 days had their own container.
     """
 
     share: Partition
@@ -82,7 +82,6 @@ class HotPartition:
 
 
 def hot_partition(need: Demand, basis: Basis) -> HotPartition:
-    """Return the figures for this number of users."""
     posts = need.containers["posts"]
     saved = posts.share_ru * BURST_S.value
     recent_ru = (posts.ru - need.rename_scan_ru) * RECENT_SHARE / basis.assumed.used_share
@@ -112,8 +111,7 @@ class Viral:
 
 
 def viral(basis: Basis) -> Viral:
-    """Compute them, with the assumed number of reads per command."""
-    like, again = LikeCost.of(basis), basis.measured.reactions[LIKE_AGAIN]
+    like, again = LikeCost.of(basis), basis.measured.propagation[LIKE_AGAIN]
     batches = VIRAL_LIKES / BATCH_MAX
     grouped_likes = VIRAL_LIKES * (like.batched_ru + like.feed_ru)
     return Viral(
@@ -131,9 +129,9 @@ def viral(basis: Basis) -> Viral:
 def hot_posts_of_an_author(basis: Basis) -> float:
     """Return how many posts of one author can be hot before their partition of `users` is exhausted.
 
-    Each batch writes one copy per post, at most once per read of the change feed.
+    Each batch writes one copy per post.
     """
-    copy_ru = basis.measured.reactions[LIKE].each.users - basis.measured.reactions[LIKE_AGAIN].each.users
+    copy_ru = basis.measured.propagation[LIKE].each.users - basis.measured.propagation[LIKE_AGAIN].each.users
     return PARTITION_RU.value * (POLL_S + basis.timings.spread_s / 10) / copy_ru
 
 
@@ -141,8 +139,7 @@ def hot_posts_of_an_author(basis: Basis) -> float:
 class Rename:
     """A rename of `RENAMED_ITEMS` items on as many posts.
 
-    `scan_ru` is the cross-partition query. `waiting_s` is the time of the round trips, `RENAMES_AT_ONCE` at a time;
-    `cpu_s` the CPU time.
+    `scan_ru` is the cross-partition query; `waiting_s` the round trips, `RENAMES_AT_ONCE` at a time.
     """
 
     items_ru: float
@@ -152,7 +149,6 @@ class Rename:
 
 
 def rename(need: Demand, basis: Basis, round_trip_s: float) -> Rename:
-    """Return the figures for this number of users."""
     measured = basis.measured
     return Rename(
         items_ru=RENAMED_ITEMS * measured.rename.each.posts,
@@ -164,7 +160,7 @@ def rename(need: Demand, basis: Basis, round_trip_s: float) -> Rename:
 
 @dataclass(frozen=True)
 class Filled:
-    """What fills a logical partition of 20 GB, and how long it takes."""
+    """What fills a logical partition of 20 GB, and in what time."""
 
     what: str
     items: float

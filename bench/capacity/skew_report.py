@@ -31,7 +31,6 @@ _SHARDS = (1, 8, 16)
 
 
 def hot_tables(basis: Basis, taken: Sequence[LikesTaken]) -> list[Section]:
-    """Return all tables about skew."""
     return [
         _partition(basis),
         _shares(basis),

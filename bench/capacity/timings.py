@@ -1,8 +1,7 @@
-"""Measure the time of a change feed batch and the CPU time of a request and a change.
+"""Measure the time of a change feed batch, and the CPU time of a request and a change.
 
-Measured on this machine, so an estimate for any other. The emulator runs in a separate process and delays responses by
-`LATENCY_MS`, like a database in the same region. CPU time is that of the measured process only, and hardly depends on
-other load; elapsed times do.
+The emulator runs in a separate process and delays responses by `LATENCY_MS`, like a database in the same region. CPU
+time is that of the measured process only. It hardly depends on other load; elapsed times do.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ Made = TypeVar("Made")
 class Timings:
     """Seconds of a batch of 100 changes, the fastest of nine, and CPU seconds.
 
-    `spread_s`: 50 likes of as many posts; `hot_s`: 99 likes of one post. `change_cpu_s` is per change of the first
-    kind. `request_cpu_s` is one Q2 on the local Functions host (server, app and SDK in one process).
+    `spread_s`: 50 likes of as many posts; `hot_s`: 99 likes of one post. `change_cpu_s` is per change of the former.
+    `request_cpu_s` is one Q2 on the local Functions host (server, app and SDK).
     """
 
     spread_s: float
@@ -59,7 +58,7 @@ class Timings:
 
 
 async def measure_timings() -> Timings:
-    """Measure everything; takes up to a minute."""
+    """Measure everything, in up to a minute."""
     with tempfile.TemporaryDirectory(prefix="timings-") as directory:
         async with emulator(None, "--latency", f"{LATENCY_MS}ms") as server:
             await provision(server.settings(_DATABASE))
@@ -88,15 +87,15 @@ async def _hot(blog: Blog, people: list[Item], post: Item) -> float:
 async def _fastest(blog: Blog, changes: list[Item]) -> tuple[float, float]:
     """Return the seconds and CPU seconds of the fastest batch.
 
-    Each round uses newer versions of the posts, so that copies are written. The first round, which creates the copies,
-    does not count.
+    Each round uses newer versions of the posts, so that copies are written. The first, which creates them, does not
+    count.
     """
-    reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+    handler = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
     seconds, cpu = [], []
     for number in range(_ROUNDS + 1):
         later = [_later(change, number) for change in changes]
         began, cpu_began = time.perf_counter(), time.process_time()
-        await reaction.on_changed(later)
+        await handler.on_changed(later)
         seconds.append(time.perf_counter() - began)
         cpu.append(time.process_time() - cpu_began)
     return min(seconds[1:]), min(cpu[1:])
@@ -121,14 +120,14 @@ async def _request_cpu_s(server: Server, directory: Path, post_id: str) -> float
 
 
 def _cpu_s(server: Server) -> float:
-    """Return user plus system time (proc_pid_stat(5), fields 14 and 15)."""
+    """Return user plus system time (proc_pid_stat(5))."""
     stat = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="utf-8")
     user, system = stat.rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 async def _together(count: int, make: Callable[[int], Awaitable[Made]]) -> list[Made]:
-    """Run up to `_CLIENTS` calls at a time; return their results in order."""
+    """Run up to `_CLIENTS` calls at a time; return results in order."""
     slots = asyncio.Semaphore(_CLIENTS)
 
     async def one(number: int) -> Made:

@@ -1,4 +1,4 @@
-"""Compare the createComment stored procedure with the two plain writes that it replaces."""
+"""Compare the createComment stored procedure with the two writes that it replaces."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from shared.cosmos import Container
 
 _DATABASE: Final = "blog"
 _WARM_UP: Final = 25
-# A script process prepares for the next script after each run, which would slow down the plain writes in between.
-# So scripts run in blocks, once without pauses and once with pauses as in real use.
+# After each run, a script process prepares for the next, which would slow down interleaved writes. So scripts run in
+# blocks, without pauses and with pauses as in real use.
 _BLOCK: Final = 25
 _PAUSE_S: Final = 0.01
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
-    """Add comments and count them on their posts through the SDK, on a durable emulator."""
+    """Add and count comments through the SDK, on a durable emulator."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "comments"))
         await provision(server.settings(_DATABASE))

@@ -1,7 +1,7 @@
-"""Compare the blog's requests on a large container with the same requests on a small one.
+"""Compare the blog's requests on a large container with a small one.
 
-The requests are the app's own functions. Each returns equally many items from both databases, from logical partitions
-across the container.
+The requests are the app's own. Each returns equally many items from both databases, from logical partitions across the
+container.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGE: Final = "large"
 _TARGET: Final = 1.3
 _WARM_UP: Final = 30
 _PAGE: Final = 20
-# A cursor in the middle of every post's comments.
+# The middle of every post's comments.
 _MIDDLE: Final = Cursor("2020-01-01T00:00:40.000Z", "comment-0000040")
 # A prime stride visits all logical partitions in scattered order.
 _STRIDE: Final = 7919
@@ -36,7 +36,7 @@ Request = Callable[[Blog, int], Awaitable[object]]
 
 
 async def measure(sizes: Sizes, data_dir: Path) -> list[TargetResult]:
-    """Measure each request; a new emulator process on `data_dir` serves both databases."""
+    """Measure each request; one emulator process serves both databases."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
@@ -63,7 +63,7 @@ def _action(request: Request, blog: Blog, groups: int) -> Action:
 
 
 def _requests(sizes: Sizes) -> dict[str, Request]:
-    """Return the requests by name. Each receives the number of a user or post."""
+    """Return the requests by name. Each accepts the number of a user or post."""
 
     async def q2(blog: Blog, number: int) -> None:
         await get_post(blog.posts, post_id(number))

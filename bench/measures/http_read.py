@@ -22,7 +22,7 @@ _WARM_UP: Final = 50
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
-    """Measure both while the app listens to its change feeds."""
+    """Measure both while the app reads its change feeds."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(directory / "http"))
         settings = server.settings(_DATABASE)

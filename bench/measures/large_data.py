@@ -1,6 +1,6 @@
 """Measure import, requests, startup and memory with a million items per container.
 
-One data directory holds the blog's containers twice, in a small and a large database.
+One data directory holds a small and a large database.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ _PER_SECOND: Final = 10_000
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
-    """Fill one data directory and run all measures on it."""
     data_dir = directory / "data"
     async with emulator(data_dir) as server:
         for database in (growth.SMALL, growth.LARGE):
@@ -45,7 +44,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
 
 
 async def _fill(sizes: Sizes, directory: Path, data_dir: Path) -> float:
-    """Fill both databases; return the items per second of the last import, the large `posts`."""
+    """Fill both databases; return the items per second of the large `posts`."""
     rate = 0.0
     for database, container, items in _contents(sizes):
         file = directory / "items.jsonl"

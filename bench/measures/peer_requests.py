@@ -1,4 +1,4 @@
-"""Compare create, point read and single-partition query through the Python SDK with the peer from npm."""
+"""Compare create, point read and single-partition query with the peer from npm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ITEMS: Final = 1000
 _KEYS: Final = 50  # 20 items each, of which the query returns half
 _WARM_UP: Final = 30
 _QUERY: Final = "SELECT * FROM c WHERE c.pk = @pk AND c.place >= 10"
-# "Shipped" is what its command line starts; "fastest" uses an option for embedding it.
+# "Shipped" is its command line; "fastest" embeds it with an option.
 _SHIPPED: Final = "the peer as shipped (HTTPS, a connection each)"
 _FASTEST: Final = "the peer at its fastest (HTTP, connections kept)"
 _PEERS: Final = (_SHIPPED, _FASTEST)
@@ -27,7 +27,7 @@ _OURS: Final = ("durable", "in memory")
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
-    """Measure each request for each storage mode and peer mode."""
+    """Measure each request for each storage and peer mode."""
     async with AsyncExitStack() as stack:
         servers: dict[str, Server] = {
             "durable": await stack.enter_async_context(emulator(directory / "durable")),
@@ -41,7 +41,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
             "point read": {name: _read(container) for name, container in containers.items()},
             "query of one partition": {name: _query(container) for name, container in containers.items()},
         }
-        # The query runs before the creates, so that it finds the same items everywhere.
+        # Queries run before creates, so that they find the same items everywhere.
         return [
             _finding(request, where, peer_mode, times)
             for request in ("query of one partition", "point read", "create")

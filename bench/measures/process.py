@@ -25,13 +25,14 @@ _EMPTY_S: Final = 1.0
 _LARGE_S: Final = 2.0
 _MEMORY_MB: Final = 300.0
 _REQUESTS: Final = 2000
-_SERVING_S: Final = 60.0  # after that, fewer requests count
+_SERVING_S: Final = 60.0  # afterwards, fewer requests suffice
 
 
 async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[TargetResult]:
-    """Measure the time from process start to the first SDK response: an empty account, and a post in a large one.
+    """Measure the median time from process start to the first SDK response: an empty account, and a post in a large
+    one.
 
-    Returns medians. The files may be in the operating system's cache.
+    The operating system may have cached the files.
     """
     empty = [await _seconds_to_answer(directory / f"empty-{number}", read=False) for number in range(sizes.runs)]
     large = [await _seconds_to_answer(data_dir, read=True) for _ in range(sizes.runs)]
@@ -60,7 +61,7 @@ def _bytes_in(directory: Path) -> int:
 
 
 async def memory(sizes: Sizes, data_dir: Path) -> TargetResult:
-    """Measure the peak resident memory of a new process while it serves reads, lists and a large partition."""
+    """Measure the peak resident memory of a new process that serves reads, lists and a large partition."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
@@ -76,7 +77,7 @@ async def memory(sizes: Sizes, data_dir: Path) -> TargetResult:
 
 
 async def _serve(client: CosmosClient, sizes: Sizes) -> int:
-    """Send requests, the last of which reads a whole large logical partition; return their number."""
+    """Send requests, the last for a whole large logical partition; return their number."""
     blog = await open_blog(client, LARGE)
     posts = (sizes.large - sizes.busy) // GROUP
     served = 0
@@ -84,7 +85,7 @@ async def _serve(client: CosmosClient, sizes: Sizes) -> int:
     for number in range(_REQUESTS // 4):
         if time.perf_counter() > deadline:
             break
-        place = number * 7919 % posts  # scattered across the container
+        place = number * 7919 % posts  # scattered
         await get_post(blog.posts, post_id(place))
         await list_comments(blog.posts, post_id(place), limit=20, cursor=None)
         await list_posts_of_user(blog.users, user_id(place), limit=20, cursor=None)

@@ -1,4 +1,4 @@
-"""Compare a cross-partition filter on an unindexed path with the peer, which always scans all items."""
+"""Compare a cross-partition filter on an unindexed path with the peer, which scans all items."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POLICY: Final[dict[str, Any]] = {
 
 
 async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
-    """Measure the time of the whole result, all pages."""
+    """Measure the time of all pages."""
     async with AsyncExitStack() as stack:
         ours = await stack.enter_async_context(emulator(directory / "filtered"))
         theirs = await stack.enter_async_context(peer("fastest"))

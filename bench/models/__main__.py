@@ -1,7 +1,7 @@
 """Compare the costs of the article's three data models with this project's: `python -m bench.models`.
 
-Runs all parts on the emulator, or only those given with --only. --write updates the results of these parts in
-docs/benchmarks. With --endpoint, measures the ten requests on that account in temporary databases.
+Runs all parts on the emulator, or those given with --only. --write updates their results in docs/benchmarks. With
+--endpoint, measures the ten requests on that account in temporary databases.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ _QUICK: Final[dict[str, Any]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; return 1 if a measurement failed."""
     given = sys.argv[1:] if arguments is None else arguments
     options = _parse(given)
     command = shlex.join(["python", "-m", "bench.models", *_without_key(given)])
@@ -60,12 +59,12 @@ async def _run(options: Options, command: str) -> Results:
             found = await measure(options, Path(directory))
         circumstances = [*machine(), f"load average before {load:.1f}"]
         setattr(results, name, found(conditions(command, started, circumstances)))
-        publish(results, options.write)  # after each part, because a full run takes up to an hour
+        publish(results, options.write)  # after each part: a full run takes up to an hour
     return results
 
 
 def _without_key(arguments: Sequence[str]) -> list[str]:
-    """Hide endpoint and key, for publication."""
+    """Hide endpoint and key for publication."""
     hidden = ("--key", "--endpoint")
     shown = []
     for number, argument in enumerate(arguments):

@@ -1,4 +1,4 @@
-"""Measure the ten requests on an existing account: an emulator, or the service with its own charges."""
+"""Measure the ten requests on an existing account, with its own charges."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from shared.settings import Settings
 
 @dataclass(frozen=True)
 class AccountCosts:
-    """Costs of the requests and the number of physical partitions of `posts`."""
+    """Costs of the requests, and the physical partitions of `posts`."""
 
     costs: Costs
     partitions: int
 
 
 async def measure_here(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> AccountCosts:
-    """Measure all requests, reads first, because writes change the data."""
+    """Measure reads first, because writes change the data."""
     costs = await measure_reads(models, plan, repetitions)
     both_ways = [ProjectModelWithProcedures(model.database) for model in models if isinstance(model, ProjectModel)]
     costs |= await measure_writes([*models, *both_ways], plan, repetitions)
@@ -42,7 +42,7 @@ async def measure_account(
 ) -> AccountCosts:
     """Create and load a database per model, measure, and delete the databases.
 
-    `throughput` is in RU/s per database. Raises BenchmarkError if one of the databases already exists.
+    `throughput` is in RU/s per database. Raises BenchmarkError if a database already exists.
     """
     async with observed_client(configuration) as client:
         await _refuse_present(client, kinds)

@@ -1,7 +1,7 @@
 """The article's measurements of 2019, with 100,000 users.
 
-learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. V3 repeats most of V2's figures and V2 some of V1's:
-nineteen of the thirty are distinct.
+learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example. Nineteen of the thirty figures are distinct: V3
+repeats most of V2's, and V2 some of V1's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Measure one like and one comment in a burst, including the work of the change feeds.
 
 Fifty clients like, then comment on, five posts as fast as they get responses, which the emulator delays like a network.
-The change feeds are followed during the burst and to their end. All clients are tasks of this process, like the
-requests of one Functions instance.
+The change feeds are followed to their end. All clients are tasks of this process, like the requests of one instance.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ CLIENTS: Final = 50
 POSTS: Final = 5
 PARTITIONS: Final = 4
 LATENCY: Final = "10ms"
-# Seconds between polls of an idle change feed: this project's setting and the trigger's default.
+# Seconds between idle polls: this project's setting and the trigger's default.
 POLLS: Final = (0.3, 5.0)
 _CONTENT: Final = ("word " * TEXT_LENGTH)[:TEXT_LENGTH].strip()
 
@@ -34,7 +33,7 @@ Command = Callable[[int], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Burst:
-    """Request units per like or comment: of the command, of the reactions, and the reactions' feed reads."""
+    """Request units per command: of the command, of the change-feed functions, and their feed reads."""
 
     model: str
     command: str
@@ -42,16 +41,16 @@ class Burst:
     count: int
     seconds: float
     command_ru: float
-    reaction_ru: float
+    propagation_ru: float
     feed_ru: float
 
     @property
     def total_ru(self) -> float:
-        return self.command_ru + self.reaction_ru
+        return self.command_ru + self.propagation_ru
 
 
 async def measure_bursts(kinds: Sequence[type[Model]], count: int) -> list[Burst]:
-    """Measure `count` likes and comments on each model, for each polling delay."""
+    """Measure `count` likes and comments per model and polling delay."""
     found = []
     for poll_s in POLLS:
         options = ("--partitions", str(PARTITIONS), "--latency", LATENCY)
@@ -88,13 +87,13 @@ async def _burst(
     model: Model, feeds: ChangeFeedFollower, name: str, command: Command, count: int, poll_s: float
 ) -> Burst:
     started = time.perf_counter()
-    with observed() as reactions:
+    with observed() as propagation:
         async with feeds.running(poll_s):
             with observed() as commands:
                 await _all_clients(command, count)
         seconds = time.perf_counter() - started
         await feeds.settle()
-    return _result(model, name, count, seconds, poll_s, commands, reactions)
+    return _result(model, name, count, seconds, poll_s, commands, propagation)
 
 
 async def _all_clients(command: Command, count: int) -> None:
@@ -110,7 +109,7 @@ async def _all_clients(command: Command, count: int) -> None:
 
 
 def _result(
-    model: Model, name: str, count: int, seconds: float, poll_s: float, commands: Observation, reactions: Observation
+    model: Model, name: str, count: int, seconds: float, poll_s: float, commands: Observation, propagation: Observation
 ) -> Burst:
     return Burst(
         model.NAME,
@@ -119,13 +118,13 @@ def _result(
         count,
         seconds,
         commands.request_units / count,
-        reactions.request_units / count,
-        reactions.feed_units / count,
+        propagation.request_units / count,
+        propagation.feed_units / count,
     )
 
 
 async def _check(model: Model, posts: Sequence[PostView], count: int) -> None:
-    """Check the counts after a burst. Raises BenchmarkError."""
+    """Check the counts. Raises BenchmarkError."""
     feed = {post.id: post for post in await model.feed()}
     for post in posts:
         stored = await model.get_post(post.id)

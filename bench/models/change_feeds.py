@@ -1,7 +1,7 @@
-"""Follow a model's change feeds in this process, like the Functions host, so that the cost can be measured.
+"""Follow a model's change feeds in this process, like the Functions host, to measure the cost.
 
-Each physical partition is read in pages of up to 100 changes, as configured for this project's triggers. Lease writes,
-one per batch, are the same for every model and are omitted.
+Each physical partition is read in pages of up to 100 changes, like this project's triggers. Lease writes, one per batch
+for every model, are omitted.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ _MOST_ROUNDS: Final = 50
 
 @dataclass
 class _Follower:
-    """The position in one physical partition of a change feed."""
-
     feed: ChangeFeed
     reader: FeedReader
     continuation: str | None = None
 
     async def follow(self) -> bool:
-        """Read a page and react to it; return False if there was nothing new."""
+        """Read and handle a page; return False if it was empty."""
         page = await self.reader.read(self.continuation)
         if page.items:
             await self.feed.on_changed(page.items)
@@ -39,7 +37,7 @@ class _Follower:
         return page.is_new
 
     async def follow_to_end(self) -> bool:
-        """Return False if there was nothing new at all."""
+        """Return False if there were no changes."""
         found = False
         while await self.follow():
             found = True
@@ -47,14 +45,12 @@ class _Follower:
 
 
 class ChangeFeedFollower:
-    """All change feeds of a model."""
-
     def __init__(self, followers: list[_Follower]) -> None:
         self._followers = followers
 
     @classmethod
     async def start(cls, model: Model, *, from_now: bool = False) -> ChangeFeedFollower:
-        """Start from the beginning, or `from_now`, which skips existing changes."""
+        """Start from the beginning, or with changes from now on."""
         followers = []
         for feed in model.change_feeds:
             container = model.database.get_container_client(feed.container)
@@ -68,20 +64,20 @@ class ChangeFeedFollower:
         return cls(followers)
 
     def of(self, container: str) -> ChangeFeedFollower:
-        """Return only the change feed of one container."""
+        """Select one container's change feed."""
         return ChangeFeedFollower([follower for follower in self._followers if follower.feed.container == container])
 
     async def settle(self) -> None:
-        """React until nothing changes any more. Raises BenchmarkError if that never happens."""
+        """Follow until nothing changes. Raises BenchmarkError if that never happens."""
         for _ in range(_MOST_ROUNDS):
             news = await asyncio.gather(*(follower.follow_to_end() for follower in self._followers))
             if not any(news):
                 return
-        raise BenchmarkError("the reactions to the change feeds keep writing")
+        raise BenchmarkError("the change-feed functions keep writing")
 
     @asynccontextmanager
     async def running(self, poll_delay_s: float) -> AsyncIterator[None]:
-        """Follow all partitions during the block, with a pause whenever there is nothing new."""
+        """Follow all partitions during the block, pausing when there are no changes."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_keep_following(follower, poll_delay_s)) for follower in self._followers]
             try:

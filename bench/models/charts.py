@@ -17,7 +17,7 @@ _WIDTH: Final = 960
 
 
 def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing:
-    """Draw the charge of each request as one bar per model, on a logarithmic axis."""
+    """Draw each request's charge as one bar per model, on a logarithmic axis."""
     drawing = Drawing(_WIDTH, 430, "Request charge of the article's ten requests, by data model")
     drawing.text(24, 30, "Request units per request, by data model", size=17, bold=True)
     drawing.text(24, 50, subtitle, faint=True)
@@ -41,7 +41,7 @@ def charges(costs: Costs, requests: Mapping[str, str], subtitle: str) -> Drawing
 
 
 def growth(stages: Sequence[GrowthStep], requests: Sequence[str], along: str, title: str, subtitle: str) -> Drawing:
-    """Draw charge and median time of each request against users or partitions (`along`)."""
+    """Draw each request's charge and median time against users or partitions (`along`)."""
     drawing = _titled(520, title, subtitle)
     drawing.legend(24, 74, MODELS)
     _row_of_panels(drawing, stages, requests, along, lambda cost: cost.charge_ru, "request units", 118.0)
@@ -50,7 +50,6 @@ def growth(stages: Sequence[GrowthStep], requests: Sequence[str], along: str, ti
 
 
 def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
-    """Draw the rate of each fan-out."""
     drawing = _titled(96 + 34 * len(found), title, subtitle)
     most = max(one.per_second for one in found)
     for number, one in enumerate(found):
@@ -65,18 +64,18 @@ def fan_outs(found: Sequence[FanOut], title: str, subtitle: str) -> Drawing:
 
 
 def bursts(found: Sequence[Burst], title: str, subtitle: str) -> Drawing:
-    """Draw the charge of one command and of the reactions to it."""
+    """Draw the charge of a command and of its propagation."""
     drawing = _titled(96 + 34 * len(found), title, subtitle)
     most = max(one.total_ru for one in found)
     for number, one in enumerate(found):
         y = 74.0 + number * 34
         name = "this project" if one.model == "this" else f"the article's {one.model}"
         drawing.text(290, y + 16, f"{one.command}, {name}, feed polled every {one.poll_s:g} s", anchor="end", size=11)
-        own, reaction = 540 * one.command_ru / most, 540 * one.reaction_ru / most
+        own, propagation = 540 * one.command_ru / most, 540 * one.propagation_ru / most
         drawing.bar(300, y, own, 22, COLORS[one.model], f"the command: {one.command_ru:.2f} RU")
-        tooltip = f"change feeds: {one.reaction_ru:.2f} RU"
-        drawing.bar(300 + own, y, reaction, 22, COLORS[one.model], tooltip, opacity=0.5)
-        drawing.text(306 + own + reaction, y + 16, f"{one.total_ru:.1f} RU", bold=True)
+        tooltip = f"change feeds: {one.propagation_ru:.2f} RU"
+        drawing.bar(300 + own, y, propagation, 22, COLORS[one.model], tooltip, opacity=0.5)
+        drawing.text(306 + own + propagation, y + 16, f"{one.total_ru:.1f} RU", bold=True)
     return drawing
 
 

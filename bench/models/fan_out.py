@@ -1,7 +1,7 @@
 """Measure how fast changes reach the copies: new posts, and a rename of 20,000 items on 5,000 posts.
 
-The emulator delays every response like a network. The change feeds are followed in this process, with one reader per
-physical partition.
+The emulator delays responses like a network. This process follows the change feeds, with one reader per physical
+partition.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DATE: Final = "2025-06-01T00:00:00.000Z"
 
 @dataclass(frozen=True)
 class FanOut:
-    """Duration and total request units of copying `count` posts or renaming `count` items."""
+    """Duration and total request units of copying posts or renaming items."""
 
     model: str
     what: str
@@ -46,7 +46,7 @@ class FanOut:
 
 
 async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: int) -> list[FanOut]:
-    """Measure new posts, all created before the change feed is followed."""
+    """Measure new posts, created before the change feed is followed."""
     found = []
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
@@ -63,7 +63,7 @@ async def measure_posts(kinds: Sequence[type[Model]], count: int, partitions: in
 
 
 async def measure_rename(kinds: Sequence[type[Model]], posts: int, partitions: int) -> list[FanOut]:
-    """Measure the rename of a user with three comments and a like on each of `posts` posts."""
+    """Rename a user with three comments and a like on each post."""
     found = []
     for kind in kinds:
         async with emulated([kind], None, "--partitions", str(partitions), "--latency", LATENCY) as (model,):
@@ -98,7 +98,7 @@ async def _settled(feeds: ChangeFeedFollower) -> tuple[float, float]:
 
 
 def _posts_of(author: UserView, user: UserView, count: int) -> Iterator[Item]:
-    """Yield posts of `author` with comments and a like by `user`, in a form that suits every model."""
+    """Yield posts of `author`, with comments and a like by `user`, for any model."""
     for number in range(count):
         post = f"post-{number:06}"
         of_user = {"postId": post, "userId": user.id, "userUsername": user.username}

@@ -1,7 +1,7 @@
-"""Measure reads as the data grows, and as the container is spread over more physical partitions.
+"""Measure reads as the data grows, and on more physical partitions.
 
-The number of physical partitions per user is the article's ratio, 68 for 100,000 users, to which its figures were
-fitted. All sizes share one user with 29 posts and one post with 10 comments and 10 likes.
+The ratio of partitions to users is the article's, 68 for 100,000 users, to which its figures were fitted. All sizes
+share one user with 29 posts and one post with 10 comments and 10 likes.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ ARTICLE_PARTITIONS: Final = 68
 USERS: Final = (10, 100, 1_000, 10_000)
 PARTITIONS: Final = (1, 4, 16, ARTICLE_PARTITIONS)
 REQUESTS: Final = ("Q2", "Q3", "Q4", "Q5", "Q6")
-_CROWDED: Final = 100  # users whose posts have the article's comments and likes in every size
+_CROWDED: Final = 100  # users whose posts always have the article's comments and likes
 _FEW: Final = {1_000: Span(0, 5), 10_000: Span(0, 1)}
 _EXHIBIT: Final = 1
-# Models that must stay flat are timed more often.
+# Models whose costs must stay flat are timed more often.
 _FLAT: Final = ("V3", "this")
 _OFTENER: Final = 5
 
 
 @dataclass(frozen=True)
 class GrowthStep:
-    """The costs at one size of the data, on this many physical partitions of `posts`."""
+    """The costs at one size, on this many physical partitions of `posts`."""
 
     users: int
     data: str
@@ -46,7 +46,7 @@ class GrowthStep:
 
 
 def plan_of(users: int, seed: int) -> ArticlePlan:
-    """Return the article's data for this many users, with fewer comments and likes in the largest sizes."""
+    """Return the article's data, with fewer comments and likes in the largest sizes."""
     if users not in _FEW:
         return ArticlePlan(users=users, seed=seed)
     return ArticlePlan(users=users, seed=seed, crowded_users=_CROWDED, few=_FEW[users])
@@ -67,7 +67,7 @@ async def measure_sizes(
 async def measure_partitions(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, users: int, seed: int
 ) -> list[GrowthStep]:
-    """Measure Q2 to Q6 on the same data with increasing numbers of partitions."""
+    """Measure Q2 to Q6 on the same data with more and more partitions."""
     plan = plan_of(users, seed)
     return await _stages(kinds, directory, repetitions, [(plan, partitions) for partitions in PARTITIONS])
 
@@ -75,7 +75,7 @@ async def measure_partitions(
 async def _stages(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, settings: Sequence[tuple[ArticlePlan, int]]
 ) -> list[GrowthStep]:
-    """Run all sizes at the same time, in turn, so that other load affects all of them alike."""
+    """Run all sizes in turn, so that other load affects them alike."""
     actions: dict[str, dict[str, dict[str, Action]]] = {}
     async with AsyncExitStack() as stack:
         for number, (plan, partitions) in enumerate(settings):
@@ -85,7 +85,7 @@ async def _stages(
             exhibits = Exhibits.of(plan, post=_EXHIBIT)
             for model in models:
                 actions.setdefault(model.NAME, {})[str(number)] = reads(model, exhibits)
-        # Model by model, because a slow model would leave a fast one few rounds.
+        # Model by model: a slow model would leave a fast one few rounds.
         costs = {
             model: await measure(of_model, repetitions * (_OFTENER if model in _FLAT else 1), names=REQUESTS)
             for model, of_model in actions.items()

@@ -1,7 +1,7 @@
 """The interface of all models: the article's ten requests.
 
-Callers pass the user's name with a write, because the article's V2 and V3 store names but list no read of them. This
-project reads the name itself and pays for it. Lists are returned whole, newest first.
+A write receives the username, because the article's V2 and V3 store it without reading it. This project pays for
+reading it. Lists are returned whole, newest first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class UserView:
 
 @dataclass(frozen=True)
 class PostView:
-    """Result of C2 and Q2; in Q3 and Q6 `content` is a summary."""
+    """Result of C2 and Q2; in Q3 and Q6, `content` is a summary."""
 
     id: str
     user_id: str
@@ -59,7 +59,7 @@ class CommentView:
 
 @dataclass(frozen=True)
 class LikeView:
-    """Result of C4 and Q5. Without an ID, which the models generate differently."""
+    """Result of C4 and Q5, without an ID, which each model generates differently."""
 
     post_id: str
     user_id: str
@@ -69,7 +69,7 @@ class LikeView:
 
 @dataclass(frozen=True)
 class ContainerPlan:
-    """A container: its definition as the service expects it, and its scripts by name."""
+    """A container's definition, as the service expects it, and its scripts by name."""
 
     definition: Item
     procedures: Sequence[str] = ()
@@ -81,13 +81,12 @@ class ContainerPlan:
 
     @property
     def key(self) -> str:
-        """The name of the partition key property."""
         return str(self.definition["partitionKey"]["paths"][0]).removeprefix("/")
 
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """A container and the reaction to a batch of its changes."""
+    """A container and the function that handles its changes."""
 
     container: str
     on_changed: Callable[[list[Item]], Awaitable[object]]
@@ -104,7 +103,7 @@ class Model(ABC):
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
-        """Create the database, containers and scripts if they do not exist. `throughput` is shared, in RU/s."""
+        """Create what is missing. `throughput` is shared, in RU/s."""
         await client.create_database_if_not_exists(configuration.database, offer_throughput=throughput)
         proxy = client.get_database_client(configuration.database)
         for container in cls.CONTAINERS:
@@ -113,11 +112,10 @@ class Model(ABC):
     @staticmethod
     @abstractmethod
     def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
-        """Yield every item of the planned blog with its container, grouped by logical partition."""
+        """Yield the planned items with their containers, grouped by logical partition."""
 
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
-        """The change feeds that the model reacts to."""
         return ()
 
     @abstractmethod
@@ -197,7 +195,6 @@ def like_of(item: Item) -> LikeView:
 
 
 def script_text(name: str) -> str:
-    """Return the source of a script in bench/models/stored_procedures."""
     return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 

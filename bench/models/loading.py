@@ -1,4 +1,4 @@
-"""Load the planned blog into the models' databases: by import into the emulator, or through the SDK."""
+"""Load the planned blog by import into the emulator, or through the SDK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shared.containers import POSTS
 from shared.models.base import Item
 from shared.settings import Settings
 
-# Physical partitions of every container but `posts`.
+# For every container but `posts`.
 OTHER_PARTITIONS: Final = 4
 _LOADED: Final = "loaded.json"
 _AT_ONCE: Final = 20_000  # lines per import call
@@ -32,14 +32,13 @@ Count = Callable[[int], None]
 
 
 def database_of(kind: type[Model]) -> str:
-    """Return the database name of a model."""
     return f"bench-{kind.NAME.lower()}"
 
 
 async def import_models(kinds: Sequence[type[Model]], plan: ArticlePlan, data_dir: Path, partitions: int) -> None:
-    """Create a data directory with every model's database, `posts` with `partitions` physical partitions.
+    """Create a data directory with every model's database, with `partitions` physical partitions of `posts`.
 
-    Reuses a directory with the same content. Raises BenchmarkError if it has other content.
+    Reuses a directory with the same content. Raises BenchmarkError if the content differs.
     """
     content = {"plan": repr(plan), "partitions": partitions, "models": [kind.NAME for kind in kinds]}
     if _is_loaded(data_dir, content):
@@ -80,12 +79,12 @@ async def _import(kind: type[Model], plan: ArticlePlan, account: Account, partit
 
 
 def _body(container: ContainerPlan) -> Item:
-    """Return the definition without this project's notes about scripts."""
+    """Return the definition without this project's lists of scripts."""
     return {name: value for name, value in container.definition.items() if name not in ("storedProcedures", "triggers")}
 
 
 async def send_model(kind: type[Model], plan: ArticlePlan, client: CosmosClient, configuration: Settings) -> None:
-    """Load one model's empty containers through the SDK. Raises the SDK's errors."""
+    """Load a model's empty containers. Raises the SDK's errors."""
     database = client.get_database_client(configuration.database)
     for container in kind.CONTAINERS:
         with _progress(f"{kind.NAME}, {container.name}") as count:
@@ -105,7 +104,7 @@ def _counted(items: Iterator[Item], count: Count) -> Iterator[Item]:
 
 @contextmanager
 def _progress(what: str) -> Iterator[Count]:
-    """Count items; show progress on a terminal and the total at the end."""
+    """Count items; show progress on a terminal, then the total."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 

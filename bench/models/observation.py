@@ -1,9 +1,8 @@
 """Observe the database's responses: charge, partitions, items read, and number of calls.
 
-Sources, on the emulator and the service: `x-ms-request-charge`; `x-ms-session-token`, which names the physical
-partition; and query metrics, requested only while observing. Items read are `indexHitDocumentCount` on the emulator,
-which has fewer indexes, and `retrievedDocumentCount` on the service. Reads inside scripts are not reported. Metadata
-requests, which each process sends once, are not counted; a query's rejected first attempt and its query plan are.
+Sources are `x-ms-request-charge`, the physical partition in `x-ms-session-token`, and query metrics. Items read are
+`indexHitDocumentCount` on the emulator, which has fewer indexes, and `retrievedDocumentCount` on the service. Reads
+inside scripts are not reported. Metadata requests are not counted; a query's rejected first attempt and its plan are.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(
 
 @dataclass
 class Observation:
-    """Totals of the responses in one block. `partitions` are pairs of container and physical partition ID."""
+    """Totals of one block. `partitions` are pairs of container and physical partition ID."""
 
     request_units: float = 0.0
     calls: int = 0
@@ -43,7 +42,7 @@ _current: ContextVar[Observation | None] = ContextVar("observation", default=Non
 
 @contextmanager
 def observed() -> Iterator[Observation]:
-    """Observe the requests of this task and its child tasks during the block."""
+    """Observe this task's and its child tasks' requests during the block."""
     observation = Observation()
     token = _current.set(observation)
     try:
@@ -53,25 +52,24 @@ def observed() -> Iterator[Observation]:
 
 
 def observed_client(configuration: Settings) -> AbstractAsyncContextManager[CosmosClient]:
-    """Open a client whose responses can be observed, by key or with the identity of the process."""
+    """Open a client whose responses can be observed."""
     return signed_in(
         configuration,
         raw_request_hook=_ask_for_metrics,
         raw_response_hook=_observe,
         user_agent_suffix="blog-bench",
-        # Same as the app's (shared/cosmos.py).
+        # Same as the app's.
         transport=AioHttpTransport(use_env_settings=bool(getproxies())),
     )
 
 
 def _ask_for_metrics(request: Any) -> None:
-    """The client's `raw_request_hook`."""
     if _current.get() is not None:
         request.http_request.headers["x-ms-documentdb-populatequerymetrics"] = "True"
 
 
 def _observe(response: Any) -> None:
-    """The client's `raw_response_hook`, also called for retried attempts."""
+    """`raw_response_hook`, also called for retried attempts."""
     observation = _current.get()
     request, answer = response.http_request, response.http_response
     place = _ITEMS.search(request.url)

@@ -24,7 +24,7 @@ from shared.settings import Settings
 KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, ProjectModel)
 # The models whose change feeds write copies of posts.
 _COPYING: Final[tuple[type[Model], ...]] = (V3, ProjectModel)
-# V3 benefits from several partitions, too: each has its own reader.
+# V3 benefits from several partitions, each with its own reader.
 _FAN_OUT_PARTITIONS: Final = (1, 4)
 _RENAME_PARTITIONS: Final = 4
 
@@ -33,7 +33,7 @@ _RENAME_PARTITIONS: Final = 4
 class Options:
     """Parsed command line. `sizes` are users, `burst` the commands of each kind, `posts` those copied.
 
-    `renamed_posts` each have four items of the renamed user.
+    `renamed_posts` have four items each of the renamed user.
     """
 
     parts: Sequence[str]
@@ -102,7 +102,6 @@ async def _renames(options: Options, _: Path) -> Told:
 
 
 async def measure_account_part(options: Options, _: Path) -> Told:
-    """Measure the ten requests at `options.endpoint`."""
     plan = plan_of(options.users, options.seed)
     configuration = Settings(options.endpoint or "", options.key, "none")
     measured = await measure_account(options.kinds, configuration, plan, options.repetitions, options.throughput)

@@ -1,7 +1,7 @@
 """The article's data, generated from a seed: 5 to 50 posts per user, up to 25 comments and 100 likes per post.
 
-Extends the plan of `manage.py seed`. The measured posts are the same in every size: user 0 has 29 posts, the first with
-20 comments and 50 likes, which the article's figures imply (specification of the charges, section 3).
+The measured posts are the same in every size: user 0 has 29 posts, the first with 20 comments and 50 likes, as the
+article's figures imply (specification of the charges, section 3).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from management.seeding.plan import SeedPlan, Span
 from management.seeding.prose import SUBJECTS, Prose, Subject
 from shared.models.base import Item
 
-# Characters per post or comment, fitted to the article's C3 (same source).
+# Characters per post or comment, fitted to the article's C3.
 TEXT_LENGTH: Final = 1480
 EXHIBIT_POSTS: Final = 29
-# Comments and likes of the first posts of user 0. The second also fits a blog of ten users.
+# Comments and likes of user 0's first posts. The second also fits a blog of ten users.
 EXHIBITS: Final = ((20, 50), (10, 10))
 _TEXTS: Final = 256
 _POSTS: Final = Span(5, 50)
@@ -31,8 +31,8 @@ _FEW: Final = Span(0, 1)
 class ArticlePlan(SeedPlan):
     """The plan in the article's sizes.
 
-    Posts of the first `crowded_users` (None: all) have the article's numbers of comments and likes, others `few` of
-    each, to limit time and space.
+    To limit time and space, only posts of the first `crowded_users` (None: all) have the article's comments and likes;
+    others have `few`.
     """
 
     users: int = 100
@@ -51,7 +51,7 @@ class ArticlePlan(SeedPlan):
         return f"{self.users:,} users, {numbers} likes per post{some}; seed {self.seed}"
 
     def user(self, index: int) -> Item:
-        """Return the user, cached because every comment and like needs one."""
+        """Return the cached user: every comment and like needs it."""
         if index not in self._users:
             self._users[index] = super().user(index)
         return self._users[index]
@@ -68,7 +68,6 @@ class ArticlePlan(SeedPlan):
         return self.few.pick(rng), self.few.pick(rng, most=self.users)
 
     def exhibit(self, number: int) -> Item:
-        """Return a measured post."""
         return next(post for at, post in enumerate(self.posts(0, self.user(0))) if at == number)
 
     def _prose(self, rng: random.Random, post_id: str) -> Prose:
@@ -76,13 +75,13 @@ class ArticlePlan(SeedPlan):
 
     @cached_property
     def _texts(self) -> list[str]:
-        """Texts to choose from; comments need not be unique."""
+        """Texts to choose from; comments can repeat."""
         rng = random.Random(f"{self.seed}/texts")  # noqa: S311 - made up, not secret
         return [_text(Prose(rng, rng.choice(SUBJECTS))) for _ in range(_TEXTS)]
 
 
 class _LongProse(Prose):
-    """Prose with posts and comments of the article's length."""
+    """Posts and comments of the article's length."""
 
     def __init__(self, rng: random.Random, subject: Subject, texts: list[str]) -> None:
         super().__init__(rng, subject)

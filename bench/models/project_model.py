@@ -41,12 +41,12 @@ from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings
 from shared.transactions import BATCHES, PROCEDURES
 
-# The API's largest page; no list in the article's data is longer.
+# The API's largest page; every list fits.
 _WHOLE: Final = 100
 
 
 class ProjectModel(Model):
-    """Sends the same requests as the API's functions."""
+    """Sends the same requests as the API."""
 
     NAME: ClassVar[str] = "this"
     _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": BATCHES}
@@ -60,8 +60,7 @@ class ProjectModel(Model):
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
-        """Provision like `manage.py provision`."""
-        del client  # provision opens its own
+        del client
         await provision(configuration, throughput=throughput)
 
     @staticmethod
@@ -131,7 +130,7 @@ class ProjectModel(Model):
 
 
 class ProjectModelWithProcedures(ProjectModel):
-    """The same model with comments and likes written by stored procedures."""
+    """Comments and likes are written by stored procedures."""
 
     NAME: ClassVar[str] = "this, procedures"
     _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": PROCEDURES}

@@ -14,7 +14,7 @@ from bench.models.svg import Drawing
 
 
 def publish(results: Results, directory: Path | None) -> str:
-    """Return the page; write it, the JSON and the charts if a directory is given."""
+    """Return the page; if a directory is given, write the page, JSON and charts."""
     text = markdown(results)
     if directory is not None:
         write_results(directory / RESULTS, results)
@@ -25,7 +25,7 @@ def publish(results: Results, directory: Path | None) -> str:
 
 
 def pictures(results: Results) -> Iterator[tuple[str, Drawing]]:
-    """Yield the charts of the measured parts by name."""
+    """Yield the measured parts' charts by name."""
     if results.requests:
         part = results.requests
         yield (

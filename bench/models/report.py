@@ -21,7 +21,6 @@ _MORE = {
 
 
 def markdown(results: Results) -> str:
-    """Return the page with all measured parts."""
     lines = [
         "# The article's data models and this project's",
         "",
@@ -94,7 +93,7 @@ def _details(part: RequestResults) -> Iterator[str]:
     for name, words in {**REQUESTS, **_MORE}.items():
         for model, cost in part.costs[name].items():
             if model not in _MODELS and name not in ("C3", "C4"):
-                continue  # only these two have a procedure mode
+                continue  # only C3 and C4 have a procedure mode
             figure = ARTICLE.get(name, {}).get(model)
             article_ms = f"{figure.latency_ms:g}" if figure else ""
             article_ru = f"{figure.charge_ru:,.2f}" if figure else ""
@@ -108,7 +107,7 @@ def _details(part: RequestResults) -> Iterator[str]:
 
 
 def _article(part: RequestResults) -> Iterator[str]:
-    """Compare all thirty figures of the article."""
+    """Compare all thirty figures."""
     errors: dict[tuple[str, str], float] = {}
     for name, of_request in ARTICLE.items():
         for model, figure in of_request.items():
@@ -145,12 +144,12 @@ def _bursts(part: BurstResults) -> Iterator[str]:
     )
     yield from ("", *_conditions(part.conditions), "", "![Charge of one command](models-burst.svg)", "")
     yield from _head(
-        "command|model|polled every|commands|seconds|RU, command|RU, reactions|RU, feed reads among them|RU, total", 2
+        "command|model|polled every|commands|seconds|RU, command|RU, propagation|RU, feed reads among them|RU, total", 2
     )
     for one in part.bursts:
         yield (
             f"| {one.command} | {one.model} | {one.poll_s:g} s | {one.count:,} | {one.seconds:.1f} |"
-            f" {one.command_ru:.2f} | {one.reaction_ru:.2f} | {one.feed_ru:.2f} | {one.total_ru:.2f} |"
+            f" {one.command_ru:.2f} | {one.propagation_ru:.2f} | {one.feed_ru:.2f} | {one.total_ru:.2f} |"
         )
     yield ""
 
@@ -208,7 +207,7 @@ def _plain_table(part: RequestResults) -> Iterator[str]:
 
 
 def _head(columns: str, words: int) -> tuple[str, str]:
-    """Return the first two lines of a table whose first `words` columns are text."""
+    """Return a table's head; the first `words` columns are text."""
     names = columns.split("|")
     return f"| {' | '.join(names)} |", "|---" * words + "|---:" * (len(names) - words) + "|"
 

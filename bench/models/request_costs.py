@@ -13,7 +13,7 @@ from bench.models.plan import ArticlePlan
 from bench.models.requests import Exhibits, Writers, reads, writes
 from bench.timing import Action, in_turn
 
-# Observations per request. Charges rarely vary, but on a busy machine a page may end early and cost one more call.
+# Charges rarely vary, but on a busy machine a page can end early and cost one more call.
 _OBSERVED: Final = 5
 _WARM_UP: Final = 2
 _BLOCK: Final = 2
@@ -23,7 +23,7 @@ _BLOCK: Final = 2
 class Cost:
     """Costs of one request on one model: median charge and counts, quantiles of the time.
 
-    `rounds` is the number of timed samples; without any the times are 0. `partitions` are physical.
+    `rounds` is the number of timed samples; if 0, so are the times. `partitions` are physical.
     """
 
     charge_ru: float
@@ -40,22 +40,22 @@ Costs = dict[str, dict[str, Cost]]
 
 
 async def measure_reads(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
-    """Measure Q1 to Q6 on the plan's first exhibit."""
+    """Measure Q1 to Q6 on the first exhibit."""
     exhibits = Exhibits.of(plan)
     return await measure({model.NAME: reads(model, exhibits) for model in models}, repetitions)
 
 
 async def measure_writes(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
-    """Measure C1 to C4 and the edits, without the work of the change feeds."""
+    """Measure C1 to C4 and the edits, without the change feeds."""
     commands = repetitions + _OBSERVED + _WARM_UP + 2 * _BLOCK
     writers = {model.NAME: await Writers.prepare(model, plan, commands) for model in models}
-    # New instances, because the project caches users that it has seen recently.
+    # New instances, because the project caches recent users.
     unknowing = [type(model)(model.database) for model in models]
     return await measure({model.NAME: writes(model, writers[model.NAME]) for model in unknowing}, repetitions)
 
 
 async def measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int, *, names: Sequence[str] = ()) -> Costs:
-    """Measure the requests in `names`, or all, with the models taking turns."""
+    """Measure the requests in `names`, or all, with models taking turns."""
     requests = names or [*next(iter(actions.values()))]
     return await _measure(
         {name: {model: of_model[name] for model, of_model in actions.items()} for name in requests}, repetitions
@@ -84,12 +84,11 @@ async def _measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int
 
 
 def _later(action: Action) -> Action:
-    """Shift the action's numbers to unused ones."""
     return lambda number: action(_OBSERVED + 1 + number)
 
 
 async def _observe(action: Action) -> list[Observation]:
-    """Observe the action after one unobserved run, because the first request reads metadata."""
+    """Observe the action after an unobserved run, which reads metadata."""
     await action(0)
     observations = []
     for number in range(1, _OBSERVED + 1):

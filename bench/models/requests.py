@@ -1,7 +1,7 @@
 """The article's ten requests, repeatable on a model that holds the planned blog.
 
-Reads always ask for the plan's exhibits. Writes use a different user each time, because the project caches recent
-users, and posts that no read asks for.
+Reads always use the plan's exhibits. Each write uses another user, because the project caches recent users, and posts
+that are never read.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from shared.models.base import Item
 
 _CONTENT: Final = ("word " * TEXT_LENGTH)[: TEXT_LENGTH - 1] + "."
 _TITLE: Final = "A title of fifty characters, as long as they may be"[:50]
-_POSTS_OF: Final = 6  # users, whose posts are written to
+_POSTS_OF: Final = 6  # users whose posts are written to
 
 
 @dataclass(frozen=True)
 class Exhibits:
-    """The measured user, with 29 posts, and one of these posts."""
+    """The measured user, with 29 posts, and one of these."""
 
     user_id: str
     post_id: str
@@ -47,7 +47,7 @@ def reads(model: Model, exhibits: Exhibits) -> dict[str, Action]:
 
 @dataclass(frozen=True)
 class Writers:
-    """A new user for each command, and the posts that they write to."""
+    """A new user for each command, and posts to write to."""
 
     users: dict[str, list[UserView]]
     targets: list[PostView]
@@ -67,7 +67,7 @@ _BY_A_USER: Final = ("C2", "C3", "C4", "C1 edit")
 
 
 def writes(model: Model, writers: Writers) -> dict[str, Action]:
-    """C1 to C4, C2 to C4 by one user (`again`), and the edits, for which the article has no figures."""
+    """C1 to C4, C2 to C4 by one user (`again`), and the edits, which the article does not list."""
     users = writers.users
     return {
         "C1": lambda _: model.create_user(_name()),

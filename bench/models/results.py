@@ -1,4 +1,4 @@
-"""Results stored as JSON, so that single parts can be measured again."""
+"""Results stored as JSON, so that parts can be measured again."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ Profile = Literal["service-2026", "article-2019", "charged by the service"]
 
 @dataclass(frozen=True)
 class PartConditions:
-    """Command, time and machine of a part."""
-
     command: str
     started: datetime
     minutes: float
@@ -30,7 +28,7 @@ class PartConditions:
 
 @dataclass(frozen=True)
 class RequestResults:
-    """Costs of every request on every model; `partitions` are the physical ones of `posts`."""
+    """Costs of every request on every model; `partitions` are physical, of `posts`."""
 
     profile: Profile
     data: str
@@ -59,7 +57,7 @@ class FanOutResults:
 
 @dataclass
 class Results:
-    """All parts; None if never measured."""
+    """All parts; None if not measured."""
 
     requests: RequestResults | None = None
     article: RequestResults | None = None
@@ -76,17 +74,16 @@ _RESULTS: Final = TypeAdapter(Results)
 
 
 def read_results(file: Path) -> Results:
-    """Read the stored results; empty if there is no file."""
+    """Return the stored results, or empty results."""
     return _RESULTS.validate_json(file.read_bytes()) if file.is_file() else Results()
 
 
 def write_results(file: Path, results: Results) -> None:
-    """Write the results."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(_RESULTS.dump_json(results, indent=1) + b"\n")
 
 
 def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> PartConditions:
-    """Return the conditions of a part that has just ended."""
+    """Return the conditions of a part that just ended."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
     return PartConditions(command, started, round(minutes, 1), [*circumstances])

@@ -16,7 +16,7 @@ from shared.settings import Settings
 
 @asynccontextmanager
 async def running_models(kinds: Sequence[type[Model]], configuration: Settings) -> AsyncIterator[list[Model]]:
-    """Open the models on a running account; create missing databases."""
+    """Open the models on an account; create missing databases."""
     async with observed_client(configuration) as client:
         models = []
         for kind in kinds:
@@ -28,6 +28,6 @@ async def running_models(kinds: Sequence[type[Model]], configuration: Settings) 
 
 @asynccontextmanager
 async def emulated(kinds: Sequence[type[Model]], data_dir: Path | None, *options: str) -> AsyncIterator[list[Model]]:
-    """Open the models on a new emulator process with `data_dir`, or empty."""
+    """Open the models on a new emulator with `data_dir`, or empty."""
     async with emulator(data_dir, *options) as server, running_models(kinds, server.settings("none")) as models:
         yield models

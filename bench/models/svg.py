@@ -23,8 +23,6 @@ _STYLE: Final = """
 
 @dataclass
 class Drawing:
-    """A picture of `width` by `height` points with a background."""
-
     width: int
     height: int
     title: str
@@ -53,7 +51,7 @@ class Drawing:
     def bar(
         self, x: float, y: float, width: float, height: float, color: str, tooltip: str, opacity: float = 1
     ) -> None:
-        """Draw a filled rectangle; `tooltip` shows on hover."""
+        """Draw a rectangle with a tooltip."""
         self._parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" fill="{color}"'
             f' fill-opacity="{opacity}"><title>{escape(tooltip)}</title></rect>'
@@ -63,14 +61,14 @@ class Drawing:
         self._parts.append(f'<line class="rule" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
     def path(self, points: Sequence[tuple[float, float]], color: str, *, dashed: bool = False) -> None:
-        """Draw a line with a marker at each point."""
+        """Draw a line with markers."""
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self._parts.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
         self._parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points)
 
     def legend(self, x: float, y: float, names: Sequence[str]) -> None:
-        """Draw the models' names and colors in a row."""
+        """Draw the models' names in a row."""
         for number, name in enumerate(names):
             left = x + number * 128
             self._parts.append(f'<rect x="{left}" y="{y - 10}" width="12" height="12" fill="{COLORS[name]}"/>')
@@ -102,7 +100,7 @@ class LogScale:
 
     @classmethod
     def around(cls, values: Sequence[float], start: float, end: float) -> LogScale:
-        """Return a scale for the powers of ten around the values."""
+        """Return a scale of the powers of ten around the values."""
         low = 10.0 ** math.floor(math.log10(min(values)))
         high = 10.0 ** math.ceil(math.log10(max(values)))
         return cls(low, high if high > low else low * 10, start, end)
@@ -112,7 +110,6 @@ class LogScale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self) -> Iterator[float]:
-        """Yield the powers of ten in range."""
         value = 10.0 ** math.ceil(math.log10(self.low))
         while value <= self.high * 1.0001:
             yield value
@@ -120,7 +117,7 @@ class LogScale:
 
 
 def short_number(value: float) -> str:
-    """Format with about three digits: 0.53, 8.4, 27, 2,064."""
+    """Format as 0.53, 8.4, 27, 2,064."""
     if value >= 99.95:
         return f"{value:,.0f}"
     text = f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -23,7 +23,6 @@ _HALF: Final = 0.5
 
 
 def findings(results: Results) -> list[TargetResult]:
-    """Return the targets of the measured parts."""
     return [
         *(_charges(results.requests.costs) if results.requests else ()),
         *(_copies(results.posts.fan_outs) if results.posts else ()),
@@ -39,7 +38,7 @@ def _charges(costs: Costs) -> Iterator[TargetResult]:
         ours, theirs = costs[name]["this"].charge_ru, costs[name]["V3"].charge_ru
         lower = _LOWER.get(name, 0)
         target = f"at least {lower} % below V3" if lower else "V3's or lower"
-        # Charges are reported with two decimals.
+        # Reported with two decimals.
         met = round(ours, 2) <= round(theirs * (1 - lower / 100), 2)
         change = (ours / theirs - 1) * 100
         detail = f"{ours:.2f} RU, V3 {theirs:.2f}" + ("" if met else _REASONS.get(name, ""))
@@ -69,7 +68,7 @@ def _bursts(found: Sequence[Burst]) -> Iterator[TargetResult]:
             by_model = {one.model: one.total_ru for one in of_command if one.poll_s == poll_s}
             ours, theirs = by_model["this"], by_model["V3"]
             yield TargetResult(
-                f"charge of one {command} in a burst, including reactions, feeds polled every {poll_s:g} s",
+                f"charge of one {command} in a burst, including propagation, feeds polled every {poll_s:g} s",
                 "at most 0.5 of V3",
                 f"{ours / theirs:.2f}",
                 ours / theirs <= _HALF,

@@ -1,8 +1,8 @@
 """The article's V1: `users` by ID, `posts` with comments and likes by post, without copies and counts.
 
-Every answer is assembled when requested, one lookup after another, which the article's latencies imply (50 usernames in
-55 ms). Usernames are point reads, except in Q2, where the article lists a query: in Q4 and Q5 each costs 1.00 RU, less
-than any query (2.2 RU).
+Responses are assembled by one lookup after another, as the article's latencies imply (50 usernames in 55 ms). Usernames
+are point reads, except in Q2, where the article lists a query: in Q4 and Q5 each costs 1.00 RU, less than any query
+(2.2 RU).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from shared.models.base import Item
 from shared.models.fields import now
 from shared.models.post import summary
 
-# Rows per page and physical partition of an ORDER BY over all partitions, fitted to the article's Q6 (specification of
+# Rows per page and physical partition of an ordered cross-partition query, fitted to the article's Q6 (specification of
 # the charges, section 3, k).
 ORDERED_PAGE: Final = 18
 MOST_RECENT: Final = "SELECT TOP 100 * FROM p WHERE p.type = 'post' ORDER BY p.creationDate DESC"
@@ -40,7 +40,7 @@ POSTS: Final = ContainerPlan({"id": "posts", "partitionKey": {"paths": ["/postId
 
 
 class V1(Model):
-    """Reads and writes as listed in the article."""
+    """Requests as listed in the article."""
 
     NAME: ClassVar[str] = "V1"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS)
@@ -105,7 +105,7 @@ class V1(Model):
         return comment_of(item | {"userUsername": author.username})
 
     async def list_comments(self, post_id: str) -> list[CommentView]:
-        """Q4. A single-partition query, then a point read per comment for the username."""
+        """Q4. A single-partition query, then a point read per comment."""
         return [comment_of(item) for item in await self._named(await responses_of(self.posts, post_id, "comment"))]
 
     async def like(self, post_id: str, liker: UserView) -> LikeView:
@@ -143,7 +143,7 @@ def new_id() -> str:
 
 
 def new_post(author: UserView, title: str, content: str) -> Item:
-    """Return a new post as V1 stores it."""
+    """Return a post as V1 stores it."""
     post_id = new_id()
     return {
         "id": post_id,
@@ -157,7 +157,7 @@ def new_post(author: UserView, title: str, content: str) -> Item:
 
 
 def new_comment(post_id: str, author: UserView, content: str) -> Item:
-    """Return a new comment as V2 and V3 store it."""
+    """Return a comment as V2 and V3 store it."""
     return {
         "id": new_id(),
         "type": "comment",
@@ -170,7 +170,7 @@ def new_comment(post_id: str, author: UserView, content: str) -> Item:
 
 
 def new_like(post_id: str, liker: UserView) -> Item:
-    """Return a new like as V2 and V3 store it."""
+    """Return a like as V2 and V3 store it."""
     return {
         "id": new_id(),
         "type": "like",
@@ -182,7 +182,6 @@ def new_like(post_id: str, liker: UserView) -> Item:
 
 
 async def rows_in(container: ContainerProxy, query: str, partition_key: str, **parameters: Any) -> list[Any]:
-    """Return all rows of a single-partition query."""
     rows = container.query_items(query, parameters=_named(parameters), partition_key=partition_key)
     return [row async for row in rows]
 
@@ -190,20 +189,19 @@ async def rows_in(container: ContainerProxy, query: str, partition_key: str, **p
 async def rows_across(
     container: ContainerProxy, query: str, *, page_size: int | None = None, **parameters: Any
 ) -> list[Any]:
-    """Return all rows of a cross-partition query."""
     options: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
     return [row async for row in container.query_items(query, parameters=_named(parameters), **options)]
 
 
 async def responses_of(posts: ContainerProxy, post_id: str, kind: str) -> list[Item]:
-    """Return a post's stored comments or likes, newest first, with one single-partition query."""
+    """Return a post's comments or likes, newest first, with one single-partition query."""
     query = "SELECT * FROM c WHERE c.postId = @postId AND c.type = @type"
     items = await rows_in(posts, query, post_id, postId=post_id, type=kind)
     return sorted(items, key=lambda item: (item["creationDate"], item["id"]), reverse=True)
 
 
 async def most_recent(posts: ContainerProxy) -> list[Item]:
-    """Return the stored newest posts with one cross-partition query."""
+    """Return the newest posts with one cross-partition query."""
     return await rows_across(posts, MOST_RECENT, page_size=ORDERED_PAGE)
 
 

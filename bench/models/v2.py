@@ -1,7 +1,7 @@
-"""The article's V2: V1 plus usernames and counts on posts and usernames on comments and likes.
+"""The article's V2: V1 plus usernames on posts, comments and likes, and counts on posts.
 
-Stored procedures count comments and likes. The change feed of `users` updates usernames in `posts`: a query finds the
-partitions, then `updateUsernames` runs in each. It treats every changed user as renamed, even a new one.
+Stored procedures count. The change feed of `users` updates usernames in `posts`: a query finds the partitions, then
+`updateUsernames` runs in each, even for a new user.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId 
 
 
 class V2(V1):
-    """Reads and writes as listed in the article."""
+    """Requests as listed in the article."""
 
     NAME: ClassVar[str] = "V2"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS)
@@ -77,7 +77,7 @@ class V2(V1):
         return post_of(await self.posts.create_item(item))
 
     async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
-        """C2. One write, which overwrites counts and username with those that the caller has seen."""
+        """C2. One write, which overwrites counts and username with those the caller has read."""
         return post_of(await self.posts.upsert_item(stored(replace(post, title=title, content=content))))
 
     async def get_post(self, post_id: str) -> PostView:
@@ -115,12 +115,11 @@ class V2(V1):
 
 
 def as_kept(item: Item) -> Item:
-    """Remove the properties that only this project's model has."""
+    """Remove the properties of this project's model."""
     return {name: value for name, value in item.items() if name not in ("nameVersion", "version")}
 
 
 def stored(post: PostView) -> Item:
-    """Return the item of a post."""
     return {
         "id": post.id,
         "type": "post",

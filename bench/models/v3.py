@@ -1,8 +1,8 @@
 """The article's V3: V2 plus copies of each post in `users`, beside its author, and in `feed`.
 
-The change feed of `posts` writes the copies one after another; the trigger `truncateFeed` truncates the feed. Both keep
-the article's flaws: the trigger treats every upsert as a new post, so an edit, or an old post that arrives late, makes
-a full feed lose its oldest post.
+The change feed of `posts` writes the copies sequentially; the trigger `truncateFeed` truncates the feed. As in the
+article, the trigger treats every upsert as a new post: an edit, or a late old post, makes a full feed lose its oldest
+post.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEED: Final = ContainerPlan(
 
 
 class V3(V2):
-    """Reads and writes as listed in the article."""
+    """Requests as listed in the article."""
 
     NAME: ClassVar[str] = "V3"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = (USERS, POSTS, FEED)
@@ -57,11 +57,11 @@ class V3(V2):
         return (ChangeFeed("users", self.on_users_changed), ChangeFeed("posts", self.on_posts_changed))
 
     async def on_users_changed(self, changes: list[Item]) -> None:
-        """Like V2, but only for users, because the container also holds copies of posts."""
+        """Like V2, but skip the copies of posts."""
         await super().on_users_changed([item for item in changes if item["type"] == "user"])
 
     async def on_posts_changed(self, changes: list[Item]) -> None:
-        """Write two copies per changed post, one after another, plus the trigger's writes."""
+        """Write two copies per post, sequentially, plus the trigger's writes."""
         for post in changes:
             if post["type"] == "post":
                 copy = _copy(_without_system_properties(post))
@@ -82,7 +82,7 @@ class V3(V2):
         return newest_first([post_of(item) for item in await rows_in(self.users, query, user_id, userId=user_id)])
 
     async def feed(self) -> list[PostView]:
-        """Q6. One query of the single partition of `feed`."""
+        """Q6. One single-partition query of `feed`."""
         return [post_of(item) for item in await rows_in(self.feed_container, MOST_RECENT, "post")]
 
 

@@ -59,7 +59,7 @@ def test_the_exhibits_are_the_same_in_every_size() -> None:
     assert max(post["likeCount"] for post in few) == 1
 
 
-async def test_imported_data_is_consistent_and_triggers_no_reaction(tmp_path: Path) -> None:
+async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tmp_path: Path) -> None:
     await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)
     await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)  # reused
     with pytest.raises(BenchmarkError, match="other content"):

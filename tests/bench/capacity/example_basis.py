@@ -19,7 +19,7 @@ from bench.capacity.load import (
     RENAME,
     USER_POSTS,
 )
-from bench.capacity.reaction_charges import BatchCost
+from bench.capacity.propagation_charges import BatchCost
 from bench.capacity.timings import Timings
 
 _COPY = Charges(users=10, posts=2)
@@ -41,7 +41,7 @@ MEASURED = MeasuredCharges(
         FRONT_PAGE: Charges(feed=4),
     },
     commit=BatchCost(Charges(posts=15), Charges(posts=5)),
-    reactions={
+    propagation={
         CREATE_USER: BatchCost(Charges(), Charges(users=14)),
         CREATE_POST: BatchCost(Charges(feed=8), Charges(users=9, posts=3, feed=12)),
         EDIT_POST: BatchCost(_LOOK, _COPY),

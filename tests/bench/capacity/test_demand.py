@@ -19,7 +19,7 @@ from bench.capacity.demand import (
     demand,
 )
 from bench.capacity.load import DAY_S, SIZES, Load
-from bench.capacity.reaction_charges import BatchCost
+from bench.capacity.propagation_charges import BatchCost
 from function_app import app
 from tests.bench.capacity.example_basis import BASIS
 
@@ -94,8 +94,8 @@ def test_the_formula_agrees_with_a_simulation(commands: float) -> None:
 
 
 def test_a_container_has_partitions_for_its_data_and_throughput() -> None:
-    full = ContainerDemand(request_ru=700, reaction_ru=0, idle_ru=0, gb=501, used_share=0.7)
-    busy = ContainerDemand(request_ru=20_000, reaction_ru=500, idle_ru=100, gb=10, used_share=0.7)
+    full = ContainerDemand(request_ru=700, propagation_ru=0, idle_ru=0, gb=501, used_share=0.7)
+    busy = ContainerDemand(request_ru=20_000, propagation_ru=500, idle_ru=100, gb=10, used_share=0.7)
 
     assert (full.partitions, full.provisioned_ru) == (11, pytest.approx(1_000))
     assert full.share_ru == pytest.approx(1_000 / 11)
@@ -103,8 +103,8 @@ def test_a_container_has_partitions_for_its_data_and_throughput() -> None:
 
 
 def test_a_container_has_at_least_the_minimum_throughput() -> None:
-    empty = ContainerDemand(request_ru=1, reaction_ru=0, idle_ru=0, gb=1, used_share=0.7)
-    archive = ContainerDemand(request_ru=1, reaction_ru=0, idle_ru=0, gb=5_000, used_share=0.7)
+    empty = ContainerDemand(request_ru=1, propagation_ru=0, idle_ru=0, gb=1, used_share=0.7)
+    archive = ContainerDemand(request_ru=1, propagation_ru=0, idle_ru=0, gb=5_000, used_share=0.7)
 
     assert empty.provisioned_ru == 400
     assert archive.provisioned_ru == 5_000

@@ -1,8 +1,7 @@
-"""Run the reactions to a number of commands and measure what they cost in each container.
+"""Run the change-feed functions after a number of commands and measure their charge in each container.
 
-The changes of all commands are handed to the reaction as one batch, as if one physical partition held them all. The
-changes of `users` that follow are handled the same way. Reading costs the same on one page or several. Pages without
-changes are counted separately, because they depend on polling.
+The changes of all commands form one batch, as if from one physical partition, and so do the changes of `users` that
+follow. Reads without changes are counted separately, because they depend on polling.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class BatchCost:
 
     @classmethod
     def through(cls, few: tuple[int, Charges], many: tuple[int, Charges]) -> BatchCost:
-        """Fit the line through two measurements, each a number of commands and a charge."""
+        """Fit a line through two measurements (number of commands, charge)."""
         each = (many[1] - few[1]) * (1 / (many[0] - few[0]))
         return cls(few[1] - each * few[0], each)
 
@@ -42,8 +41,6 @@ class BatchCost:
 
 
 class _Feed:
-    """One container's change feed from a starting point."""
-
     def __init__(self, readers: Sequence[tuple[FeedReader, str]]) -> None:
         self._readers = list(readers)
 
@@ -56,7 +53,6 @@ class _Feed:
         return cls(started)
 
     async def news(self) -> list[Item]:
-        """Return the changes since the last call."""
         found: list[Item] = []
         for number, (reader, etag) in enumerate(self._readers):
             page = await reader.read(etag)
@@ -67,29 +63,29 @@ class _Feed:
         return found
 
 
-class ReactionRun:
-    """Runs the reactions of a blog until there are no more changes."""
+class PropagationRun:
+    """Runs a blog's change-feed functions until there are no more changes."""
 
     def __init__(self, blog: Blog, posts: _Feed, users: _Feed) -> None:
         self._posts, self._users = posts, users
-        self._posts_reaction = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
-        self._users_reaction = UserChangeHandler(blog.users, blog.posts, blog.failures)
+        self._on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+        self._on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
 
     @classmethod
-    async def from_now(cls, blog: Blog) -> ReactionRun:
-        """Start with the changes from now on."""
+    async def from_now(cls, blog: Blog) -> PropagationRun:
+        """Start with changes from now on."""
         return cls(blog, await _Feed.from_now(blog.posts.proxy), await _Feed.from_now(blog.users.proxy))
 
     async def follow(self) -> int:
-        """React until there are no more changes; return their number."""
+        """Handle changes until there are no more; return their number."""
         changes = 0
         while True:
             posts = await self._posts.news()
             if posts:
-                await self._posts_reaction.on_changed(posts)
+                await self._on_posts.on_changed(posts)
             users = await self._users.news()
             if users:
-                await self._users_reaction.on_changed(users)
+                await self._on_users.on_changed(users)
             if not posts and not users:
                 return changes
             changes += len(posts) + len(users)
