@@ -19,7 +19,7 @@ Headers = Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiResponse:
     """A response, with lowercase header names."""
 
     status: int
@@ -55,7 +55,7 @@ class Api:
 
     async def send(
         self, method: str, path: str, *, body: object = None, content: bytes | None = None, headers: Headers = None
-    ) -> Answer:
+    ) -> ApiResponse:
         """Send `body` as JSON, or the bytes `content` with explicit headers. `path` is sent unchanged."""
         if body is not None:
             content = json.dumps(body, ensure_ascii=False).encode()
@@ -65,71 +65,71 @@ class Api:
         skip = ("Content-Type", "User-Agent")
         async with self.session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:
             lowered = {name.lower(): value for name, value in sent.headers.items()}
-            answer = Answer(sent.status, lowered, await sent.read())
+            answer = ApiResponse(sent.status, lowered, await sent.read())
         assert_answer_matches(self._openapi, method, path, answer.status, answer.headers, answer.content)
         return answer
 
-    async def create_user(self, username: str, headers: Headers = None) -> Answer:
+    async def create_user(self, username: str, headers: Headers = None) -> ApiResponse:
         """C1."""
         return await self.send("POST", "/api/users", body={"username": username}, headers=headers)
 
-    async def edit_user(self, user_id: str, username: str, headers: Headers = None) -> Answer:
+    async def edit_user(self, user_id: str, username: str, headers: Headers = None) -> ApiResponse:
         """C1."""
         return await self.send("PUT", f"/api/users/{_id(user_id)}", body={"username": username}, headers=headers)
 
-    async def get_user(self, user_id: str, headers: Headers = None) -> Answer:
+    async def get_user(self, user_id: str, headers: Headers = None) -> ApiResponse:
         """Q1."""
         return await self.send("GET", f"/api/users/{_id(user_id)}", headers=headers)
 
-    async def create_post(self, user_id: str, title: str, content: str, headers: Headers = None) -> Answer:
+    async def create_post(self, user_id: str, title: str, content: str, headers: Headers = None) -> ApiResponse:
         """C2."""
         body = {"userId": user_id, "title": title, "content": content}
         return await self.send("POST", "/api/posts", body=body, headers=headers)
 
-    async def edit_post(self, post_id: str, title: str, content: str, headers: Headers = None) -> Answer:
+    async def edit_post(self, post_id: str, title: str, content: str, headers: Headers = None) -> ApiResponse:
         """C2."""
         body = {"title": title, "content": content}
         return await self.send("PUT", f"/api/posts/{_id(post_id)}", body=body, headers=headers)
 
-    async def get_post(self, post_id: str, headers: Headers = None) -> Answer:
+    async def get_post(self, post_id: str, headers: Headers = None) -> ApiResponse:
         """Q2."""
         return await self.send("GET", f"/api/posts/{_id(post_id)}", headers=headers)
 
-    async def delete_post(self, post_id: str, headers: Headers = None) -> Answer:
+    async def delete_post(self, post_id: str, headers: Headers = None) -> ApiResponse:
         return await self.send("DELETE", f"/api/posts/{_id(post_id)}", headers=headers)
 
-    async def list_user_posts(self, user_id: str, **query: object) -> Answer:
+    async def list_user_posts(self, user_id: str, **query: object) -> ApiResponse:
         """Q3."""
         return await self.send("GET", f"/api/users/{_id(user_id)}/posts{_query(query)}")
 
-    async def create_comment(self, post_id: str, user_id: str, content: str, headers: Headers = None) -> Answer:
+    async def create_comment(self, post_id: str, user_id: str, content: str, headers: Headers = None) -> ApiResponse:
         """C3."""
         body = {"userId": user_id, "content": content}
         return await self.send("POST", f"/api/posts/{_id(post_id)}/comments", body=body, headers=headers)
 
-    async def list_comments(self, post_id: str, **query: object) -> Answer:
+    async def list_comments(self, post_id: str, **query: object) -> ApiResponse:
         """Q4."""
         return await self.send("GET", f"/api/posts/{_id(post_id)}/comments{_query(query)}")
 
-    async def delete_comment(self, post_id: str, comment_id: str, headers: Headers = None) -> Answer:
+    async def delete_comment(self, post_id: str, comment_id: str, headers: Headers = None) -> ApiResponse:
         return await self.send("DELETE", f"/api/posts/{_id(post_id)}/comments/{_id(comment_id)}", headers=headers)
 
-    async def create_like(self, post_id: str, user_id: str, headers: Headers = None) -> Answer:
+    async def create_like(self, post_id: str, user_id: str, headers: Headers = None) -> ApiResponse:
         """C4."""
         return await self.send("POST", f"/api/posts/{_id(post_id)}/likes", body={"userId": user_id}, headers=headers)
 
-    async def list_likes(self, post_id: str, **query: object) -> Answer:
+    async def list_likes(self, post_id: str, **query: object) -> ApiResponse:
         """Q5."""
         return await self.send("GET", f"/api/posts/{_id(post_id)}/likes{_query(query)}")
 
-    async def delete_like(self, post_id: str, user_id: str, headers: Headers = None) -> Answer:
+    async def delete_like(self, post_id: str, user_id: str, headers: Headers = None) -> ApiResponse:
         return await self.send("DELETE", f"/api/posts/{_id(post_id)}/likes/{_id(user_id)}", headers=headers)
 
-    async def get_feed(self, **query: object) -> Answer:
+    async def get_feed(self, **query: object) -> ApiResponse:
         """Q6."""
         return await self.send("GET", f"/api/feed{_query(query)}")
 
-    async def get_health(self) -> Answer:
+    async def get_health(self) -> ApiResponse:
         return await self.send("GET", "/api/health")
 
     async def new_user(self, stem: str = "ada") -> Json:
@@ -160,7 +160,7 @@ class Api:
             query["cursor"] = answer.body["nextCursor"]
 
 
-def _created(answer: Answer) -> Json:
+def _created(answer: ApiResponse) -> Json:
     assert answer.status == 201, answer.content
     return dict(answer.body)
 

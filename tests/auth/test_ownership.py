@@ -13,7 +13,7 @@ import pytest
 
 from functions.docs import operations
 from shared.http.openapi import ApiOperation
-from tests.api import Answer, Api, Json
+from tests.api import ApiResponse, Api, Json
 from tests.auth.conftest import SignedIn
 from tests.items import unique
 
@@ -53,7 +53,7 @@ async def victim(signed_in: SignedIn) -> Victim:
 
 
 # Requests that another signed-in user tries, by command.
-Attempt = Callable[[Api, Victim], Awaitable[Answer]]
+Attempt = Callable[[Api, Victim], Awaitable[ApiResponse]]
 ATTEMPTS: dict[str, list[Attempt]] = {
     # A registration cannot name a user; see test_registration.py.
     "create_user": [],

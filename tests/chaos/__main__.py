@@ -34,7 +34,7 @@ def main(
 
 
 def _run(plan: Plan, path: Path) -> Report:
-    """Run one seed; keep its logs if it found anything."""
+    """Run one seed; keep its logs if it has findings."""
     directory = Path(tempfile.mkdtemp(prefix=f"chaos-{plan.seed}-"))
     report = asyncio.run(run(plan, directory, _say))
     report.append_to(path)

@@ -1,4 +1,4 @@
-"""An HTTP client that retries each command with the same idempotency key until it is answered."""
+"""An HTTP client that retries each command with the same idempotency key until it gets a response."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTime
 from tests.chaos.hosts import Hosts
 from tests.chaos.run_record import RunRecord
 
-# Timeouts per attempt: a hasty client starts with a short one, increased by half for each attempt.
+# Timeouts per attempt; a hasty client's first timeout grows by half with each attempt.
 _PATIENT_S, _HASTY_S = 15.0, (0.2, 1.5)
 _TIMEOUT_FACTOR = 1.5
 # Back-off: the first pause, doubled for each attempt, with jitter.
-# The first pause before a command is sent again, which doubles from one attempt to the next, jittered.
 _PAUSE_S, _LONGEST_PAUSE_S = 0.05, 2.0
 _GIVES_UP = 0.02
 _RETRIED = {429, 503}
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The final answer. `in_flight`: an earlier attempt got no answer and may run after this one.
+class FinalResponse:
+    """The final response.
 
-    `uncertain`: an earlier attempt may have taken effect.
+    `in_flight`: an earlier attempt got no response and can still run. `uncertain`: it can have taken effect.
     """
 
     status: int
@@ -40,15 +39,15 @@ class Answer:
 
 
 class GaveUp(Exception):
-    """The client stopped retrying; the command may have run, or may still run."""
+    """The client stopped retrying; the command has run, can still run, or neither."""
 
 
 @dataclass
 class ApiClient:
     """One client. `hasty` clients use short timeouts, and some give up.
 
-    `commands` decides what is sent; `way` decides to which host, with which timeout and when to retry. So faults do not
-    change the following commands.
+    `commands` decides what is sent; `way` decides the host, the timeout and the retries. So faults do not change later
+    commands.
     """
 
     session: ClientSession
@@ -64,14 +63,14 @@ class ApiClient:
         """Return an idempotency key determined by the seed."""
         return str(uuid.UUID(int=self.commands.getrandbits(128), version=4))
 
-    async def create(self, path: str, body: dict[str, Any]) -> Answer:
+    async def create(self, path: str, body: dict[str, Any]) -> FinalResponse:
         """POST with a new idempotency key. Raises GaveUp."""
         return await self.send("POST", path, body, {"Idempotency-Key": self.new_key()})
 
     async def send(
         self, method: str, path: str, body: dict[str, Any] | None = None, headers: dict[str, str] | None = None
-    ) -> Answer:
-        """Return the first answer other than 429 and 503. Raises GaveUp, also if the deadline passes."""
+    ) -> FinalResponse:
+        """Return the first response other than 429 and 503. Raises GaveUp, also after the deadline."""
         started = time.monotonic()
         statuses: list[int | str] = []
         may_give_up = self.hasty and method != "GET" and self.way.random() < _GIVES_UP
@@ -99,7 +98,7 @@ class ApiClient:
         body: dict[str, Any] | None,
         headers: dict[str, str],
         statuses: list[int | str],
-    ) -> Answer | None:
+    ) -> FinalResponse | None:
         timeout = ClientTimeout(total=self._timeout_s(len(statuses)))
         url = self.hosts.api(self.way) + path
         started = time.monotonic()
@@ -125,7 +124,7 @@ class ApiClient:
         if response.status >= 500:
             self.record.diverged(f"{method} {path}: unexpected status {response.status}: {text[:200]}")
             return None
-        return Answer(
+        return FinalResponse(
             status=response.status,
             body=json.loads(text) if text else None,
             etag=response.headers.get("ETag"),
@@ -138,7 +137,7 @@ class ApiClient:
             return _PATIENT_S
         return min(self.way.uniform(*_HASTY_S) * _TIMEOUT_FACTOR**attempts, _PATIENT_S)
 
-    def _acknowledged(self, method: str, path: str, answer: Answer) -> Answer:
+    def _acknowledged(self, method: str, path: str, answer: FinalResponse) -> FinalResponse:
         if method != "GET":
             self.record.acknowledged[f"{method} /{_pattern(path)}"] += 1
         return answer
@@ -152,13 +151,12 @@ class ApiClient:
         statuses: list[int | str],
         seconds: float,
     ) -> None:
-        """Log the command, to trace a failed run."""
         line = {"at": round(time.time(), 3), "took": round(seconds, 3), "client": self.name, "method": method}
         json.dump(line | {"path": path, "body": body, "headers": headers, "statuses": statuses}, self.log)
         self.log.write("\n")
 
 
 def _pattern(path: str) -> str:
-    """Replace IDs: `posts/*/likes` for `/posts/1/likes`."""
+    """Replace IDs, as in `posts/*/likes`."""
     parts = path.strip("/").split("/")
     return "/".join(part if number % 2 == 0 else "*" for number, part in enumerate(parts))

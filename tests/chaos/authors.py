@@ -1,4 +1,4 @@
-"""Authors: clients that send every kind of command, each with users and posts of its own."""
+"""Authors: clients that send every kind of command, each with separate users and posts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tests.chaos.api_client import Answer, ApiClient, GaveUp
+from tests.chaos.api_client import FinalResponse, ApiClient, GaveUp
 from tests.chaos.run_record import CommentState, RunRecord
 
 _USERS, _POSTS = 2, 4
@@ -15,7 +15,7 @@ _CONDITIONAL_ATTEMPTS = 20
 
 
 class Author:
-    """Sends one command after another. Only this client changes its users and posts, so it knows their state."""
+    """Sends commands. Only this client changes its users and posts, so it knows their state."""
 
     def __init__(self, api_client: ApiClient) -> None:
         self._api_client = api_client
@@ -30,7 +30,6 @@ class Author:
         return self._api_client.record
 
     async def run(self, over: asyncio.Event) -> None:
-        """Send commands until `over` is set."""
         while not over.is_set():
             with suppress(GaveUp):
                 await self._choose()()
@@ -54,7 +53,7 @@ class Author:
         return self._random.choices(list(weights), list(weights.values()))[0]
 
     def _mark(self) -> str:
-        """Return unique text that identifies what a command created."""
+        """Return unique text that identifies what a command creates."""
         self._number += 1
         return f"{self._api_client.name}-{self._number}"
 
@@ -113,8 +112,10 @@ class Author:
         if done:
             states.intersection_update({wanted})
 
-    async def _put_conditionally(self, path: str, body: dict[str, str], field: str, wanted: str) -> Answer | None:
-        """Read, change and retry on conflict, so that a late attempt has no effect."""
+    async def _put_conditionally(
+        self, path: str, body: dict[str, str], field: str, wanted: str
+    ) -> FinalResponse | None:
+        """Read, change and retry on conflict; a late attempt has no effect."""
         for _ in range(_CONDITIONAL_ATTEMPTS):
             seen = await self._api_client.send("GET", path)
             if not self._expect(seen, f"GET {path}", 200):
@@ -133,8 +134,8 @@ class Author:
         if seen.status == 200 and seen.body[field] == wanted:
             self._record.rejected_although_applied += 1
 
-    async def _send_alone(self, target: object, method: str, body: dict[str, str] | None = None) -> Answer:
-        """Send a command without `If-Match`, whose late attempt could undo a later command."""
+    async def _send_alone(self, target: object, method: str, body: dict[str, str] | None = None) -> FinalResponse:
+        """Send a command without `If-Match`. A late attempt could undo a later command, so none is sent meanwhile."""
         path = str(target)
         try:
             answer = await self._api_client.send(method, path, body)
@@ -172,7 +173,7 @@ class Author:
         try:
             answer = await self._api_client.create(f"/posts/{post_id}/likes", {"userId": user_id})
         except GaveUp:
-            self._record.mark_busy(target)  # without an answer, it may run after a later unlike
+            self._record.mark_busy(target)  # without a response, it can run after a later unlike
             raise
         if answer.status == 404:
             self._record.missed.add(post_id)
@@ -198,7 +199,7 @@ class Author:
     def _some_post(self) -> str:
         return self._random.choice(self._record.live_posts)
 
-    def _expect(self, answer: Answer, what: str, *statuses: int) -> bool:
+    def _expect(self, answer: FinalResponse, what: str, *statuses: int) -> bool:
         if answer.status in statuses:
             return True
         self._record.diverged(f"{what}: unexpected status {answer.status}: {answer.body}")

@@ -1,4 +1,4 @@
-"""Compare the blog with the record of a run: over HTTP, and item by item to find duplicates."""
+"""Compare the blog with the record of a run, over HTTP and by item."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CREATED = "SELECT c.id, c.type, c.content, c.username FROM c WHERE c.type IN (@
 
 
 class ConsistencyCheck:
-    """`lost` lists missing acknowledged writes, `diverged` all other inconsistencies."""
+    """`lost` lists missing acknowledged writes, `diverged` other inconsistencies."""
 
     def __init__(self, record: RunRecord, reader: Reader, blog: Blog) -> None:
         self._record = record
@@ -50,7 +50,7 @@ class ConsistencyCheck:
             self.lost.append(f"post {post_id} is {title!r}, expected {_shown(titles)}")
 
     async def _list(self, post_id: str) -> None:
-        """ConsistencyCheck a post's comments and likes: presence, counts and usernames."""
+        """Check a post's comments and likes: presence, counts and usernames."""
         post, comments, likes = await asyncio.gather(
             self._reader.get(f"/posts/{post_id}"),
             self._reader.pages(f"/posts/{post_id}/comments"),
@@ -77,7 +77,7 @@ class ConsistencyCheck:
                 )
 
     async def _creations(self) -> None:
-        """ConsistencyCheck that each command created at most one item, with the acknowledged ID if it was answered."""
+        """Check that each command created at most one item, with the acknowledged ID if any."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         known = {*self._record.names, *self._record.posts, *self._record.comments}
         for container, kind in ((self._blog.users, "user"), (self._blog.posts, "post")):

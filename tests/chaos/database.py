@@ -1,4 +1,4 @@
-"""An emulator process that can be killed and restarted on the same directory."""
+"""An emulator process that can be killed and restarted on the same data."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ _START_S = 30
 
 
 class Database:
-    """An emulator with its own port and directory."""
-
     def __init__(self, directory: Path, *options: str) -> None:
-        """`options` are passed to `python -m cosmos_emulator`."""
+        """`options` are arguments of the emulator."""
         self._port = free_port()
         self.data = directory / "data"
         self._log = directory / "database.log"
@@ -30,7 +28,6 @@ class Database:
 
     @property
     def settings(self) -> Settings:
-        """Settings for an app that uses this database."""
         return Settings(f"{self.address}/", WELL_KNOWN_KEY, "blog")
 
     @property
@@ -53,7 +50,7 @@ class Database:
             raise RuntimeError(f"the database did not start; see {self._log}")
 
     async def kill(self) -> None:
-        """Send SIGKILL. Raises RuntimeError if the process had already ended."""
+        """Send SIGKILL. Raises RuntimeError if the process has already ended."""
         assert self._process is not None
         if self._process.returncode is not None:
             raise RuntimeError(f"the database exited with {self._process.returncode}; see {self._log}")
@@ -62,13 +59,12 @@ class Database:
         self.kills += 1
 
     async def stop(self) -> None:
-        """Send SIGTERM and wait, so that the directory can be used by another process."""
+        """Send SIGTERM and wait, so that another process can use the directory."""
         assert self._process is not None
         self._process.terminate()
         await self._process.wait()
 
     async def end(self) -> None:
-        """Kill the process if it is running."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()

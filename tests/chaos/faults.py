@@ -1,4 +1,4 @@
-"""Fault injection rules in the database, replaced every few seconds."""
+"""Fault injection rules, replaced every few seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rule = dict[str, Any]
 
 _WRITES = "create,replace,upsert,patch,delete,batch,execute"
 _READS = "read,query,change-feed"
-# Each kind by its name in the report.
+# By name in the report.
 _KINDS: dict[str, Rule] = {
     "429": {"fault": 429, "retry-after-ms": 20},
     "449": {"fault": 449, "operation": _WRITES},
@@ -36,7 +36,7 @@ _LONGEST_S = 3.0
 
 
 class Faults:
-    """The active rules and how often each kind was injected, including before database restarts."""
+    """The active rules, and the number of injections by kind across database restarts."""
 
     def __init__(self, database: Database, session: ClientSession, generator: random.Random) -> None:
         self._url = f"{database.address}/_emulator/faults"
@@ -48,7 +48,7 @@ class Faults:
         self.struck: Counter[str] = Counter(dict.fromkeys(_KINDS, 0))
 
     async def strike(self) -> None:
-        """Replace the rules repeatedly until cancelled."""
+        """Replace the rules until cancelled."""
         while True:
             async with self._lock:
                 await self._count()
@@ -57,7 +57,6 @@ class Faults:
             await asyncio.sleep(self._random.uniform(0.5, _LONGEST_S))
 
     async def cease(self) -> None:
-        """Remove all rules."""
         async with self._lock:
             await self._count()
             self._kinds, self._rules = [], []
@@ -77,7 +76,7 @@ class Faults:
         self._rules = [self._rule(kind) for kind in self._kinds]
 
     def _rule(self, kind: str) -> Rule:
-        # Rarely in all containers, or often in one, which may make that container nearly unavailable.
+        # Rarely in all containers, or often in one, which can become nearly unavailable.
         rule = _KINDS[kind] | {"seed": self._random.randrange(2**31)}
         rule.setdefault("operation", self._random.choice([f"{_WRITES},{_READS}", _WRITES, _READS]))
         if self._random.random() < 0.5:

@@ -1,6 +1,6 @@
 """`python -m tests.chaos.host_with_clock_skew SECONDS …`: run the Functions host with a skewed clock.
 
-SECONDS may be negative; the other arguments are passed to the host.
+SECONDS can be negative; the other arguments go to the host.
 """
 
 from __future__ import annotations

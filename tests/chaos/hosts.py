@@ -1,4 +1,4 @@
-"""Functions hosts that share leases, each a process that can be killed and restarted."""
+"""Functions hosts that share leases, in processes that can be killed and restarted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.running_app import environment_of
 
 _START_S = 20.0
 _POLL_S = 0.05
-# Probability of not waiting for a restarted host, so that it may be killed during startup.
+# Probability of not waiting for a restarted host, which can then be killed during startup.
 _KILLED_YOUNG = 0.2
 
 _REPOSITORY = Path(__file__).parents[2]
 
 
 class Host:
-    """One host process with its own port and clock skew in seconds."""
+    """A host process with a port and a clock skew in seconds."""
 
     def __init__(self, settings: Settings, log: Path, clock_s: float = 0.0) -> None:
         self._port = free_port()
@@ -37,7 +37,7 @@ class Host:
         return f"http://127.0.0.1:{self._port}/api"
 
     async def start(self) -> None:
-        """Start without waiting until it listens, because clients retry."""
+        """Start without waiting until it listens: clients retry."""
         module = ("functions_host",)
         if self._clock_s:
             module = ("tests.chaos.host_with_clock_skew", str(self._clock_s))
@@ -50,7 +50,7 @@ class Host:
             )
 
     async def listens(self) -> None:
-        """Wait until it listens, for at most 20 s, because the database may be down."""
+        """Wait until it listens, for at most 20 s, because the database can be down."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_START_S):
                 while not await self._takes_connections():  # noqa: ASYNC110 - another process, which sets no event
@@ -65,7 +65,7 @@ class Host:
         return True
 
     async def kill(self) -> None:
-        """Send SIGKILL. Raises RuntimeError if the process had already ended."""
+        """Send SIGKILL. Raises RuntimeError if the process has already ended."""
         assert self._process is not None
         if self._process.returncode is not None:
             raise RuntimeError(f"a host exited with {self._process.returncode}; see {self.log}")
@@ -73,7 +73,6 @@ class Host:
         await self._process.wait()
 
     async def end(self) -> None:
-        """Kill the process if it is running."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
@@ -95,7 +94,6 @@ class Hosts:
             await host.listens()
 
     def api(self, generator: random.Random) -> str:
-        """Return the address of a random host."""
         return generator.choice(self._hosts).api
 
     async def kill_one(self, generator: random.Random) -> None:
@@ -106,7 +104,7 @@ class Hosts:
             await host.listens()
 
     async def kill_all(self) -> None:
-        """Kill all hosts at once and restart them."""
+        """Kill all hosts, then restart them."""
         for host in self._hosts:
             await host.kill()
             self.kills += 1

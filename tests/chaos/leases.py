@@ -1,7 +1,7 @@
-"""Change leases while hosts hold them, so that batches are delivered again.
+"""Change leases while hosts own them, so that batches are delivered again.
 
-Lease documents have the same format as the real extension's: `Owner`, and `ContinuationToken` with the quoted number of
-the last handled change.
+Leases have the real extension's format: `Owner`, and `ContinuationToken` with the quoted number of the last handled
+change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DELETED = "all leases deleted"
 
 
 class Leases:
-    """The leases of all functions and how often each kind of change was made."""
+    """The leases of all functions, and the number of changes by kind."""
 
     def __init__(self, container: ContainerProxy, generator: random.Random) -> None:
         self._container = container
@@ -31,7 +31,7 @@ class Leases:
         self.struck: Counter[str] = Counter({TAKEN: 0, REWOUND: 0, DELETED: 0})
 
     async def strike(self) -> None:
-        """Usually change one lease, rarely delete all."""
+        """Change one lease or, rarely, delete all."""
         kind = self._random.choices([TAKEN, REWOUND, DELETED], [10, 10, 1])[0]
         if kind == DELETED:
             return await self.delete_all()
@@ -40,12 +40,11 @@ class Leases:
         return None
 
     async def take_all(self) -> None:
-        """Remove the owner of every lease."""
         for lease in await self._leases():
             await self._rewrite(lease, rewound=False)
 
     async def delete_all(self) -> None:
-        """Delete the leases and, last, the marker of their initialization, so that a starting host recreates them."""
+        """Delete the leases and, last, their initialization marker, so that a starting host recreates them."""
         items = await retry_until_available(self._items)
         for item in sorted(items, key=lambda item: item["id"].endswith(".info")):
             await retry_until_available(lambda item=item: self._delete(item))

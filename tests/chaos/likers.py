@@ -1,4 +1,4 @@
-"""Clients that like and unlike one post concurrently and pause regularly to check its count."""
+"""Clients that like and unlike one post concurrently, and pause while its count is checked."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ _COMMANDS = (3, 10)
 
 
 class Likers:
-    """One client per user, all on the same post."""
-
     def __init__(self, post_id: str, api_clients: dict[str, ApiClient], record: RunRecord, reader: Reader) -> None:
         """`api_clients` maps user IDs to clients."""
         self._post_id = post_id
@@ -27,7 +25,7 @@ class Likers:
         self.largest = 0
 
     async def run(self, over: asyncio.Event) -> None:
-        """Send rounds of commands until `over` is set; check the count after each round."""
+        """Send rounds of commands until `over` is set; check the count after each."""
         async with asyncio.TaskGroup() as group:
             for user_id, api_client in self._api_clients.items():
                 group.create_task(self._like_and_unlike(api_client, user_id, over))
@@ -52,7 +50,7 @@ class Likers:
             if etag is not None and api_client.commands.random() < 0.7:
                 await self._unlike(api_client, user_id, etag, states)
         except GaveUp:
-            self._record.mark_busy(user_id)  # without an answer, the command may run after later ones
+            self._record.mark_busy(user_id)  # without a response, the command can run after later ones
 
     async def _like(self, api_client: ApiClient, user_id: str, states: set[bool]) -> str | None:
         states.add(True)
@@ -64,7 +62,7 @@ class Likers:
         return answer.etag
 
     async def _unlike(self, api_client: ApiClient, user_id: str, etag: str, states: set[bool]) -> None:
-        """Unlike with `If-Match`, so that a late attempt cannot delete a later like."""
+        """Unlike with `If-Match`: a late attempt cannot delete a later like."""
         states.add(False)
         path = f"/posts/{self._post_id}/likes/{user_id}"
         answer = await api_client.send("DELETE", path, headers={"If-Match": etag})

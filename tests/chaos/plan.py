@@ -1,6 +1,6 @@
 """The plan of a run: its duration, the number of everything, and the moments of the strikes.
 
-The seed determines all of it, including every client's commands and keys, but not which strike hits which command.
+The seed determines all of it, including every client's commands and keys, but not which strike affects which command.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Plan:
 
     seed: int
     seconds: float = 60.0
-    # Clock skew of each host relative to the database, in seconds.
+    # Clock skew of each host relative to the database.
     host_clocks_s: tuple[float, ...] = (-2.0, 0.0, 3.0)
     host_kills: int = 50
     database_kills: int = 10
@@ -29,17 +29,17 @@ class Plan:
     is_short: bool = False
 
     def random(self, *name: object) -> random.Random:
-        """Return an independent random generator for one actor."""
+        """Return an independent random generator for one participant."""
         return random.Random(" ".join(map(str, (self.seed, *name))))
 
     def moments(self, name: str, number: int) -> list[float]:
-        """Return `number` sorted moments, in seconds from the start of the storm."""
+        """Return sorted moments, in seconds from the start of the storm."""
         generator = self.random("moments", name)
         return sorted(generator.uniform(0, self.seconds) for _ in range(number))
 
 
 def short(seed: int) -> Plan:
-    """Return the plan of the test suite: all kinds of strikes, few of each."""
+    """Return the test suite's plan: all kinds of strikes, few of each."""
     return Plan(
         seed=seed,
         seconds=6.0,

@@ -1,4 +1,4 @@
-"""Invalid items, written directly to the database, that must end up among the failures."""
+"""Invalid items, written directly to the database, that must end up in `failures`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Item = dict[str, Any]
 
 
 class Poison:
-    """The invalid items written so far and their valid versions."""
+    """The invalid items and their valid versions."""
 
     def __init__(self, blog: Blog, record: RunRecord, author_id: str, author: str, generator: random.Random) -> None:
         self._blog = blog
@@ -37,7 +37,6 @@ class Poison:
         return len(self._users) + len(self._posts)
 
     async def strike(self) -> None:
-        """Write another invalid item."""
         item_id = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
         if self._random.random() < 0.4:
             sound = self._users[item_id] = self._user(item_id)
@@ -49,7 +48,7 @@ class Poison:
             await retry_until_available(lambda: self._blog.posts.upsert(poison))
 
     async def wait_until_failed(self) -> list[str]:
-        """Wait for the failures; return the IDs that are missing after the deadline."""
+        """Wait for the failures; return IDs still missing at the deadline."""
         deadline = time.monotonic() + _KEPT_WITHIN_S
         while missing := {*self._users, *self._posts} - await self._kept():
             if time.monotonic() > deadline:

@@ -6,7 +6,7 @@ import socket
 
 
 def free_port() -> int:
-    """Return a port that is not in use."""
+    """Return an unused port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

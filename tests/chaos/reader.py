@@ -1,4 +1,4 @@
-"""Read the blog over HTTP, retrying until answered."""
+"""Read the blog over HTTP, with retries."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Reader:
         self._api_client = api_client
 
     async def get(self, path: str) -> dict[str, Any]:
-        """Return the resource, or an empty dict if it does not exist."""
+        """Return the resource; empty if it does not exist."""
         answer = await self._api_client.send("GET", path)
         return dict(answer.body) if answer.status == 200 else {}
 
     async def pages(self, path: str) -> list[dict[str, Any]]:
-        """Return all items of a list, empty if the list does not exist."""
+        """Return a whole list; empty if it does not exist."""
         items: list[dict[str, Any]] = []
         page = await self.get(f"{path}?limit=100")
         items += page.get("items", [])

@@ -12,7 +12,7 @@ _PAUSE_S = 0.05
 
 
 class RenameStorm:
-    """The user, the client that renames them, and the clients that write."""
+    """A user, the client that renames them, and the clients that write."""
 
     def __init__(self, user_id: str, renamer: ApiClient, writers: list[ApiClient], record: RunRecord) -> None:
         self._user_id = user_id
@@ -23,7 +23,7 @@ class RenameStorm:
         self.renames = 0
 
     async def run(self, number: int, seconds: float) -> None:
-        """Rename `number` times over at least `seconds`, while the other clients write."""
+        """Rename `number` times over at least `seconds`, while the others write."""
         done = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for writer in self._writers:
@@ -36,7 +36,7 @@ class RenameStorm:
                 done.set()
 
     async def _rename(self, name: str) -> None:
-        """Rename with `If-Match`, so that late attempts have no effect."""
+        """Rename with `If-Match`: late attempts have no effect."""
         path = f"/users/{self._user_id}"
         self._record.names[self._user_id].add(name)
         while True:
@@ -91,7 +91,7 @@ class RenameStorm:
         self._record.comments[answer.body["id"]] = CommentState(post_id, {True})
 
     async def _like(self, writer: ApiClient, liked: set[str]) -> None:
-        """Like as the user. Nobody unlikes, so the like exists from the first answer on."""
+        """Like as the user. Nobody unlikes, so the like exists after the first response."""
         post_id = writer.commands.choice(self._posts)
         if post_id in liked:
             return

@@ -1,4 +1,4 @@
-"""Results of chaos runs: one JSON line per run and a Markdown table over all."""
+"""Results of chaos runs, as JSON lines and a Markdown table."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 class Report:
     """Results of one run.
 
-    `struck` counts strikes by kind and `acknowledged` answered commands by kind. `repeated` counts retries, and
-    `given_up` commands whose client stopped retrying.
+    `struck` counts strikes by kind, `acknowledged` commands by kind, `repeated` retries, and `given_up` commands that a
+    client stopped retrying.
     """
 
     seed: int
@@ -41,13 +41,12 @@ class Report:
         return sum(self.acknowledged.values())
 
     def append_to(self, path: Path) -> None:
-        """Append the report as one JSON line."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(self), ensure_ascii=False) + "\n")
 
     def summary(self) -> str:
-        """Return one line, plus one for each problem."""
+        """Return one line, plus one per problem."""
         kills = f"{self.struck['hosts killed']} hosts and {self.struck['database killed']} databases killed"
         line = (
             f"seed {self.seed}: {self.commands} commands answered, {self.repeated} retries, {self.given_up} given up, "

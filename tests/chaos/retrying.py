@@ -1,4 +1,4 @@
-"""Retry the run's own database operations while the database is down."""
+"""Retry the run's database operations while the database is down."""
 
 from __future__ import annotations
 

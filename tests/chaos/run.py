@@ -38,7 +38,7 @@ Say = Callable[[str], None]
 
 
 async def run(plan: Plan, directory: Path, say: Say) -> Report:
-    """Run the plan. Leaves the logs of processes and clients in `directory`."""
+    """Run the plan. Leaves all logs in `directory`."""
     started = time.monotonic()
     async with _set_up(plan, directory) as stage:
         say(f"seed {plan.seed}: storm started")
@@ -72,8 +72,6 @@ async def _set_up(plan: Plan, directory: Path) -> AsyncIterator[_ChaosRun]:
 
 
 class _ChaosRun:
-    """All participants of a run."""
-
     def __init__(
         self,
         plan: Plan,
@@ -103,13 +101,13 @@ class _ChaosRun:
         return ApiClient(self._session, self._hosts, self.record, commands, way, self._log, name, hasty)
 
     async def prepare(self) -> None:
-        """Create the users and the post that the participants need, without faults."""
+        """Create the participants' users and post, without faults."""
         self._participants = await _create_participants(
             self.plan, self.record, self._reader, self._api_client, self._blog
         )
 
     async def storm(self) -> None:
-        """Send commands under faults until every command has its answer."""
+        """Send commands under faults until each has a response."""
         over = asyncio.Event()
         self.record.calm_since = float("inf")
         strikes = asyncio.create_task(self._strike(over))
@@ -144,7 +142,7 @@ class _ChaosRun:
         await self._hosts.kill_all()
         self.record.calm_since = time.monotonic()
         if self.plan.is_short:
-            await self._leases.take_all()  # so the test need not wait until the dead hosts' leases expire
+            await self._leases.take_all()  # saves the wait until the dead hosts' leases expire
 
     async def calm(self) -> None:
         """Wait until the data is consistent, then compare it with the record."""
@@ -186,8 +184,6 @@ class _ChaosRun:
 
 @dataclass
 class _Participants:
-    """The clients and the poison."""
-
     authors: list[Author]
     likers: Likers
     renaming: RenameStorm
@@ -223,7 +219,7 @@ async def _create_participants(
 
 
 async def _at(moments: Sequence[float], action: Callable[[], Awaitable[None]]) -> None:
-    """Run the action at each moment, or as soon as the previous one has ended."""
+    """Run the action at each moment, or when the previous run has ended."""
     started = time.monotonic()
     for moment in moments:
         await asyncio.sleep(max(0.0, started + moment - time.monotonic()))

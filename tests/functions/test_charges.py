@@ -10,7 +10,7 @@ import pytest
 
 from shared.cosmos import Container
 from shared.models.post import short_form
-from tests.api import Answer, Api, Json
+from tests.api import ApiResponse, Api, Json
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
@@ -27,7 +27,7 @@ class Given:
     comments: list[Json]
 
 
-Send = Callable[[Api, Given], Awaitable[Answer]]
+Send = Callable[[Api, Given], Awaitable[ApiResponse]]
 
 COSTS: Mapping[str, tuple[Send, list[str]]] = {
     "C1 create a user": (lambda api, _: api.create_user(unique("ada")), ["create users", "create users"]),
@@ -74,7 +74,7 @@ COSTS: Mapping[str, tuple[Send, list[str]]] = {
 }
 
 
-async def _second_page(api: Api, path: str) -> Answer:
+async def _second_page(api: Api, path: str) -> ApiResponse:
     first = await api.send("GET", f"{path}?limit=1")
     return await api.send("GET", f"{path}?limit=1&cursor={first.body['nextCursor']}")
 
@@ -106,7 +106,7 @@ async def test_a_request_costs_no_more_operations_than_promised(
 
 
 async def test_the_front_page_costs_one_query_per_second(quiet_api: Api, gateway: Gateway) -> None:
-    async def read_anew() -> Answer | None:
+    async def read_anew() -> ApiResponse | None:
         with gateway.recording() as operations:
             answer = await quiet_api.get_feed()
         if [operation.name for operation in operations] != ["query feed"]:

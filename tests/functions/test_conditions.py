@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.api import Answer, Api, Headers
+from tests.api import ApiResponse, Api, Headers
 from tests.items import unique
 
-Send = Callable[[Headers], Awaitable[Answer]]
+Send = Callable[[Headers], Awaitable[ApiResponse]]
 
 
 async def _of_user(api: Api) -> tuple[str, list[Send]]:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.api import Answer, Api
+from tests.api import ApiResponse, Api
 from tests.blog import Blog
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Operation, named
@@ -100,7 +100,7 @@ async def test_health_names_a_missing_container(quiet_api: Api, gateway: Gateway
     def reads_of_the_feed_container(operation: Operation) -> bool:
         return bool(re.fullmatch(r"GET /dbs/[^/]+/colls/feed/?", operation.kind))
 
-    async def answers(status: int) -> Answer | None:
+    async def answers(status: int) -> ApiResponse | None:
         answer = await quiet_api.get_health()
         return answer if answer.status == status else None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api import Answer, Api, Json
+from tests.api import ApiResponse, Api, Json
 from tests.items import unique
 from tests.running_app import RunningApp
 
@@ -16,7 +16,7 @@ LIMIT = 256 * 1024
 JSON = {"Content-Type": "application/json"}
 
 
-def assert_problem(answer: Answer, status: int, title: str, instance: str) -> None:
+def assert_problem(answer: ApiResponse, status: int, title: str, instance: str) -> None:
     """Check for problem details (RFC 9457) without extra members."""
     assert (answer.status, answer.body["status"], answer.body["title"]) == (status, status, title)
     assert answer.headers["content-type"].startswith("application/problem+json")
@@ -27,7 +27,7 @@ def assert_problem(answer: Answer, status: int, title: str, instance: str) -> No
     assert ("errors" in answer.body) == (status == 422)
 
 
-def pointers(answer: Answer) -> list[str]:
+def pointers(answer: ApiResponse) -> list[str]:
     assert answer.status == 422
     assert all(set(error) == {"pointer", "detail"} and error["detail"] for error in answer.body["errors"])
     return sorted(error["pointer"] for error in answer.body["errors"])

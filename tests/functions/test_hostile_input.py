@@ -14,7 +14,7 @@ import pytest
 from functions.docs import operations
 from shared.http.openapi import ApiOperation
 from shared.models.fields import is_item_id
-from tests.api import Answer, Api
+from tests.api import ApiResponse, Api
 from tests.functions.test_errors import raw
 from tests.items import unique
 from tests.running_app import RunningApp
@@ -43,7 +43,7 @@ def path_of(operation: ApiOperation, item_id: str) -> str:
     return "/api/" + operation.route.format_map(dict.fromkeys(("userId", "postId", "commentId"), text))
 
 
-async def send(api: Api, operation: ApiOperation, item_id: str) -> Answer:
+async def send(api: Api, operation: ApiOperation, item_id: str) -> ApiResponse:
     return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.name))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from shared.errors import IdempotencyKeyReused
-from tests.api import Answer, Api
+from tests.api import ApiResponse, Api
 from tests.gateway import Gateway, Operation
 from tests.items import unique
 
@@ -86,7 +86,7 @@ async def test_concurrent_commands_with_one_key_run_once(api: Api) -> None:
     assert (await api.get_post(post["id"])).body["commentCount"] == 1
 
 
-Send = Callable[[Api, str, str, str, dict[str, str]], Awaitable[Answer]]
+Send = Callable[[Api, str, str, str, dict[str, str]], Awaitable[ApiResponse]]
 
 CREATIONS: dict[str, Send] = {
     "user": lambda api, _, __, text, key: api.create_user(text, key),
@@ -165,7 +165,7 @@ async def test_a_command_whose_response_was_lost_can_be_retried(
     author, key, name = await api.new_user(), a_key(), unique("ada")
     post = await api.new_post(author)
 
-    async def commands(client: Api) -> list[Answer]:
+    async def commands(client: Api) -> list[ApiResponse]:
         sent = (
             client.create_user(name, key),
             client.create_post(author["id"], "A title", "Some content.", key),

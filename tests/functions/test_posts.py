@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.api import Answer, Api, Json
+from tests.api import ApiResponse, Api, Json
 from tests.polling import eventually
 
 PROPERTIES = {
@@ -208,7 +208,7 @@ async def test_lists_show_a_new_post_within_two_seconds(api: Api) -> None:
     assert min(delays_s) <= 2
 
 
-async def every_request_about(api: Api, post_id: str, user: Json, *, comment_id: str = "unknown") -> list[Answer]:
+async def every_request_about(api: Api, post_id: str, user: Json, *, comment_id: str = "unknown") -> list[ApiResponse]:
     return [
         await api.get_post(post_id),
         await api.edit_post(post_id, "A title", "Some content."),

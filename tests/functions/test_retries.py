@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from shared.retries import REQUEST_DEADLINE_S
-from tests.api import Answer, Api
+from tests.api import ApiResponse, Api
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique
@@ -82,7 +82,7 @@ async def test_an_unresponsive_database_returns_503_at_the_deadline(quiet_api: A
     author = await api.new_user()
     post = await api.new_post(author)
 
-    async def seconds(command: Awaitable[Answer]) -> float:
+    async def seconds(command: Awaitable[ApiResponse]) -> float:
         started = time.monotonic()
         assert (await command).status == 503
         return time.monotonic() - started

@@ -1,4 +1,4 @@
-"""Fixtures of the fuzz tests: one server of each kind per test worker, and a summary of the inputs."""
+"""Fixtures: one server of each kind per test worker, and a summary of the inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.fuzz.fuzz_target import FuzzTarget, running_fuzz_target
 
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Iterator[FuzzRounds]:
-    """The rounds of this test, which fails at the end if they found anything."""
+    """The rounds of this test, which fails at the end if they have findings."""
     played = FuzzRounds.of_environment(request.node.name)
     yield played
     record_property("fuzz", f"seed {played.seed}  inputs {played.inputs}  findings {len(played.findings)}")

@@ -1,4 +1,4 @@
-"""FuzzRounds of a fuzz test. Each has a random generator of its own, so that it can be repeated.
+"""Rounds of a fuzz test, each with a repeatable random generator.
 
 `FUZZ_SECONDS` is the duration of each test, `FUZZ_SEED` the seed, `FUZZ_ROUND` the only round to run.
 """
@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-_SECONDS: Final = 0.5  # per test in a plain test run, which always uses the same seed
+_SECONDS: Final = 0.5  # per test in a plain run, always with the same seed
 _SHOWN: Final = 20
 _LONGEST: Final = 2000
 
 
 @dataclass
 class FuzzRounds:
-    """Yields random generators until the time is up and collects findings."""
+    """Yields random generators until the time is up; collects findings."""
 
     name: str
     seed: str
@@ -31,7 +31,7 @@ class FuzzRounds:
 
     @classmethod
     def of_environment(cls, name: str, environment: Mapping[str, str] = os.environ) -> FuzzRounds:
-        """Read the environment; without settings, a short run with a fixed seed."""
+        """Read the environment; by default, a short run with a fixed seed."""
         only = environment.get("FUZZ_ROUND")
         return cls(
             name,

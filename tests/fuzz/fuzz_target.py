@@ -1,4 +1,4 @@
-"""The emulator that the fuzz tests attack, with data to attack and canaries that must stay unreachable."""
+"""The emulator under attack, with data to attack and canaries that must stay unreachable."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
-from tests.fuzz.http_bytes import Header, HttpAnswer, HttpRequest, answers, exchange
+from tests.fuzz.http_bytes import Header, HttpResponse, HttpRequest, answers, exchange
 from tests.fuzz.processes import ServerProcess, server_process
 
 SCRIPT_TIME_S: Final = 0.3
 MOST_MB: Final = 500
-# A Microsoft Entra ID token, which the emulator accepts unchecked, so that attacks get past authentication.
+# The emulator accepts this Microsoft Entra ID token unchecked, so attacks get past authentication.
 ENTRA: Final[Header] = (b"authorization", b"type=aad&ver=1.0&sig=x")
 KEY: Final[Header] = (b"x-ms-documentdb-partitionkey", b'["p"]')
-# Attackers use the databases `target` and `scrap`; they never name the canary's.
+# Attackers use the databases `target` and `scrap`, and never name the canary's.
 ITEMS: Final = "/dbs/target/colls/items"
 SETTINGS: Final = {"script_time_limit_s": SCRIPT_TIME_S, "partitions": 2}
 _READY: Final = re.compile(r"ready at http://127\.0\.0\.1:(\d+)/")
@@ -30,10 +30,10 @@ _LOOK_EACH_S: Final = 0.05
 
 @dataclass
 class FuzzTarget:
-    """`marker` is in every canary in another database, `neighbor` in those of another logical partition.
+    """`marker` is in canaries of another database, `neighbor` in those of another logical partition.
 
-    `secret` is in the process environment. `rids` are the `_rid`s of the attackers' resources, `canary_rids` those of
-    the canary's container and item.
+    `secret` is in the process environment. `rids` are `_rid`s of the attackers' resources, `canary_rids` those of the
+    canary's.
     """
 
     server: ServerProcess
@@ -46,20 +46,20 @@ class FuzzTarget:
     def send(
         self, verb: str, path: str, body: Any = None, *headers: Header, expected: tuple[int, ...] = (200, 201, 204)
     ) -> Any:
-        """Send a legitimate request and return the JSON of its answer. Fails for unexpected statuses."""
+        """Send a legitimate request and return its JSON. Fails for unexpected statuses."""
         content = b"" if body is None else json.dumps(body).encode()
         request = HttpRequest(verb, path.encode(), (ENTRA, *headers), content)
         answer = self.answer(request)
         assert answer.status in expected, (verb, path, answer)
         return json.loads(answer.body) if answer.body else None
 
-    def answer(self, request: HttpRequest) -> HttpAnswer:
-        """Return the only answer to a request."""
+    def answer(self, request: HttpRequest) -> HttpResponse:
+        """Return the only response to a request."""
         [answer] = answers(exchange(self.server.port, request.encoded()), to_head=request.verb == "HEAD")
         return answer
 
     def stock(self, database: str) -> None:
-        """Create the database, container, items and scripts if they do not exist."""
+        """Create the database, container, items and scripts if missing."""
         made = (201, 409)
         self.send("POST", "/dbs", {"id": database}, expected=made)
         definition = {"id": "items", "partitionKey": {"paths": ["/pk"], "kind": "Hash"}}
@@ -73,7 +73,7 @@ class FuzzTarget:
                 self.send("POST", f"{container}/{kind}", script, expected=made)
 
     def tidy(self) -> None:
-        """Delete what attacks created, so that long runs do not grow."""
+        """Delete what attacks created, to limit growth."""
         for database in self.send("GET", "/dbs")["Databases"]:
             if database["id"] not in ("target", "canary"):
                 self.send("DELETE", f"/dbs/{database['_rid']}", expected=(204, 404))
@@ -88,11 +88,11 @@ class FuzzTarget:
         self.stock("scrap")
 
     def leaks(self, received: bytes) -> bool:
-        """Return whether an answer contains data that the request must not reach."""
+        """Return whether a response contains data that the request must not reach."""
         return self.marker.encode() in received or self.secret.encode() in received
 
     def damage(self) -> str:
-        """Describe damage to the process, the canaries or the log; empty if there is none."""
+        """Describe damage to the process, the canaries or the log, if any."""
         if not self.server.is_alive:
             return f"the process exited with {self.server.process.returncode}: {self.server.log.read_text()[-6000:]}"
         if self.server.peak_mb > MOST_MB:
@@ -110,7 +110,7 @@ class FuzzTarget:
 
     @contextmanager
     def watched(self) -> Iterator[list[float]]:
-        """Yield the latencies of a well-behaved client during the block. Fails if a request of it fails."""
+        """Yield the latencies of a well-behaved client during the block. Fails if its requests fail."""
         times: list[float] = []
         failures: list[BaseException] = []
         over = threading.Event()

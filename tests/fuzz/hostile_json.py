@@ -1,4 +1,4 @@
-"""Invalid JSON: unexpected values, and text that is not JSON."""
+"""Unexpected JSON values, and text that is not JSON."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ _NUMBERS: Final = [
 
 
 def words(text: str) -> list[str]:
-    """Split a readable list of words."""
     return text.split()
 
 
 def changed(rng: random.Random, value: Any, times: int = 1) -> Any:
-    """Copy a JSON value and change parts of it."""
+    """Return a changed copy."""
     root = [copy.deepcopy(value)]
     for _ in range(times):
         _change(rng, root)
@@ -75,7 +74,6 @@ def _change(rng: random.Random, root: list[Any]) -> None:
 
 
 def nested(rng: random.Random, levels: int) -> Any:
-    """Return a value nested this deeply."""
     value: Any = 1
     for _ in range(levels):
         value = [value] if rng.random() < 0.5 else {"a": value}
@@ -83,14 +81,14 @@ def nested(rng: random.Random, levels: int) -> Any:
 
 
 def changed_text(rng: random.Random, text: str) -> str:
-    """Cut, insert, repeat or replace a part of the text."""
+    """Cut, insert, repeat or replace a part."""
     at, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
     piece = rng.choice(["", text[at:end] * 2, "'", '"', "(", ")", "\x00", "\n", "é", "%", "/", "..", "9" * 20, " "])
     return text[:at] + piece + text[end:]
 
 
 def encoded(rng: random.Random, value: Any) -> bytes:
-    """Encode a value as a body, sometimes as invalid JSON."""
+    """Encode a body, sometimes as invalid JSON."""
     text = json.dumps(value, ensure_ascii=rng.random() < 0.7)
     match rng.randrange(14):
         case 0:

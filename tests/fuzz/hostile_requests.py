@@ -1,4 +1,4 @@
-"""Emulator requests with errors in path, method, headers, body or framing."""
+"""Requests with errors in path, method, headers, body or framing."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ BODIES: Final[list[Any]] = [{"id": "d"}, _ITEM, _CONTAINER, _PATCH, _BATCH, _TRI
 
 
 def request(rng: random.Random, fuzz_target: FuzzTarget) -> HttpRequest:
-    """Return a mostly valid request with a few errors, so that it gets past the first checks."""
+    """Return a request with few errors, to get past the first checks."""
     verb, template = rng.choice(sorted(ROUTES)) if rng.random() < 0.8 else (rng.choice(VERBS), rng.choice(TEMPLATES))
     headers = [ENTRA]
     if verb in _POSTED:
@@ -173,7 +173,7 @@ def path(rng: random.Random, fuzz_target: FuzzTarget, template: str) -> bytes:
 
 
 def hostile_header(rng: random.Random) -> Header:
-    """Return any header of the emulator, with a valid or an invalid value."""
+    """Return one of the emulator's headers, with a valid or invalid value."""
     name = rng.choice(NAMES) if rng.random() < 0.95 else "x-" + "".join(rng.choices(string.ascii_lowercase, k=5))
     if name == h.CONTINUATION and rng.random() < 0.8:
         return name.encode(), token(rng)
@@ -187,7 +187,7 @@ def hostile_header(rng: random.Random) -> Header:
 
 
 def token(rng: random.Random) -> bytes:
-    """Return a continuation token that may look like the emulator's."""
+    """Return a continuation token that can look like the emulator's."""
     names = rng.sample(sorted(_TOKEN), rng.randrange(1, 4))
     content = {name: _TOKEN[name] for name in names}
     text = hostile_json.encoded(rng, hostile_json.changed(rng, content, rng.randrange(3)))

@@ -1,4 +1,4 @@
-"""Server-side scripts that try to escape, run or allocate endlessly, or break the engine."""
+"""Scripts that try to escape, run or allocate endlessly, or break the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries generated from the grammar, with every function and extreme values, some of them invalid."""
+"""Generated queries with every function and extreme values, some invalid."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OTHERS: Final = ["null", "true", "false", "undefined", "@p", "@q", "[]", "{}", 
 
 
 def query(rng: random.Random) -> str:
-    """Return a query over items `c`, mostly a valid one."""
+    """Return a query over items `c`, mostly valid."""
     match rng.randrange(12):
         case 0:
             return soup(rng)

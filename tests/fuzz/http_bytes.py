@@ -1,4 +1,4 @@
-"""HTTP as bytes: send requests that no client library would send, and parse the answers."""
+"""HTTP as bytes: send what no client library would send, and parse the responses."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ class HttpRequest:
         return f"{self.verb} {self.target[:300]!r}\n    {headers[:900]!r}\n    {self.body[:900]!r}"
 
     def header(self, name: str) -> list[bytes]:
-        """Return all values of a header."""
         return [value for given, value in self.headers if given.lower() == name.encode()]
 
     def encoded(self, *, last: bool = True) -> bytes:
-        """Encode the request; `last` asks the server to close the connection."""
+        """`last` requests that the server close the connection."""
         lines = [b"%b %b HTTP/1.1" % (self.verb.encode(), self.target), b"Host: x"]
         lines += [b"%b: %b" % header for header in self.headers]
         if last:
@@ -50,8 +49,8 @@ class HttpRequest:
 
 
 @dataclass(frozen=True)
-class HttpAnswer:
-    """An answer with lowercase header names."""
+class HttpResponse:
+    """A response with lowercase header names."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -62,9 +61,9 @@ class HttpAnswer:
 
 
 def exchange(port: int, data: bytes, *, complete: bool = True) -> bytes:
-    """Send `data` and return everything received until the server closes. Raises TimeoutError if it does not.
+    """Send `data` and return all bytes until the server closes. Raises TimeoutError if it does not.
 
-    If `data` may not be a `complete` request, the client closes its side after a short wait.
+    If `data` is not a `complete` request, the client closes its side after a short wait.
     """
     received = b""
     with socket.create_connection(("127.0.0.1", port), ANSWER_S) as connection:
@@ -77,12 +76,12 @@ def exchange(port: int, data: bytes, *, complete: bool = True) -> bytes:
                 if not complete and not select.select([connection], [], [], _PATIENCE_S)[0]:
                     break
         except (BrokenPipeError, ConnectionResetError):
-            pass  # the server may refuse a request before it has read all of it
+            pass  # the server can refuse a request before reading all of it
     return received
 
 
-def answers(received: bytes, *, to_head: bool = False) -> list[HttpAnswer]:
-    """Parse the answers in a stream. Raises ValueError."""
+def answers(received: bytes, *, to_head: bool = False) -> list[HttpResponse]:
+    """Parse the responses in a stream. Raises ValueError."""
     found = []
     at = 0
     while at < len(received):
@@ -95,6 +94,6 @@ def answers(received: bytes, *, to_head: bool = False) -> list[HttpAnswer]:
         length = int(headers.get("content-length", "0"))
         at = end + 4 + length
         if to_head and received[end + 4 : end + 9] in (b"", b"HTTP/"):
-            at = end + 4  # an invalid request gets an answer with a body, even for HEAD
-        found.append(HttpAnswer(int(status[1]), headers, received[end + 4 : at]))
+            at = end + 4  # the response to an invalid request has a body, even for HEAD
+        found.append(HttpResponse(int(status[1]), headers, received[end + 4 : at]))
     return found

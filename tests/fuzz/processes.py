@@ -1,4 +1,4 @@
-"""Servers in separate processes, which isolates the tests from the attacks."""
+"""Servers in separate processes, isolated from the tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Final
 
 ROOT: Final = Path(__file__).parents[2]
 _START_S: Final = 30.0
-# aiohttp logs a traceback for every request that is not HTTP or whose body has the wrong encoding.
+# aiohttp logs a traceback for each request that is not HTTP or has the wrong content encoding.
 _REFUSED_BYTES: Final = re.compile(
     r"^aiohttp\.(http_exceptions\.|web_protocol\.RequestPayloadError)|^zlib\.error", re.M
 )
@@ -23,7 +23,7 @@ _REFUSED_BYTES: Final = re.compile(
 
 @dataclass
 class ServerProcess:
-    """A running server; `log` contains all its output."""
+    """A server; `log` contains all its output."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -42,7 +42,7 @@ class ServerProcess:
         return int(found[1]) / 1024 if found else 0.0
 
     def complaints(self) -> str:
-        """Return unexpected errors in the log since the last call."""
+        """Return unexpected errors logged since the last call."""
         text = self.log.read_text(errors="replace")[self._told :]
         self._told += len(text)
         unexpected = [trace for trace in text.split("Traceback")[1:] if not _REFUSED_BYTES.search(trace)]
@@ -54,7 +54,7 @@ class ServerProcess:
 def server_process(
     arguments: list[str], environment: Mapping[str, str], started: re.Pattern[str]
 ) -> Iterator[ServerProcess]:
-    """Start `python` and wait until its output matches `started`, whose group 1 is the port."""
+    """Start `python` and wait for output that matches `started`, whose group 1 is the port."""
     with tempfile.TemporaryDirectory() as directory:
         log = Path(directory) / "log"
         with log.open("wb") as output, _process(arguments, environment, output) as process:
@@ -75,5 +75,5 @@ def _port(process: subprocess.Popen[bytes], log: Path, started: re.Pattern[str])
     while time.monotonic() < end and process.poll() is None:
         if found := started.search(log.read_text(errors="replace")):
             return int(found[1])
-        time.sleep(0.02)  # between two looks at the log
+        time.sleep(0.02)  # before reading the log again
     raise AssertionError(log.read_text(errors="replace"))

@@ -1,4 +1,4 @@
-"""Requests recorded from the Python SDK, to be mutated."""
+"""Requests recorded from the Python SDK, for mutation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.fuzz.http_bytes import HttpRequest
 
 
 class _Recorder(AioHttpTransport):  # type: ignore[misc]  # the package loads it lazily
-    """The SDK's transport, which also records what it sends."""
+    """The SDK's transport, which also records requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class _Recorder(AioHttpTransport):  # type: ignore[misc]  # the package loads it
 
 
 def recorded(port: int) -> list[HttpRequest]:
-    """Record one signed request of each kind that the SDK can send."""
+    """Record one signed request of each kind."""
     return asyncio.run(_recorded(port))
 
 
@@ -92,7 +92,7 @@ async def _use_items(items: ContainerProxy) -> None:
     ]
     for text, parameters in queries:
         scoped = items.query_items(text, parameters=parameters, partition_key="p", max_item_count=1)
-        with suppress(CosmosHttpResponseError):  # GROUP BY with pages of one row may be rejected
+        with suppress(CosmosHttpResponseError):  # GROUP BY with pages of one row can be rejected
             _ = [one async for one in scoped]
     _ = [one async for one in items.query_items("SELECT * FROM c WHERE c.n >= 0 ORDER BY c.n")]
     _ = [one async for one in items.read_all_items(max_item_count=2)]
@@ -117,7 +117,7 @@ async def _use_scripts(items: ContainerProxy) -> None:
 
 
 def changed(rng: random.Random, given: HttpRequest, others: list[HttpRequest], fuzz_target: FuzzTarget) -> HttpRequest:
-    """Change parts of a request and replace its signature with a token that always passes."""
+    """Change parts of a request; replace its signature with a token that always passes."""
     headers = [header for header in given.headers if header[0] != b"authorization"]
     made = replace(given, headers=(ENTRA, *headers))
     for _ in range(rng.choice([1, 1, 2, 3])):

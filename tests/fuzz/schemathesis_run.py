@@ -2,10 +2,10 @@
 
     python -m tests.fuzz.schemathesis_run --tool .venv-audit/bin/schemathesis --requests 10000
 
-Tests an app with function keys and one with user authentication, with increasing seeds, until each has answered half of
-the requests. Fails on 5xx and on any undocumented status, header or body. Three checks are excluded:
+Tests an app with function keys and one with user authentication, with increasing seeds, until each has served half of
+the requests. Fails on 5xx and on undocumented statuses, headers or bodies. Excluded checks:
 
-- unsupported_method: the Functions host answers 404 for an unsupported method, which the app cannot change;
+- unsupported_method: the Functions host returns 404 for an unsupported method;
 - positive_data_acceptance: a schema cannot express which usernames NFKC changes, nor what is blank;
 - ignored_auth, with function keys: the local host does not check them.
 """
@@ -40,7 +40,7 @@ _ANSWERED = re.compile(r'request function="(\w+)" status=(\d+)')
 
 @dataclass(frozen=True)
 class AppUnderTest:
-    """An app, the headers of every request, and the excluded checks."""
+    """An app with the headers of every request and the excluded checks."""
 
     name: str
     app: RunningApp
@@ -48,7 +48,7 @@ class AppUnderTest:
     excluded_checks: tuple[str, ...] = EXCLUDED_CHECKS
 
     def statuses(self) -> Counter[str]:
-        """Count the app's answers by status."""
+        """Count the app's responses by status."""
         return Counter(match[2] for line in self.app.log_lines() if (match := _ANSWERED.search(line)))
 
 
@@ -77,7 +77,7 @@ def _passes(target: AppUnderTest, options: argparse.Namespace) -> bool:
     seed = options.seed
     while sum(target.statuses().values()) < options.requests / 2:
         command = _command(target, options.tool, seed)
-        # Schemathesis stores its runs here; the directory is deleted afterwards.
+        # Schemathesis stores its runs in this temporary directory.
         finished = subprocess.run(  # noqa: S603 - made here
             command, cwd=target.app.log.parent, capture_output=True, text=True, check=False
         )

@@ -1,4 +1,4 @@
-"""Pieces of hostile scripts. V stands for a value, NAME for a property name, NAME2 to NAME5 for a method name."""
+"""Pieces of hostile scripts. V stands for a value, NAME for a property, NAME2 to NAME5 for a method."""
 
 from __future__ import annotations
 

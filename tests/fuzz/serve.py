@@ -1,6 +1,6 @@
-"""`python -m tests.fuzz.serve JSON`: run an in-memory emulator with the settings in the JSON object.
+"""`python -m tests.fuzz.serve JSON`: run an in-memory emulator with these settings.
 
-Needed because the emulator's command line has no option for the script time limit.
+The emulator's command line has no option for the script time limit.
 """
 
 from __future__ import annotations

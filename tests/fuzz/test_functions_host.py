@@ -1,4 +1,4 @@
-"""The Functions host survives any bytes, answers errors with 4xx and keeps serving its app."""
+"""The Functions host survives any bytes, responds to errors with 4xx and keeps serving its app."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.fuzz.hostile_json import words
 from tests.fuzz.http_bytes import Header, HttpRequest, answers, exchange
 from tests.fuzz.processes import ROOT, ServerProcess, server_process
 
-# An app that answers everything; its source contains a marker that must not leak.
+# The app's source contains a marker that must not leak.
 APP: Final = """
 import azure.functions as func
 app = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)

@@ -1,4 +1,4 @@
-"""Any query text is answered or rejected with 400, quickly and consistently."""
+"""Any query text returns rows or 400, quickly and consistently."""
 
 # ruff: noqa: S608 - the tests generate these texts
 from __future__ import annotations
@@ -39,7 +39,7 @@ REFUSALS: Final = (400, 408, 413)
 
 
 class Hang(BaseException):
-    """A query took too long. Not an ordinary error, so that no handler swallows it."""
+    """A query took too long. Not an Exception, so that no handler swallows it."""
 
 
 @contextmanager
@@ -59,7 +59,6 @@ def in_time(seconds: float = LONGEST_S) -> Iterator[None]:
 
 
 def same(name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
-    """The only user-defined function."""
     if name != "same":
         raise CosmosError(400, "Unknown function.")
     return arguments[0] if arguments else None
@@ -73,20 +72,20 @@ def attempt(rounds: FuzzRounds, text: str, parameters: Mapping[str, Json], work:
     except CosmosError as error:
         if error.status not in REFUSALS:
             rounds.found(f"status {error.status}: {error.message[:80]}", text, parameters)
-    except (Hang, Exception) as error:  # noqa: BLE001 - whatever it is, it is a finding
+    except (Hang, Exception) as error:  # noqa: BLE001 - everything is a finding
         rounds.found(f"{type(error).__name__}: {str(error)[:80]}", text, parameters)
     return None
 
 
 def parameters_of(rng: random.Random) -> dict[str, Json]:
-    """Parse parameters as a request would: integers beyond 64 bits become floats."""
+    """Parse parameters like a request: integers beyond 64 bits become floats."""
     parameters = {"@p": rng.choice(hostile_json.VALUES), "@q": hostile_json.nested(rng, rng.choice([0, 3, 100]))}
     read: dict[str, Json] = orjson.loads(json.dumps(parameters))
     return read
 
 
 def is_fickle(text: str) -> bool:
-    """Return whether a query may have different answers each time."""
+    """Return whether a query can return different rows each time."""
     return any(word in text.upper() for word in ("RAND", "NOW", "CURRENT"))
 
 
@@ -109,7 +108,7 @@ def test_any_query_runs_or_is_rejected(rounds: FuzzRounds) -> None:
 
 
 def _explained(text: str, parameters: Mapping[str, Json]) -> None:
-    """Run the query planner, the partition key analysis and the index analysis."""
+    """Run the query planner and the analyses of partition keys and indexes."""
     parsed = parse(text)
     pinned_values(parsed, parameters, ("pk",))
     served = filter_predicates(parsed, parameters)
@@ -226,7 +225,7 @@ def test_indexes_and_page_sizes_do_not_change_an_answer(rounds: FuzzRounds, fuzz
 
 
 def _comparable(answer: list[Any] | int) -> Any:
-    """Return sorted rows without server-generated properties, because ORDER BY leaves the order of ties open."""
+    """Return sorted rows without server-generated properties, because ORDER BY does not order ties."""
     return sorted(json.dumps(_bare(row), sort_keys=True) for row in answer) if isinstance(answer, list) else answer
 
 

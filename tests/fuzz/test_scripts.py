@@ -10,9 +10,9 @@ from typing import Final
 from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import ENTRA, ITEMS, KEY, SCRIPT_TIME_S, FuzzTarget
 from tests.fuzz.hostile_scripts import function, script
-from tests.fuzz.http_bytes import HttpAnswer, HttpRequest
+from tests.fuzz.http_bytes import HttpResponse, HttpRequest
 
-# A script is killed 0.25 s after its time limit; the rest allows for a busy machine.
+# A script is killed 0.25 s after its time limit; the rest is for a busy machine.
 MARGIN_S: Final = 3.0
 SERVED_S: Final = 3.0
 
@@ -72,7 +72,6 @@ def _store(fuzz_target: FuzzTarget, kind: str, body: str, **more: str) -> None:
 
 
 def _text(fuzz_target: FuzzTarget) -> str:
-    """Return the script that ran."""
     for kind in ("sprocs", "triggers", "udfs"):
         found = fuzz_target.send("GET", f"{ITEMS}/{kind}/hostile", expected=(200, 404))
         if "body" in found:
@@ -80,7 +79,7 @@ def _text(fuzz_target: FuzzTarget) -> str:
     return "none"
 
 
-def _judge(rounds: FuzzRounds, fuzz_target: FuzzTarget, answer: HttpAnswer, took_s: float) -> None:
+def _judge(rounds: FuzzRounds, fuzz_target: FuzzTarget, answer: HttpResponse, took_s: float) -> None:
     if answer.status >= 500:
         rounds.found(f"status {answer.status}", answer, _text(fuzz_target))
     if took_s > SCRIPT_TIME_S + MARGIN_S:

@@ -1,4 +1,4 @@
-"""The emulator survives any bytes, answers errors with 4xx and never leaks data."""
+"""The emulator survives any bytes, responds to errors with 4xx and never leaks data."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import ENTRA, ITEMS, KEY, FuzzTarget
 from tests.fuzz.hostile_bytes import broken
 from tests.fuzz.hostile_requests import is_destructive, is_scoped, request
-from tests.fuzz.http_bytes import HttpAnswer, HttpRequest, answers, exchange
+from tests.fuzz.http_bytes import HttpResponse, HttpRequest, answers, exchange
 from tests.fuzz.recordings import changed, recorded
 
 TIDY_EACH = 300
 ALLOWED = (501,)  # features that are not emulated
 
 
-def judge(rounds: FuzzRounds, fuzz_target: FuzzTarget, given: HttpRequest, answer: HttpAnswer) -> None:
-    """Report an answer that must not occur."""
+def judge(rounds: FuzzRounds, fuzz_target: FuzzTarget, given: HttpRequest, answer: HttpResponse) -> None:
+    """Report a response that must not occur."""
     if answer.status >= 500 and answer.status not in ALLOWED:
         rounds.found(f"status {answer.status} for {given.verb} {shape(given)}", given, answer)
     if fuzz_target.leaks(answer.body) or any(fuzz_target.leaks(value.encode()) for value in answer.headers.values()):
@@ -44,7 +44,7 @@ def shape(given: HttpRequest) -> str:
 
 
 def attack(rounds: FuzzRounds, fuzz_target: FuzzTarget, given: HttpRequest) -> None:
-    """Send one request and judge the answer."""
+    """Send a request and judge the response."""
     if is_destructive(given):
         return
     rounds.inputs += 1
@@ -69,7 +69,7 @@ def keep_house(rounds: FuzzRounds, fuzz_target: FuzzTarget, *, each: int = TIDY_
 
 @pytest.fixture
 def attacked(fuzz_target: FuzzTarget) -> Iterator[FuzzTarget]:
-    """The target with a well-behaved client that must always be served; checked for damage at the end."""
+    """The target, with a client that must always be served; checked for damage at the end."""
     with fuzz_target.watched() as times:
         yield fuzz_target
     fuzz_target.tidy()
@@ -165,7 +165,7 @@ def test_forged_signatures_are_rejected(rounds: FuzzRounds, attacked: FuzzTarget
     path = f"/dbs/canary/colls/{attacked.marker}/docs/{attacked.marker}".encode()
     signed = [one for one in recorded(attacked.server.port) if one.verb != "DELETE"]
     for rng in rounds:
-        if rng.random() < 0.5:  # the signature of one request on another
+        if rng.random() < 0.5:  # another request's signature
             own = rng.choice(signed)
             borrowed = tuple(one for one in own.headers if one[0] in (b"authorization", b"x-ms-date"))
             given = HttpRequest("GET", path, (*borrowed, (KEY[0], b'["c"]')))

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos.scenarios`: run the scenarios with large items while hosts are killed."""
+"""`python -m tests.chaos.scenarios`: run the large scenarios while hosts are killed."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ async def _like_and_unlike(system: RunningBlog, post_id: str, new: list[Item], o
 
 
 async def _counted(system: RunningBlog, post: Item, expected: int) -> int:
-    """Return the number of likes, which must match the post's count."""
+    """Return the number of likes, which must equal the post's count."""
     shown = (await system.reader.get(f"/posts/{post['id']}"))["likeCount"]
     there = await _number(system, post, _LASTING)
     assert (shown, there) == (expected, expected), (shown, there)

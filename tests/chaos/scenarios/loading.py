@@ -1,4 +1,4 @@
-"""Import a large blog, with items as the app would have written them, into a stopped database."""
+"""Import a large blog, as the app would have written it, into a stopped database."""
 
 from __future__ import annotations
 
@@ -23,24 +23,23 @@ _REPOSITORY = Path(__file__).parents[3]
 
 
 def named_user(number: int) -> Item:
-    """Return the same user for the same number."""
     return user_item(f"user-{number}", f"name-{number}", moment(0))
 
 
 def of_users(users: Iterable[Item]) -> Iterable[Item]:
-    """Yield the users and their username reservations."""
+    """Yield the users and their reservations."""
     for user in users:
         yield user
         yield reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
 
 
 def copies(posts: Iterable[Item]) -> Iterable[Item]:
-    """Yield the copies of posts for the `users` container."""
+    """Yield the posts' copies in `users`."""
     return (short_form(post) for post in posts)
 
 
 async def start_with(database: Database, directory: Path, users: Iterable[Item], posts: Iterable[Item]) -> None:
-    """Provision a new database, fill two containers and leave it running, with unread change feeds."""
+    """Provision a database, fill two containers and leave it running, with unread change feeds."""
     await database.start()
     await provision(database.settings)
     await database.stop()

@@ -45,7 +45,7 @@ def _contributions(posts: list[Item], user: Item) -> Iterable[Item]:
 
 
 async def _check(system: RunningBlog, user_id: str, items: int, posts: int) -> None:
-    """ConsistencyCheck that all items and copies have the new username and that the old one is free."""
+    """Check that all items and copies have the new username, and that the old one is free."""
     for container, expected in ((system.blog.posts, items), (system.blog.users, posts)):
         left, all_ = [
             sum(

@@ -31,8 +31,6 @@ _POLL_S = 0.5
 
 @dataclass
 class RunningBlog:
-    """The running system of a scenario."""
-
     blog: Blog
     hosts: Hosts
     record: RunRecord
@@ -41,19 +39,19 @@ class RunningBlog:
     lags: Callable[[], Awaitable[dict[str, Lag]]]
 
     async def settled(self) -> None:
-        """Wait up to five minutes until the data is consistent. Raises AssertionError with the findings."""
+        """Wait up to five minutes until the data is consistent. Raises AssertionError with findings."""
         findings = await verify_within(self.blog, _SETTLED_WITHIN_S)
         assert not findings, "\n".join(map(str, findings[:20]))
 
     async def caught_up(self) -> None:
-        """Wait up to five minutes until the functions have handled all changes. Raises TimeoutError."""
+        """Wait up to five minutes until all changes are handled. Raises TimeoutError."""
         async with asyncio.timeout(_SETTLED_WITHIN_S):
             while any(lag.changes != 0 for lag in (await self.lags()).values()):  # noqa: ASYNC110 - another process
                 await asyncio.sleep(_POLL_S)
 
     @asynccontextmanager
     async def under_kills(self, number: int, seed: int) -> AsyncIterator[None]:
-        """Kill `number` hosts during the block, one every few seconds."""
+        """Kill `number` hosts during the block."""
         generator = random.Random(seed)
 
         async def kill() -> None:
