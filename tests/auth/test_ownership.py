@@ -13,7 +13,7 @@ import pytest
 
 from functions.docs import operations
 from shared.http.openapi import ApiOperation
-from tests.api import ApiResponse, Api, Json
+from tests.api import Api, ApiResponse, Json
 from tests.auth.conftest import SignedIn
 from tests.items import unique
 

@@ -16,7 +16,7 @@ from shared.auth.callers import signed_in as caller_of
 from shared.auth.signing_keys import ALGORITHMS
 from shared.auth.tokens import TOKEN_LENGTH, Tokens
 from shared.errors import NotAuthenticated
-from tests.api import ApiResponse, Api
+from tests.api import Api, ApiResponse
 from tests.auth.conftest import trusting
 from tests.auth.issuer import AUDIENCE, Issuer, bearer, by_hand, ec_key, public_pem, rsa_key
 from tests.items import unique

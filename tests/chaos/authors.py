@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tests.chaos.api_client import FinalResponse, ApiClient, GaveUp
+from tests.chaos.api_client import ApiClient, FinalResponse, GaveUp
 from tests.chaos.run_record import CommentState, RunRecord
 
 _USERS, _POSTS = 2, 4

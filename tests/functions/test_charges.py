@@ -10,7 +10,7 @@ import pytest
 
 from shared.cosmos import Container
 from shared.models.post import short_form
-from tests.api import ApiResponse, Api, Json
+from tests.api import Api, ApiResponse, Json
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique

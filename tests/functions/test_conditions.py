@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.api import ApiResponse, Api, Headers
+from tests.api import Api, ApiResponse, Headers
 from tests.items import unique
 
 Send = Callable[[Headers], Awaitable[ApiResponse]]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.api import ApiResponse, Api
+from tests.api import Api, ApiResponse
 from tests.blog import Blog
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Operation, named

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api import ApiResponse, Api, Json
+from tests.api import Api, ApiResponse, Json
 from tests.items import unique
 from tests.running_app import RunningApp
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.api import ApiResponse, Api, Json
+from tests.api import Api, ApiResponse, Json
 from tests.polling import eventually
 
 PROPERTIES = {

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from shared.retries import REQUEST_DEADLINE_S
-from tests.api import ApiResponse, Api
+from tests.api import Api, ApiResponse
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique

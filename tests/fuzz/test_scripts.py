@@ -10,7 +10,7 @@ from typing import Final
 from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import ENTRA, ITEMS, KEY, SCRIPT_TIME_S, FuzzTarget
 from tests.fuzz.hostile_scripts import function, script
-from tests.fuzz.http_bytes import HttpResponse, HttpRequest
+from tests.fuzz.http_bytes import HttpRequest, HttpResponse
 
 # A script is killed 0.25 s after its time limit; the rest is for a busy machine.
 MARGIN_S: Final = 3.0

@@ -15,7 +15,7 @@ from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import ENTRA, ITEMS, KEY, FuzzTarget
 from tests.fuzz.hostile_bytes import broken
 from tests.fuzz.hostile_requests import is_destructive, is_scoped, request
-from tests.fuzz.http_bytes import HttpResponse, HttpRequest, answers, exchange
+from tests.fuzz.http_bytes import HttpRequest, HttpResponse, answers, exchange
 from tests.fuzz.recordings import changed, recorded
 
 TIDY_EACH = 300
