@@ -3,7 +3,7 @@
     async with CosmosEmulator(EmulatorSettings()) as emulator:
         client = CosmosClient(emulator.endpoint, emulator.key)
 
-`cosmos-emulator` starts an emulator from the command line. README.md lists what is emulated.
+`cosmos-emulator` starts it from the command line. README.md lists what is emulated.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    # Importing aiohttp takes a tenth of a second, so importing only the key or the settings skips it.
+    # Importing aiohttp takes a tenth of a second, so import it only for the emulator.
     if name == "CosmosEmulator":
         from cosmos_emulator.emulator import CosmosEmulator
 

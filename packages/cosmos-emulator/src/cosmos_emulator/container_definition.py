@@ -1,4 +1,4 @@
-"""The definition of a container: validation, defaults and the parsed form."""
+"""The definition of a container: validation, defaults and parsing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DEFAULTS: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ContainerDefinition:
-    """A parsed container; `unique_keys` has the paths of each unique key as property names."""
+    """A parsed container; `unique_keys` has the paths of each unique key."""
 
     partition_key: PartitionKeyDefinition
     indexing: IndexingPolicy
@@ -46,7 +46,7 @@ class ContainerDefinition:
 
     @classmethod
     def parse(cls, body: JsonObject) -> ContainerDefinition:
-        """Parse a body that `completed` returned. Raises 400 if it is invalid."""
+        """Parse a body that `completed` returned. Raises 400."""
         return cls(
             PartitionKeyDefinition.parse(body.get("partitionKey")),
             _indexing(body),
@@ -55,7 +55,7 @@ class ContainerDefinition:
         )
 
     def unique_values(self, document: JsonObject) -> list[str]:
-        """Return the value of each unique key as canonical JSON, with null for a missing value."""
+        """Return each unique key's value as canonical JSON; a missing value is null."""
         return [
             json_text.dump([_null_if_missing(value_at(document, path)) for path in paths]).decode()
             for paths in self.unique_keys
@@ -65,7 +65,7 @@ class ContainerDefinition:
 def completed(body: JsonObject) -> JsonObject:
     """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature.
 
-    A partition key without a version gets version 2. The service would set version 1.
+    Without a version, a partition key gets version 2; in the service, 1.
     """
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():
@@ -83,7 +83,7 @@ def completed(body: JsonObject) -> JsonObject:
 
 
 def checked_ttl(value: Json, name: str) -> int:
-    """Return a valid time to live; -1 never expires. Raises 400 otherwise (azure-cosmos test_ttl.py)."""
+    """Return a valid TTL; -1 never expires. Raises 400 otherwise (azure-cosmos test_ttl.py)."""
     valid = isinstance(value, int) and not isinstance(value, bool) and (value == -1 or 1 <= value <= MAX_TTL_S)
     if not valid or not isinstance(value, int):
         raise CosmosError(

@@ -1,4 +1,4 @@
-"""The error that operations, queries and scripts raise; http/server.py turns it into a response."""
+"""The error of operations, queries and scripts; http/server.py turns it into a response."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ OWNER_MISSING = 1003
 
 
 class CosmosError(Exception):
-    """A failed operation, as a client of the service sees it.
+    """A failed operation, as clients of the service see it.
 
-    `details` are additional properties of the body, such as `additionalErrorInfo`. By default, `charge_ru` depends on
-    the status.
+    `details` are added to the body, such as `additionalErrorInfo`. By default, `charge_ru` follows from the status.
     """
 
     def __init__(
@@ -56,5 +55,5 @@ class CosmosError(Exception):
 
     @property
     def code(self) -> str:
-        """The .NET name of the status, as in the service's bodies."""
+        """The .NET name of the status."""
         return CODES.get(self.status, str(self.status))

@@ -1,4 +1,4 @@
-"""The parts of a running emulator that operations use."""
+"""The parts of an emulator that operations use."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cosmos_emulator.store.account import Account
 T = TypeVar("T")
 _LOG: Final = logging.getLogger(__name__)
 
-_START_DELAY_S: Final = 0.001  # the script's response is sent first
+_START_DELAY_S: Final = 0.001  # after the script's response is sent
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """The parts; `workers` are threads for scripts and long queries."""
+    """`workers` are threads for scripts and long queries."""
 
     settings: EmulatorSettings
     account: Account
@@ -32,15 +32,15 @@ class Gateway:
 
     @property
     def script_limits(self) -> ScriptLimits:
-        """The limits of scripts under the current settings."""
+        """The current limits of scripts."""
         return ScriptLimits(
             time_limit_s=self.settings.script_time_limit_s, accepted_operations=self.settings.script_operations
         )
 
     async def in_worker(self, work: Callable[[], T]) -> T:
-        """Run `work` in a worker thread and return its result.
+        """Run `work` in a worker thread.
 
-        A canceled caller still waits for the thread, which may be using the caller's transaction.
+        A canceled caller still waits for the thread, which can be using the caller's transaction.
         """
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self.workers, work)
@@ -54,7 +54,7 @@ class Gateway:
                 loop.call_later(_START_DELAY_S, self._start_engines)
 
     def _start_engines(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the workers have been shut down
+        with contextlib.suppress(RuntimeError):  # the workers are shut down
             self.workers.submit(ENGINES.start_spares).add_done_callback(_log_failure)
 
 

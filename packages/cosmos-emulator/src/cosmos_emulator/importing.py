@@ -1,6 +1,6 @@
-"""Bulk import: validates and stores each item like a create.
+"""Bulk import, which validates and stores each item like a create.
 
-One transaction writes thousands of items. Each item has its own LSN, so a change feed page can end after any item.
+A transaction writes thousands of items. Each has its own LSN, so a change feed page can end after any.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import Clock, ItemTransaction, StoredItem
 from cosmos_emulator.store.partition import Partition
 
-_AT_ONCE: Final = 20_000  # lines parsed before they are written
-_CHARGES: Final = ChargeModel("service-2026")  # has no effect: an import is not charged
+_AT_ONCE: Final = 20_000  # lines
+_CHARGES: Final = ChargeModel("service-2026")  # unused: imports are not charged
 
 _Row = tuple[StoredItem, JsonObject, list[str]]
 
 
 async def import_items(container: Container, lines: Iterable[bytes], clock: Clock) -> int:
-    """Create an item for each line of JSON, skipping empty lines, and return their number.
+    """Create an item for each line of JSON, skipping empty lines; return their number.
 
     Raises 400 if a line is not a valid item, 409 if an id or unique key value is taken. Earlier transactions are kept.
     """
@@ -70,5 +70,5 @@ def _insert(
         item, stored = target.stamped(document, number)
         rows.append((item, stored, unique_values(stored)))
         items.lsn += 1
-    items.lsn -= 1  # the last LSN used
+    items.lsn -= 1  # the last used
     items.insert_many(rows)

@@ -1,4 +1,4 @@
-"""JSON as the service reads and writes it: numbers are doubles, and nesting is limited."""
+"""JSON as in the service: numbers are doubles, and nesting is limited."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _EXACT_INTEGERS: Final = 2.0**53
 def parse(data: bytes | str) -> Json:
     """Parse a JSON text and normalize its numbers.
 
-    Raises 400 if it is not JSON, has lone surrogates, numbers too large for a double, or more than 128 levels
-    (concepts-limits: maximum levels of nesting).
+    Raises 400 if it is not JSON, has lone surrogates, numbers beyond doubles, or more than 128 levels
+    (concepts-limits).
     """
     try:
         value: Json = orjson.loads(data)
@@ -29,7 +29,7 @@ def parse(data: bytes | str) -> Json:
 
 
 def parse_object(data: bytes | str) -> JsonObject:
-    """Parse a JSON object. Raises 400 for any other value."""
+    """Parse a JSON object. Raises 400 for other values."""
     value = parse(data)
     if not isinstance(value, dict):
         raise CosmosError(400, "The request payload is invalid: a JSON object is expected.")
@@ -43,7 +43,7 @@ def parse_stored(data: bytes) -> JsonObject:
 
 
 def dump(value: object) -> bytes:
-    """Return compact JSON. Integers beyond 64 bits, which only scripts produce, become doubles."""
+    """Return compact JSON. Integers beyond 64 bits, from scripts, become doubles."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -51,10 +51,7 @@ def dump(value: object) -> bytes:
 
 
 def normalized(value: Json, depth: int = 0) -> Json:
-    """Turn integral doubles into integers, because the service prints 1.0 as 1.
-
-    Objects and arrays are changed in place.
-    """
+    """Turn integral doubles into integers, in place, because the service prints 1.0 as 1."""
     if isinstance(value, dict):
         _check_depth(depth)
         for name, member in value.items():

@@ -27,5 +27,5 @@ class LoopThread:
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop and return its result. Raises TimeoutError after a minute."""
+        """Run a coroutine on the loop. Raises TimeoutError after a minute."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(_TIMEOUT_S)

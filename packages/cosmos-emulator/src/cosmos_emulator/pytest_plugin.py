@@ -7,9 +7,9 @@
         async with cosmos.aio_client() as client:
             database = await client.create_database("shop")
 
-pytest loads the plugin automatically. Each account is an in-memory emulator on a free port, so tests can
-run in any order or in parallel (pytest-xdist), and can change settings and add faults. All emulators of a test process
-share one event loop in a background thread, so the fixture works in synchronous tests and on any event loop.
+pytest loads the plugin automatically. Each account is an in-memory emulator on a free port, so tests can run in any
+order or in parallel (pytest-xdist), change settings, and add faults. All emulators of a process share an event loop in
+a background thread, so the fixture works in synchronous tests and on any event loop.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 
 from cosmos_emulator import EmulatorSettings
 
-# pytest imports the plugin in every run, so the emulator is imported only when a test uses it.
+# pytest imports the plugin in every run, so the emulator is imported on use.
 if TYPE_CHECKING:
     from azure.cosmos import CosmosClient
     from azure.cosmos.aio import CosmosClient as AioCosmosClient
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class CosmosAccount:
-    """The account of one test. Only `client` and `aio_client` need azure-cosmos."""
+    """The account of one test. `client` and `aio_client` need azure-cosmos."""
 
     def __init__(self, emulator: CosmosEmulator, clients: ExitStack) -> None:
         self._emulator = emulator
@@ -56,16 +56,16 @@ class CosmosAccount:
 
     @property
     def settings(self) -> EmulatorSettings:
-        """The emulator's settings. `EmulatorSettings` says which ones tests can change."""
+        """The emulator's settings; `EmulatorSettings` says which can change."""
         return self._emulator.settings
 
     @property
     def faults(self) -> Faults:
-        """The fault rules. Tests can add rules at any time."""
+        """The fault rules, which can change at any time."""
         return self._emulator.faults
 
     def client(self, **options: Any) -> CosmosClient:
-        """Create a synchronous client, which is closed after the test.
+        """Create a synchronous client, closed after the test.
 
         `options` are passed to azure.cosmos.CosmosClient.
         """
@@ -76,7 +76,7 @@ class CosmosAccount:
         return client
 
     def aio_client(self, **options: Any) -> AioCosmosClient:
-        """Create an asynchronous client. The test must close it on its own event loop: use `async with`.
+        """Create an asynchronous client. Close it on its own event loop: use `async with`.
 
         `options` are passed to azure.cosmos.aio.CosmosClient.
         """
@@ -95,7 +95,7 @@ def _cosmos_thread() -> Iterator[LoopThread]:
 
 @pytest.fixture
 def cosmos_settings() -> EmulatorSettings:
-    """The settings of each test's emulator. Override this fixture in a test module or conftest.py."""
+    """The settings of each test's emulator. Override it in a test module or conftest.py."""
     return EmulatorSettings()
 
 
@@ -109,5 +109,5 @@ def cosmos(_cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings) -> Ite
         with ExitStack() as clients:
             yield CosmosAccount(emulator, clients)
     finally:
-        emulator.faults.clear()  # hanging requests would delay the shutdown
+        emulator.faults.clear()  # hanging requests would delay shutdown
         _cosmos_thread.run(emulator.__aexit__(None, None, None))

@@ -1,7 +1,7 @@
 """Resource ids (`_rid`): the bytes of a resource and its ancestors, in base64 with `-` for `/`.
 
-A database has 4 bytes. A container adds 4 with the top bit set. A resource in a container adds 8: a little-endian
-number with the kind in its highest four bits (vercel/cosmosdb-server resource-id.ts; azure-cosmos _base.py).
+A database has 4 bytes. A container adds 4 with the top bit set; a resource in it, 8: a little-endian number with the
+kind in the highest four bits (vercel/cosmosdb-server resource-id.ts; azure-cosmos _base.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def encode(raw: bytes) -> str:
 
 
 def decode(rid: str) -> bytes | None:
-    """Return the bytes of a rid, or None if the text is not a rid."""
+    """Return the bytes of a rid; None if the text is not a rid."""
     try:
         return base64.b64decode(rid.replace("-", "/"), validate=True)
     except (binascii.Error, ValueError):
@@ -34,17 +34,17 @@ def decode(rid: str) -> bytes | None:
 
 
 def is_database_rid(segment: str) -> bool:
-    """Return whether the second segment of a link is a rid: eight characters that encode four bytes."""
+    """Return whether a link's second segment is a rid: eight characters for four bytes."""
     return len(segment) == 8 and len(decode(segment) or b"") == DATABASE_BYTES
 
 
 def database_rid(number: int) -> str:
-    """Return the rid of a database; `number` is below 2**32."""
+    """Return a database's rid; `number` is below 2**32."""
     return encode(number.to_bytes(DATABASE_BYTES, "big"))
 
 
 def container_rid(database: str, number: int) -> str:
-    """Return the rid of a container; `number` is below 2**31."""
+    """Return a container's rid; `number` is below 2**31."""
     raw = decode(database)
     if raw is None:
         raise ValueError(f"{database!r} is not the rid of a database")
@@ -60,12 +60,12 @@ def child_rid(container: str, kind: int, number: int) -> str:
 
 
 def is_within(rid: str, container: str) -> bool:
-    """Return whether a rid belongs to a resource in this container."""
+    """Return whether a rid belongs to this container."""
     return (decode(rid) or b"")[:CONTAINER_BYTES] == decode(container)
 
 
 def child_number(rid: str, kind: int) -> int | None:
-    """Return the number passed to `child_rid`, or None if the text is not a rid of that kind."""
+    """Return `child_rid`'s number, or None for a rid of another kind."""
     raw = decode(rid)
     if raw is None or len(raw) != CHILD_BYTES:
         return None

@@ -1,6 +1,6 @@
 """The modeled request charge of an operation.
 
-The service's formula is not public. `ChargeModel` reproduces published figures and recorded responses.
+The service's formula is not public; `ChargeModel` reproduces published and recorded charges.
 """
 
 from cosmos_emulator.charges.model import ChargeModel

@@ -1,7 +1,7 @@
-"""The published charges by item size, with linear interpolation.
+"""The published charges by item size, interpolated linearly.
 
-Source: learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption (2026). Sizes are KB of 1,024 bytes of
-item JSON. Writes exclude index terms and are computed in units of 4/21 RU.
+Source: learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption (2026). Sizes are KB of item JSON.
+Writes exclude index terms and are counted in units of 4/21 RU.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def write_units(size_kb: float) -> float:
 
 
 def _interpolate(column: tuple[float, ...], size_kb: float) -> float:
-    """Interpolate a column: constant up to 1 KB, then linear, with the last slope above 2,048 KB."""
+    """Interpolate a column: constant up to 1 KB, and with the last slope above 2,048 KB."""
     if size_kb <= SIZES_KB[0]:
         return column[0]
     upper = min(bisect_right(SIZES_KB, size_kb), len(SIZES_KB) - 1)

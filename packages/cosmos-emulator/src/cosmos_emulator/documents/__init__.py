@@ -1,1 +1,1 @@
-"""Operations on documents, one function each, shared by single requests, batches and scripts."""
+"""Operations on documents, shared by single requests, batches and scripts."""

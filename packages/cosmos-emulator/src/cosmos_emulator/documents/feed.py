@@ -1,4 +1,4 @@
-"""The read feed: documents in the order of insertion, page by page."""
+"""The read feed: documents in insertion order, page by page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosmos_emulator.store.items import StoredItem
 def feed_page(
     slices: list[Slice], start: ItemPosition | None, limits: PageLimits
 ) -> Steps[tuple[list[StoredItem], ItemPosition | None]]:
-    """Return a page of items after `start` and the position after it, or None if it is the last page."""
+    """Return the items after `start` and the position after them, None for the last page."""
     page: list[StoredItem] = []
     position: ItemPosition | None = None
     for one, chunk in item_chunks(slices, start):

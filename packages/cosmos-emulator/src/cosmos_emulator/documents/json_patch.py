@@ -1,4 +1,4 @@
-"""The six patch operations on a document (partial-document-update). Every error is a 400."""
+"""The six patch operations (partial-document-update). Every error is a 400."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
 
 
 def touched_paths(operation: Json) -> list[tuple[str, ...]]:
-    """Return the paths that an operation changes: `path`, and `from` of a move."""
+    """Return the paths that an operation changes."""
     if not isinstance(operation, dict):
         return []
     return [tuple(_steps(operation[name])) for name in ("path", "from") if name in operation]
@@ -57,7 +57,7 @@ def _increment(document: JsonObject, operation: JsonObject) -> None:
         raise _refused("the value of an incr must be a number")
     if present is not _ABSENT and not _is_number(present):
         raise _refused(f"{operation.get('path')!r} is not a number")
-    total = value if present is _ABSENT else present + value  # type: ignore[operator]  # numbers, checked above
+    total = value if present is _ABSENT else present + value  # type: ignore[operator]  # numbers
     _put(document, steps, normalized(total), insert=False)
 
 
@@ -107,7 +107,7 @@ def _taken(document: JsonObject, steps: list[str]) -> Json:
     value = _get(document, steps)
     if value is _ABSENT:
         raise _refused(f"the path '/{'/'.join(steps)}' does not exist")
-    return value  # type: ignore[return-value]  # not the sentinel, therefore JSON
+    return value  # type: ignore[return-value]  # not the sentinel
 
 
 def _get(document: JsonObject, steps: list[str]) -> Json | object:

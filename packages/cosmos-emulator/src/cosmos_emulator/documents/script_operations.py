@@ -1,4 +1,4 @@
-"""The operations that scripts call, on one logical partition in the script's transaction."""
+"""The operations of scripts, on one logical partition in the script's transaction."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from cosmos_emulator.store.items import ItemScope
 
 
 class PartitionOperations:
-    """Implements `ScriptOperations` for a logical partition, and adds up the modeled charges.
+    """Implements `ScriptOperations` and adds up the modeled charges.
 
-    By default, queries do not see the script's own writes, but other reads do (stored-procedures-triggers-udfs).
+    Queries do not see the script's own writes, but other reads do (stored-procedures-triggers-udfs).
     """
 
     def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:
@@ -61,7 +61,7 @@ class PartitionOperations:
         return None if result.status == 304 or result.item is None else result.item.document()
 
     def read_documents(self, page_size: int, continuation: str | None) -> Page:
-        """Return a page of the partition, including the script's own writes."""
+        """Return a page of documents, including the script's own writes."""
         start = ItemPosition.of_json(decode_continuation(continuation))
         slices = [self._slice(own_writes=True)]
         items, end = complete_at_once(feed_page(slices, start, PageLimits(page_size)))
@@ -88,8 +88,8 @@ class PartitionOperations:
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """Create a document. Raises 400 if the id is missing or the partition key differs, 409 if the id is taken."""
-        _ = index_action  # unused: the indexing policy applies to every item
+        """Create a document. Raises 400 without an id or with another partition key, 409 if the id is taken."""
+        _ = index_action  # the indexing policy applies to every item
         with self._target.items.savepoint():
             return self._written(create(self._target, body))
 
@@ -109,7 +109,7 @@ class PartitionOperations:
             self.writes_ru += delete(self._target, _reference(document_link), etag).charge_ru
 
     def resource_usage(self) -> tuple[str, str]:
-        """Return quota and usage, as in the headers."""
+        """Return quota and usage."""
         return QUOTA, USAGE
 
     def _written(self, result: ItemResult) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Triggers, which run in the transaction of a write that names them in its headers.
+"""Triggers, which run in the transaction of the write that names them.
 
 A write can name one pre-trigger and one post-trigger (concepts-limits).
 """
@@ -21,8 +21,8 @@ from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
 
-# The `triggerOperation` values that each write accepts. Accepting Create and Replace for an upsert is an assumption:
-# triggers are selected before the emulator knows whether the upsert creates or replaces.
+# The `triggerOperation` values accepted by each write. For an upsert, Create and Replace are an assumption: triggers
+# are selected before it is known which of them it is.
 _COVERED_BY: Final = {
     "Create": ("All", "Create"),
     "Replace": ("All", "Replace", "Update"),
@@ -33,7 +33,7 @@ _COVERED_BY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Triggers:
-    """The pre-trigger and post-trigger, if any, of a write of `kind`."""
+    """The triggers of a write of `kind`."""
 
     gateway: Gateway
     kind: str
@@ -42,7 +42,7 @@ class Triggers:
 
     @classmethod
     def of_request(cls, request: Request, container: Container, kind: str) -> Triggers | None:
-        """Return the triggers that the headers name, or None. Raises 400 if a trigger does not apply to the write."""
+        """Return the triggers named in the headers, if any. Raises 400 if a trigger does not apply to the write."""
         named = {side: request.headers.get(name, "") for side, name in _HEADERS.items()}
         if not any(named.values()):
             return None
@@ -57,7 +57,7 @@ class Triggers:
         document: JsonObject,
         operation: Callable[[LogicalPartition, JsonObject], ItemResult],
     ) -> tuple[ItemResult, bytes | None]:
-        """Run a write and its triggers; returns the result and a post-trigger's reply. Errors roll back everything."""
+        """Run a write and its triggers; return the result and a post-trigger's reply. Errors roll back everything."""
         scripts = PartitionOperations(self.gateway, target)
         sent: JsonObject | None = None if self.kind == "Delete" else document
         if self.before is not None:

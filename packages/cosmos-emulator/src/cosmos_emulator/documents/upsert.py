@@ -1,4 +1,4 @@
-"""Upsert: create a document or replace the existing document."""
+"""Create a document or replace the existing one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serve the data explorer's files under `/_explorer/` with a strict Content-Security-Policy."""
+"""Serve the data explorer's files with a strict Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Allow only the same origin, nothing inline. Trusted Types keep data from becoming markup, even if the page has a bug.
+# Only the same origin, nothing inline. Trusted Types keep data from becoming markup, even if the page has a bug.
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -43,16 +43,13 @@ _HEADERS: Final = {
 
 
 def is_explorer(raw_path: str) -> bool:
-    """Return whether a path belongs to the explorer. Cosmos DB resources never have such paths."""
+    """Return whether a path belongs to the explorer, and not to a resource."""
     path = raw_path.partition("?")[0]
     return path == _ROOT or path.startswith(f"{_ROOT}/")
 
 
 def explorer_page(method: str, raw_path: str) -> web.Response:
-    """Return one of the explorer's files.
-
-    Returns 405 for methods other than GET and HEAD, and 404 for unknown names.
-    """
+    """Return one of the explorer's files; 404 for unknown names, 405 for methods other than GET and HEAD."""
     if method not in ("GET", "HEAD"):
         return web.Response(
             status=405, text="The data explorer supports only GET and HEAD.", headers={"Allow": "GET, HEAD"}
@@ -69,5 +66,5 @@ def explorer_page(method: str, raw_path: str) -> web.Response:
 
 @cache
 def _files() -> dict[str, bytes]:
-    # Read once into memory, so request paths never reach the file system.
+    # In memory, so request paths never reach the file system.
     return {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _MEDIA_TYPES}

@@ -1,4 +1,4 @@
-"""The active faults of an emulator and their counts."""
+"""The active faults and their counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosmos_emulator.json_text import JsonObject
 
 
 class Fault:
-    """An active rule; `matched`, `struck` and `hanging` count its requests."""
+    """An active rule that counts its requests."""
 
     def __init__(self, number: int, rule: FaultRule) -> None:
         self.number = number
@@ -24,7 +24,7 @@ class Fault:
         self._random = random.Random(rule.seed)  # noqa: S311 - repeatable, not secret
 
     def strikes(self, target: Target, when: When) -> bool:
-        """Return whether the fault strikes a request, and count it."""
+        """Return whether the fault strikes a request; count it."""
         rule = self.rule
         if rule.when != when or self.is_spent or not rule.matches(target):
             return False
@@ -35,17 +35,17 @@ class Fault:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it has struck as often as the rule allows."""
+        """Whether it has struck as often as allowed."""
         return self.rule.times is not None and self.struck >= self.rule.times
 
     def as_json(self) -> JsonObject:
-        """Return the rule, its id and its counts."""
+        """Return rule, id and counts."""
         counts: JsonObject = {"matched": self.matched, "struck": self.struck, "hanging": self.hanging}
         return {"id": self.number, **self.rule.as_json(), **counts}
 
 
 class Faults:
-    """Faults in the order they were added. Only the first match that strikes has an effect. Thread-safe."""
+    """Faults in the order added; the first match that strikes takes effect. Thread-safe."""
 
     def __init__(self, *rules: FaultRule | str) -> None:
         self._lock = threading.Lock()
@@ -61,7 +61,7 @@ class Faults:
         return bool(self._faults)
 
     def add(self, rule: FaultRule | str) -> Fault:
-        """Add a fault. Raises ValueError if a text is not a rule."""
+        """Add a fault. Raises ValueError for an invalid text."""
         parsed = parse_rule(rule) if isinstance(rule, str) else rule
         with self._lock:
             fault = Fault(next(self._numbers), parsed)
@@ -69,7 +69,7 @@ class Faults:
         return fault
 
     def remove(self, fault: Fault) -> None:
-        """Remove a fault and close the connections that it holds open."""
+        """Remove a fault and release its hanging requests."""
         with self._lock:
             self._faults = tuple(one for one in self._faults if one is not fault)
 
@@ -80,7 +80,7 @@ class Faults:
 
     @contextmanager
     def during(self, rule: FaultRule | str) -> Iterator[Fault]:
-        """Add a fault and remove it at the end of the block."""
+        """Add a fault for the length of the block."""
         fault = self.add(rule)
         try:
             yield fault
@@ -88,5 +88,5 @@ class Faults:
             self.remove(fault)
 
     def striking(self, target: Target, when: When) -> Fault | None:
-        """Return the fault, if any, that strikes a request at this point."""
+        """Return the fault that strikes a request at this point, if any."""
         return next((fault for fault in self._faults if fault.strikes(target, when)), None)

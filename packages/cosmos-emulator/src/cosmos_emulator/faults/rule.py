@@ -11,8 +11,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http.operation_names import OPERATION_NAMES
 from cosmos_emulator.json_text import Json, JsonObject
 
-# Transient failures and their default sub-status: 410/1002 is a missing partition key range, 429/3200 is throttling
-# (azure-cosmos http_constants.py).
+# Default sub-status: 410/1002 is a missing partition key range, 429/3200 throttling (azure-cosmos http_constants.py).
 DEFAULT_SUB_STATUS: Final = {408: 0, 410: 1002, 429: 3200, 449: 0, 500: 0, 503: 0}
 
 Effect = int | Literal["hang", "drop"]
@@ -21,9 +20,9 @@ When = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The request properties that rule selectors compare.
+    """The request properties that selectors compare.
 
-    `scripts` are the executed procedure or the triggers of a write; `partition_key` is canonical JSON of the header.
+    `scripts` are the executed procedure or a write's triggers; `partition_key` is canonical JSON.
     """
 
     operation: str
@@ -35,12 +34,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class FaultRule:
-    """A rule, which matches a request if all its selectors match. An empty selector matches everything.
+    """A rule. It matches a request if all its selectors match; an empty selector always matches.
 
     `effect` is a status of `DEFAULT_SUB_STATUS`, `hang` or `drop`. With `when="after"`, the operation runs first, so
-    its writes are durable; the rule does not strike operations that fail anyway. The first `skip` matching
-    requests pass. Then the rule strikes up to `times` requests (None: no limit), each with `probability`. `hang_ms`
-    limits `hang`; None waits for the client to disconnect.
+    its writes are durable; operations that fail anyway are not struck. The first `skip` matching requests pass; up to
+    `times` of the next (None: no limit) are struck, each with `probability`. `hang_ms` limits `hang` (None: until the
+    client disconnects).
     """
 
     effect: Effect
@@ -59,7 +58,7 @@ class FaultRule:
     hang_ms: int | None = None
 
     def matches(self, target: Target) -> bool:
-        """Return whether the selectors match a request."""
+        """Return whether all selectors match a request."""
         return (
             (not self.operations or target.operation in self.operations)
             and self.database in (None, target.database)
@@ -69,7 +68,7 @@ class FaultRule:
         )
 
     def as_json(self) -> JsonObject:
-        """Return the JSON form of the rule, without defaults."""
+        """Return the rule as JSON, without defaults."""
         written: JsonObject = {"fault": self.effect}
         for field in fields(self)[1:]:
             value = getattr(self, field.name)
@@ -78,7 +77,7 @@ class FaultRule:
         return written
 
 
-# The name of each field in texts and JSON.
+# Names in texts and JSON.
 _NAMES: Final = {
     "effect": "fault",
     "when": "when",
@@ -100,7 +99,7 @@ _NAMES: Final = {
 def parse_rule(source: str | Mapping[str, Json]) -> FaultRule:
     """Parse a text (`429 operation=create,upsert container=posts times=3 retry-after-ms=50`) or a JSON object.
 
-    A text is a fault and `name=value` pairs separated by spaces, or JSON. Raises ValueError if it is invalid.
+    A text is a fault and `name=value` pairs, or JSON. Raises ValueError if it is invalid.
     """
     if isinstance(source, str):
         source = _parse_object(source) if source.lstrip().startswith("{") else _parse_pairs(source)
@@ -181,7 +180,7 @@ def _text(source: Mapping[str, Json], name: str) -> str | None:
 
 
 def _partition_key(value: Json) -> str | None:
-    # Text that is not a JSON array is a single-value key.
+    # Text that is not a JSON array is a single value.
     if value is None:
         return None
     if isinstance(value, str) and value.startswith("["):

@@ -1,4 +1,4 @@
-"""Applies faults before and after an operation."""
+"""Apply faults before and after an operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLL_S: Final = 0.02
 
 
 class ConnectionDropped(Exception):
-    """The server must close the connection without a response."""
+    """The connection must be closed without a response."""
 
 
 async def with_faults(
@@ -50,12 +50,12 @@ async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]
 
 
 async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
-    """Wait until the client disconnects, the fault is removed, or `hang_ms` has passed."""
+    """Wait until the client disconnects, the fault is removed, or `hang_ms` passes."""
     loop = asyncio.get_running_loop()
     end = None if fault.rule.hang_ms is None else loop.time() + fault.rule.hang_ms / 1000
     fault.hanging += 1
     try:
-        # Polled, because transports do not signal that they closed, and any thread can remove a rule.
+        # Polled: transports do not signal that they closed, and any thread can remove a rule.
         while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
     finally:

@@ -1,1 +1,1 @@
-"""HTTP: the server, the routes, and everything between a request and its operation."""
+"""Everything between an HTTP request and its operation."""

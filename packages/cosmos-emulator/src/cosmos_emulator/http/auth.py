@@ -1,6 +1,6 @@
 """Authentication with the account key (azure-cosmos auth.py).
 
-Microsoft Entra ID tokens are accepted without validation, because there is no issuer to validate them against.
+Microsoft Entra ID tokens are accepted unvalidated, because there is no issuer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MasterKey:
             raise ValueError("the account key must be base64") from error
 
     def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
-        """Raise 401 unless the request is signed with this key or has a Microsoft Entra ID token."""
+        """Raise 401 unless the request has a valid signature or a Microsoft Entra ID token."""
         header = headers.get(h.AUTHORIZATION)
         if not header:
             raise CosmosError(401, "Required Header authorization is missing.")
@@ -87,7 +87,7 @@ def _check_clock(headers: Mapping[str, str]) -> None:
 
 @lru_cache(maxsize=64)
 def _seconds(date: str) -> float:
-    """Parse an RFC 1123 date; cached, because all requests within a second send the same date."""
+    """Parse an RFC 1123 date; cached, because requests repeat it for a second."""
     try:
         sent = parsedate_to_datetime(date)
     except ValueError as error:

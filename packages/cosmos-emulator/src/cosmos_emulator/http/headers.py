@@ -1,4 +1,4 @@
-"""The names of all headers that the gateway reads or writes, in lower case (azure-cosmos http_constants.py)."""
+"""The names of the gateway's headers, in lower case (azure-cosmos http_constants.py)."""
 
 from __future__ import annotations
 
@@ -75,15 +75,15 @@ REQUEST_CHARGE: Final = "x-ms-request-charge"
 RESOURCE_QUOTA: Final = "x-ms-resource-quota"
 RESOURCE_USAGE: Final = "x-ms-resource-usage"
 RETRY_AFTER_MS: Final = "x-ms-retry-after-ms"
-SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105 - the name of a header
+SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105 - a header
 SUB_STATUS: Final = "x-ms-substatus"
 
 
 def wants_no_content(headers: Mapping[str, str]) -> bool:
-    """Return whether the client wants write responses without the document."""
+    """Return whether write responses must omit the document."""
     return headers.get(PREFER, "").lower() == "return=minimal"
 
 
 def flag(headers: Mapping[str, str], name: str) -> bool:
-    """Return whether a boolean header is set: Python clients send `True`, JavaScript clients `true`."""
+    """Return whether a boolean header is set (`True` in Python, `true` in JavaScript)."""
     return headers.get(name, "").lower() == "true"

@@ -1,4 +1,4 @@
-"""`GET /_emulator/health`: a readiness endpoint without signatures, charges or simulated faults."""
+"""`GET /_emulator/health`: readiness, without signatures, charges or faults."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PATH: Final = "/_emulator/health"
 
 
 def is_health(raw_path: str) -> bool:
-    """Return whether a path names the health endpoint."""
+    """Return whether a path is the health endpoint."""
     return raw_path.partition("?")[0].rstrip("/") == _PATH
 
 
 def health_response(method: str) -> web.Response:
-    """Return 200 with the version; 405 for methods other than GET and HEAD."""
+    """Return 200 with the version, or 405 for methods other than GET and HEAD."""
     if method not in ("GET", "HEAD"):
         return web.Response(status=405, text="Use GET to read the health status.", headers={"Allow": "GET, HEAD"})
     body = json_text.dump({"status": "ready", "version": __version__})

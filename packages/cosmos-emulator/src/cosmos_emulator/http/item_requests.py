@@ -1,4 +1,4 @@
-"""Code shared by the item operations: transaction, triggers and response."""
+"""Transaction, triggers and response of item operations."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction
 from cosmos_emulator.store.partition import Partition
 
-# Receives the request's document, possibly modified by a pre-trigger.
+# A pre-trigger can have modified the document.
 Write = Callable[[LogicalPartition, JsonObject], ItemResult]
 
 
 def item_reference(request: Request) -> ItemReference:
-    """Return the item that the link names."""
+    """Return the item in the link."""
     return ItemReference.of_link(request.link)
 
 
 def logical_partition(
     request: Request, container: Container, partition: Partition, key: PartitionKey, items: ItemTransaction
 ) -> LogicalPartition:
-    """Return the logical partition that the request writes to, at the current time."""
+    """Return the logical partition that the request writes to."""
     gateway = request.gateway
     now_s = int(gateway.settings.clock())
     return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
@@ -36,7 +36,7 @@ def logical_partition(
 async def write_item(request: Request, kind: str, document: JsonObject, operation: Write) -> Answer:
     """Run a write and its triggers in one transaction.
 
-    `kind` is Create, Upsert, Replace, Patch or Delete, as in a trigger's `triggerOperation`.
+    `kind` is Create, Upsert, Replace, Patch or Delete.
     """
     _check_indexing_directive(request)
     container = request.container
@@ -55,7 +55,7 @@ async def write_item(request: Request, kind: str, document: JsonObject, operatio
 
 
 def _check_indexing_directive(request: Request) -> None:
-    # azure-cosmos sends the numbers of its IndexingDirective (documents.py), other clients the names.
+    # azure-cosmos sends numbers (IndexingDirective in documents.py), other clients names.
     directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default")
     if directive.lower() not in ("default", "include", "0", "2"):
         raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator; omit it.")
@@ -64,7 +64,7 @@ def _check_indexing_directive(request: Request) -> None:
 def item_answer(
     request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
 ) -> Answer:
-    """Return the response: the stored item or a post-trigger's `reply`, empty if the client wants no content."""
+    """Return the stored item or a post-trigger's `reply`; empty if the client wants no content."""
     headers = partition_headers(container, partition)
     if result.item is None:
         return Answer(result.status, b"", headers, result.charge_ru)

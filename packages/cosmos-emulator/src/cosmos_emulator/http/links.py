@@ -1,4 +1,4 @@
-"""Resource links: the parsed path of a request."""
+"""Parsed request paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosmos_emulator import rids
 class Link:
     """A path such as `/dbs/d1/colls/c1/docs/a`, split into kinds and ids.
 
-    `template` has `*` for every id (`/dbs/*/colls/*/docs/*`); `ids` are percent-decoded names or, if `by_rid`, rids.
+    `template` is the path with `*` for every id; `ids` are percent-decoded names or, if `by_rid`, rids.
     """
 
     template: str
@@ -23,17 +23,17 @@ class Link:
 
     @property
     def names_one(self) -> bool:
-        """Whether the link names one resource rather than a feed."""
+        """Whether the link names one resource, not a feed."""
         return len(self.kinds) == len(self.ids)
 
     @property
     def signed_type(self) -> str:
-        """The resource type that the signature covers (azure-cosmos auth.py)."""
+        """The resource type in the signature (azure-cosmos auth.py)."""
         return "colls" if self.kinds[-1:] == ("operations",) else "".join(self.kinds[-1:])
 
     @property
     def signed_link(self) -> str:
-        """The resource link that the signature covers: the resource, or the owner of the feed."""
+        """The link in the signature: the resource, or the owner of the feed."""
         if self.kinds[:1] == ("offers",):
             return "".join(self.ids).lower()
         owned = self.ids[:-1] if self.kinds[-1:] == ("operations",) else self.ids
@@ -46,7 +46,7 @@ class Link:
 def parse_link(raw_path: str) -> Link:
     """Parse a request path, with or without a trailing slash, ignoring the query string.
 
-    Cached, because clients repeat paths and parsing a path costs as much as reading its item.
+    Cached: clients repeat paths, and parsing costs as much as reading an item.
     """
     path = raw_path.partition("?")[0].strip("/")
     segments = [unquote(segment) for segment in path.split("/")] if path else []

@@ -1,6 +1,6 @@
 """Operation names for fault rules, throttling and RBAC.
 
-Item operations use the SDKs' short names. Other operations use the name of their file in operations/.
+Item operations have the SDKs' short names, others the name of their file.
 """
 
 from __future__ import annotations
@@ -43,6 +43,6 @@ OPERATION_NAMES: Final = (
 
 
 def operation_name(operation: Callable[[Any], Awaitable[object]]) -> str:
-    """Return the name of an operation, from the module of its handler."""
+    """Return the name of an operation, from its handler's module."""
     module = operation.__module__.rpartition(".")[2]
     return _OF_ITEMS.get(module) or module.replace("_", "-")

@@ -1,7 +1,7 @@
-"""The rights of a Microsoft Entra ID data role: use data and read metadata, but manage nothing.
+"""The rights of a Microsoft Entra ID data role: use data and read metadata.
 
-Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model"; such a role cannot
-read scripts or throughput. The error is recorded in github.com/Azure/azure-cosmos-dotnet-v3/issues/5014.
+Source: learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac, "Permission model"; scripts and throughput cannot be
+read. The error is recorded in github.com/Azure/azure-cosmos-dotnet-v3/issues/5014.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cosmos_emulator.http.links import Link
 from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, METADATA_OPERATIONS, RESOURCE_READS
 
 NOT_AUTHORIZED: Final = 5300
-# Treating delete by partition key as a data operation is an assumption.
+# Delete by partition key is an assumption.
 _OF_DATA: Final = ITEM_OPERATIONS | METADATA_OPERATIONS | {"delete-partition-key"}
 _READABLE: Final = ("dbs", "colls")
 

@@ -20,14 +20,14 @@ _FEED_NAMES: Final = {
 
 
 def feed_members(request: Request) -> tuple[str, str, list[Resource]]:
-    """Return the owner's rid, the feed's name and its members. Raises 404 if the owner is missing."""
+    """Return the owner's rid, the feed's name and its members. Raises 404 without the owner."""
     kind = request.link.kinds[-1]
     owner = owner_rid(request)
     return owner, _FEED_NAMES[kind], request.gateway.account.resources.children(kind, owner)
 
 
 def owner_rid(request: Request) -> str:
-    """Return the rid of the database or container that owns the resource; empty for the account."""
+    """Return the rid of the resource's database or container; empty for the account."""
     match request.link.kinds[-1]:
         case "dbs" | "offers":
             return ""
@@ -38,14 +38,14 @@ def owner_rid(request: Request) -> str:
 
 
 def check_if_match(request: Request, resource: Resource) -> None:
-    """Raise 412 unless `If-Match` is absent, `*` or the resource's etag, with or without quotes."""
+    """Raise 412 unless `If-Match` is absent, `*` or the etag, with or without quotes."""
     if_match = request.headers.get(h.IF_MATCH)
     if if_match and if_match != "*" and not _same(if_match, resource):
         raise CosmosError(412, "One of the specified pre-condition is not met.")
 
 
 def is_unchanged(request: Request, resource: Resource) -> bool:
-    """Return whether `If-None-Match` is the resource's current etag."""
+    """Return whether `If-None-Match` is the current etag."""
     if_none_match = request.headers.get(h.IF_NONE_MATCH)
     return if_none_match is not None and _same(if_none_match, resource)
 

@@ -1,7 +1,7 @@
-"""Every route, from verb and path to operation.
+"""Routes from verb and path to operation.
 
-The verb is the HTTP method unless the headers change it: a POST can be a query, an upsert, a batch or a query plan, and
-a GET can read the change feed.
+The verb is the HTTP method, unless headers make a POST a query, an upsert, a batch or a query plan, or a GET a change
+feed read.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ _NOT_EMULATED: Final = {
 
 
 def route(method: str, link: Link, headers: Mapping[str, str]) -> Operation:
-    """Return the operation. Raises 404 for an unknown path, 405 for a wrong method, 501 if it is not emulated."""
+    """Return the operation. Raises 404 for an unknown path, 405 for a wrong method, 501 if not emulated."""
     verb = _verb(method, link, headers)
     operation = ROUTES.get((verb, link.template))
     if operation is not None:

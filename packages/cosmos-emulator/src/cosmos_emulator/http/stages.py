@@ -1,4 +1,4 @@
-"""The stages between a request and its operation: RBAC, faults, throttling and session checks."""
+"""The stages before an operation: RBAC, faults, throttling and session checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cosmos_emulator.http.throttle import Throttle
 
 
 class Stages:
-    """Applies the stages that the settings enable at the time of the request."""
+    """Applies the currently enabled stages."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._settings = gateway.settings
@@ -24,9 +24,9 @@ class Stages:
     async def run(
         self, operation: Operation, request: Request, *, is_manager: bool, is_connected: Callable[[], bool]
     ) -> Answer:
-        """Run the operation, unless a stage raises first.
+        """Run the operation, unless a stage raises.
 
-        A manager, who has the management key, is exempt from `rbac`. `is_connected` returns whether the client still
+        A manager, who has the management key, is exempt from `rbac`. `is_connected` tells whether the client still
         waits.
         """
         name = operation_name(operation)

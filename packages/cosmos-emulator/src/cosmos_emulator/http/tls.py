@@ -1,6 +1,6 @@
 """A self-signed certificate for https, which azure-core requires for Microsoft Entra ID tokens.
 
-The Python SDK does not verify the certificate of localhost (azure-cosmos aio/_asynchronous_request.py).
+The Python SDK does not verify localhost's (azure-cosmos aio/_asynchronous_request.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLOCK_SKEW: Final = timedelta(hours=1)
 
 
 def server_context(host: str, certificate: Path) -> ssl.SSLContext:
-    """Create a key and its certificate, and write the certificate to a PEM file; the key is not stored."""
+    """Create a key and its certificate, and write only the certificate to a PEM file."""
     key = ec.generate_private_key(ec.SECP256R1())
     public = _self_signed(host, key).public_bytes(serialization.Encoding.PEM)
     certificate.write_bytes(public)
@@ -29,7 +29,7 @@ def server_context(host: str, certificate: Path) -> ssl.SSLContext:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    # ssl loads chains only from files, so the key is written to a file briefly.
+    # ssl loads chains only from files, so the key is in a file briefly.
     chain = certificate.with_suffix(".key")
     chain.touch(mode=0o600)
     try:

@@ -1,6 +1,6 @@
 """The policy document: defaults, validation and composite indexes.
 
-Spatial, vector and full-text indexes are stored but have no effect.
+Spatial, vector and full-text indexes have no effect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_PATHS = 1500
 
 
 class OrderedPath(NamedTuple):
-    """A path of a composite index, with its direction."""
+    """A path of a composite index and its direction."""
 
     path: Path
     descending: bool
@@ -31,7 +31,7 @@ CompositeIndex: TypeAlias = tuple[OrderedPath, ...]
 
 
 def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
-    """Return the indexing mode. Raises 400 for lazy indexing, like the service for new containers."""
+    """Return the indexing mode. Raises 400 for lazy indexing, as in new containers of the service."""
     given = document.get("indexingMode", "consistent")
     mode = given.lower() if isinstance(given, str) else given
     if mode == "none":
@@ -46,9 +46,8 @@ def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
 def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[str, Json]:
     """Return the policy with the service's defaults.
 
-    Without paths, all paths are included. `_etag` is excluded unless it is named. `/` becomes `/*`. Drops the `indexes`
-    that older clients add to included paths (azure-sdk-for-python,
-    sdk/cosmos/azure-cosmos/tests/test_crud_container.py).
+    By default, all paths are included and `_etag` is excluded. `/` becomes `/*`. Drops older clients' `indexes` of
+    included paths (azure-sdk-for-python, sdk/cosmos/azure-cosmos/tests/test_crud_container.py).
     """
     included, excluded = path_entries(document, "includedPaths"), path_entries(document, "excludedPaths")
     if mode == "consistent":
@@ -78,8 +77,8 @@ def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]
 def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]:
     """Return the patterns of a completed document, (steps, wildcard) → included.
 
-    Raises 400 for a duplicate path and for a policy without the root path. `_etag` can be a default, so it does not
-    count toward the limit.
+    Raises 400 for a duplicate path, and without the root path. `_etag` does not count toward the limit, because it can
+    be a default.
     """
     patterns: dict[tuple[Path, str], bool] = {}
     for key, included in (("includedPaths", True), ("excludedPaths", False)):
@@ -99,7 +98,7 @@ def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]
 
 
 def parse_composite_indexes(document: Mapping[str, Json]) -> tuple[CompositeIndex, ...]:
-    """Parse the composite indexes. Raises 400 as in vercel/cosmosdb-server, src/handler/create-collection.ts."""
+    """Parse the composite indexes. Raises 400 as in vercel/cosmosdb-server, create-collection.ts."""
     indexes = document.get("compositeIndexes")
     if indexes is None:
         return ()
@@ -126,7 +125,7 @@ def _composite_index(index: Json, position: int) -> CompositeIndex:
 
 
 def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:
-    """Return the text and the parsed path of a composite index entry. A trailing `/?` is optional."""
+    """Parse an entry of a composite index. A trailing `/?` is optional."""
     text, order = entry["path"], entry.get("order", "ascending")
     steps, wildcard = parse_path(text)
     if not steps or wildcard == "*" or Step.ELEMENT in steps:

@@ -1,7 +1,7 @@
 """The paths of an indexing policy.
 
-Labels with special characters are in double quotes. `[]` stands for the elements of an array. A path ends with `/?`
-(the scalar) or `/*` (everything below, too). In composite indexes, `/?` is implied.
+Labels with special characters are quoted. `[]` means the elements of an array. A path ends with `/?` (the scalar) or
+`/*` (also everything below); in composite indexes, `/?` is implied.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Item: TypeAlias = Mapping[str, Json]
 
 
 class Step(Enum):
-    """The step into the elements of an array, distinct from any property name."""
+    """The step into array elements, distinct from any property name."""
 
     ELEMENT = "[]"
 
@@ -32,7 +32,7 @@ SEGMENT = re.compile(
 
 
 def parse_wildcard_path(text: Json) -> tuple[Path, str]:
-    """Return the steps of an included or excluded path and its final `?` or `*`."""
+    """Return the steps of an included or excluded path, and `?` or `*`."""
     steps, wildcard = parse_path(text)
     if not wildcard:
         refuse_path(text, len(str(text)))
@@ -43,7 +43,7 @@ def parse_wildcard_path(text: Json) -> tuple[Path, str]:
 
 
 def parse_path(text: Json) -> tuple[Path, str]:
-    """Return the steps of a path and its final wildcard, or "" if it has none."""
+    """Return the steps of a path, and its wildcard or ""."""
     if not isinstance(text, str):
         refuse(f"One of the specified inputs is invalid: a path must be a string, not {text!r}.")
     steps: list[str | Step] = []
@@ -81,5 +81,5 @@ def refuse_path(text: Json, position: int) -> NoReturn:
 
 
 def refuse(message: str) -> NoReturn:
-    """Raise 400, the status of every invalid policy."""
+    """Raise 400."""
     raise CosmosError(400, message)

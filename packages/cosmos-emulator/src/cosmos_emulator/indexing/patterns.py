@@ -1,4 +1,4 @@
-"""A trie of path patterns. The most precise pattern wins: the deepest, and `/?` over `/*`."""
+"""A trie of path patterns. The deepest pattern wins, and `/?` over `/*`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosmos_emulator.indexing.paths import Path, Step
 
 @dataclass(slots=True)
 class PatternNode:
-    """A node. `leaf` is the value of `…/?` and `subtree` the value of `…/*`; None means no pattern."""
+    """`leaf` is the value of `…/?`, `subtree` that of `…/*`; None means no pattern."""
 
     children: dict[str | Step, PatternNode] = field(default_factory=dict)
     leaf: bool | None = None
@@ -18,7 +18,7 @@ class PatternNode:
 
 
 def build_trie(patterns: Mapping[tuple[Path, str], bool]) -> PatternNode:
-    """Build the trie of patterns (steps, wildcard) → included."""
+    """Build the trie of patterns."""
     root = PatternNode()
     for (steps, wildcard), included in patterns.items():
         node = root
@@ -32,7 +32,7 @@ def build_trie(patterns: Mapping[tuple[Path, str], bool]) -> PatternNode:
 
 
 def child_of(node: PatternNode | None, step: str | Step) -> PatternNode | None:
-    """Return the next node, or None below the last pattern."""
+    """Return the next node, None below the last pattern."""
     return None if node is None else node.children.get(step)
 
 

@@ -1,4 +1,4 @@
-"""The index terms of an item, counted in units of 4/21 RU (charges/tables.py)."""
+"""The index terms of an item, in units of 4/21 RU (charges/tables.py)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SYSTEM_PROPERTIES = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
 class IndexTerms:
     """The index terms of one item.
 
-    `leaves` maps each indexed path to its values: scalars, `{}` and `[]`; the elements of an array share a path.
-    `containers` counts the objects and arrays with an indexed leaf. `key_units` is 1 unless the partition key is
-    `/id`. `timestamp` is `_ts`, which is free on create and delete.
+    `leaves` maps indexed paths to values: scalars, `{}` and `[]`; array elements share a path. `containers` counts
+    objects and arrays with an indexed leaf. `key_units` is 1 unless the partition key is `/id`. `timestamp` is `_ts`,
+    free on create and delete.
     """
 
     leaves: Mapping[Path, list[Json]]
@@ -29,12 +29,12 @@ class IndexTerms:
 
     @property
     def units(self) -> int:
-        """The units of a create or delete: one for each leaf's path and one for its value."""
+        """The units of a create or delete: for each leaf, one for its path and one for its value."""
         return 2 * sum(map(len, self.leaves.values())) + self.containers + self.key_units
 
 
 def collect_terms(item: Item, root: PatternNode, key_units: int) -> IndexTerms:
-    """Return the terms of an item. `id` always counts; other system properties never count."""
+    """Return the terms of an item. Of the system properties, only `id` counts."""
     walk = _Walk()
     inherited = subtree_indexed(root, False)
     for name, value in item.items():
@@ -46,10 +46,7 @@ def collect_terms(item: Item, root: PatternNode, key_units: int) -> IndexTerms:
 
 
 def changed_units(old: IndexTerms, new: IndexTerms) -> int:
-    """Return the units of a replace, without `_ts`.
-
-    It costs two units for each leaf changed, added or removed, and the difference in containers.
-    """
+    """Return the units of a replace, without `_ts`: two per changed leaf, and the difference in containers."""
     units = abs(old.containers - new.containers)
     for path, values in old.leaves.items():
         units += 2 * _differing(values, new.leaves.get(path, []))
@@ -65,7 +62,7 @@ class _Walk:
         self.containers = 0
 
     def visit(self, value: Json, path: Path, node: PatternNode | None, inherited: bool) -> bool:
-        """Collect the indexed leaves at and below a value; returns whether there are any."""
+        """Collect the indexed leaves of a value; return whether there are any."""
         inherited = subtree_indexed(node, inherited)
         if node is None and not inherited:
             return False
@@ -87,7 +84,7 @@ class _Walk:
 
 
 def _differing(old: list[Json], new: list[Json]) -> int:
-    """Count the leaves of a path that differ; the position of array elements does not matter."""
+    """Count the differing leaves of a path, in any order."""
     if len(old) == len(new) == 1:
         return int(_value_term(old[0]) != _value_term(new[0]))
     before, after = Counter(map(_value_term, old)), Counter(map(_value_term, new))
@@ -95,7 +92,7 @@ def _differing(old: list[Json], new: list[Json]) -> int:
 
 
 def _value_term(value: Json) -> Hashable:
-    """Return a value that equals only values of the same type: true is not 1, `{}` is not `[]`."""
+    """Return a key that equals only keys of the same type: true is not 1."""
     if isinstance(value, bool | dict | list):
         return type(value), bool(value)
     return value

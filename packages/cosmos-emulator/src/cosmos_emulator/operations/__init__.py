@@ -1,4 +1,4 @@
 """One file per operation, with its HTTP handler `handle`.
 
-The operations on items call documents/, which batches and scripts use as well.
+Operations on items call documents/, as do batches and scripts.
 """

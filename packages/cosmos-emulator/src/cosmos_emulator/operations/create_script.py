@@ -22,7 +22,7 @@ _LIMITS: Final = {"sprocs": 100, "triggers": 25, "udfs": 50}
 
 
 def checked_script(kind: str, body: JsonObject) -> JsonObject:
-    """Return a valid script definition. Raises 400 if a property is missing; the code is not parsed until it runs."""
+    """Return a valid script. Raises 400 if a property is missing; the code is parsed when it runs."""
     checked_name(body.get("id"))
     missing = [name for name in _REQUIRED[kind] if not isinstance(body.get(name), str)]
     if missing:
@@ -38,7 +38,7 @@ def checked_script(kind: str, body: JsonObject) -> JsonObject:
 
 
 async def handle(request: Request) -> Answer:
-    """Create a script (201). Raises 409 if the name is taken, 400 if the container has too many (concepts-limits)."""
+    """Create a script (201). Raises 409 if the name is taken, 400 if there are too many (concepts-limits)."""
     container, kind = request.container, request.link.kinds[-1]
     account = request.gateway.account
     body = checked_script(kind, request.json_object())

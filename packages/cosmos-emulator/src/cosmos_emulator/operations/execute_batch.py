@@ -1,7 +1,7 @@
-"""POST …/docs with `x-ms-cosmos-is-batch-request`: several operations in one request.
+"""POST …/docs with `x-ms-cosmos-is-batch-request`: several operations.
 
-A transactional batch is atomic. In a bulk request (JavaScript SDK), each operation names its partition key and succeeds
-or fails independently.
+A transactional batch is atomic. In a bulk request (JavaScript SDK), each operation has a partition key and succeeds or
+fails independently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEED_A_BODY: Final = ("Create", "Upsert", "Replace")
 
 
 class BatchFailed(Exception):
-    """Rolls back a transactional batch: the operation at `index` failed with `error`."""
+    """Rolls back a batch: the operation at `index` failed with `error`."""
 
     def __init__(self, index: int, error: CosmosError) -> None:
         super().__init__(str(error))
@@ -42,7 +42,7 @@ class BatchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchOperation:
-    """One operation of the request; `partition_key` is JSON, in bulk requests only."""
+    """One operation; `partition_key` is JSON, in bulk requests only."""
 
     kind: str
     id: str
@@ -53,7 +53,7 @@ class BatchOperation:
 
     @classmethod
     def parse(cls, entry: Json) -> BatchOperation:
-        """Parse an operation. Raises 400 if a property is missing or invalid."""
+        """Parse an operation. Raises 400 for missing or invalid properties."""
         if not isinstance(entry, dict):
             raise CosmosError(400, "An operation of a batch must be an object.")
         kind, item_id, resource = entry.get("operationType"), entry.get("id", ""), entry.get("resourceBody")
@@ -73,7 +73,7 @@ class BatchOperation:
         )
 
     def apply(self, partition: LogicalPartition) -> ItemResult:
-        """Run the operation with the function that single requests use."""
+        """Run the operation like a single request."""
         reference = ItemReference(self.id)
         document = self.resource if isinstance(self.resource, dict) else {}
         match self.kind:

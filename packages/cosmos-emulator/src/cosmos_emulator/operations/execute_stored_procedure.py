@@ -13,12 +13,12 @@ from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json
 from cosmos_emulator.scripts import execute_stored_procedure
 
-# The characters, besides letters and digits, that encodeURIComponent does not encode.
+# Not encoded by encodeURIComponent, besides letters and digits.
 _LITERAL = "-_.!~*'()"
 
 
 async def handle(request: Request) -> Answer:
-    """Execute a procedure and return the body it set (200). If it throws (400), its writes are rolled back."""
+    """Execute a procedure (200). If it throws (400), its writes are rolled back."""
     container = request.container
     procedure = request.resource("sprocs", container.rid)
     key = request.partition_key(container)

@@ -1,4 +1,4 @@
-"""GET and DELETE …/conflicts/{id}: with one write region, there are no conflicts."""
+"""GET and DELETE …/conflicts/{id}: one write region has no conflicts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from cosmos_emulator.http.messages import NOT_FOUND, Request
 
 
 async def handle(request: Request) -> NoReturn:
-    """Raise 404. The sub-status differs if the container is missing."""
+    """Raise 404, with another sub-status if the container is missing."""
     _ = request.container
     raise CosmosError(404, NOT_FOUND)

@@ -1,4 +1,4 @@
-"""GET …/conflicts: with one write region, there are none."""
+"""GET …/conflicts: one write region has none."""
 
 from __future__ import annotations
 

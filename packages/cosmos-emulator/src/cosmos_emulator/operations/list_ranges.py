@@ -1,4 +1,4 @@
-"""GET …/pkranges: the physical partitions and their ranges of effective partition keys."""
+"""GET …/pkranges: the physical partitions and their key ranges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cosmos_emulator.store.partition import Partition
 
 
 async def handle(request: Request) -> Answer:
-    """Return all ranges, or 304 if they are unchanged: azure-cosmos repeats the request until then (_routing)."""
+    """Return all ranges, or 304 if unchanged; azure-cosmos repeats the request until then (_routing)."""
     container = request.container
     etag = container.resource.etag
     headers = {h.ETAG: etag}

@@ -10,7 +10,7 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Patch the item that the link names (200)."""
+    """Patch the item in the link (200)."""
     changes = Patch.parse(json_text.parse(request.body))
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(

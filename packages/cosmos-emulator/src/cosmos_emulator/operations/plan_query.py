@@ -1,4 +1,4 @@
-"""POST …/docs with `x-ms-cosmos-is-query-plan-request`: how the client runs a query range by range."""
+"""POST …/docs with `x-ms-cosmos-is-query-plan-request`: how a client runs a query by range."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosmos_emulator.reads.query_text import parse_query_body
 
 
 async def handle(request: Request) -> Answer:
-    """Return the query plan. Raises 400 if it needs a feature that the client does not support."""
+    """Return the plan. Raises 400 if the client lacks a required feature."""
     definition = request.container.definition.partition_key
     features = request.headers.get(h.SUPPORTED_QUERY_FEATURES, "")
     supported = {feature.strip() for feature in features.split(",")}

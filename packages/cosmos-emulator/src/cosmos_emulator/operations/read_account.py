@@ -1,4 +1,4 @@
-"""GET /: the account, which tells clients the endpoint of all other requests."""
+"""GET /: the account, with the endpoint for all other requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosmos_emulator.json_text import JsonObject
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"
-# JSON in a string. The .NET SDK reads the limits of its query parser from it (AccountProperties.cs).
+# The .NET SDK reads the limits of its query parser from this JSON (AccountProperties.cs).
 _QUERY_ENGINE: Final = json_text.dump(
     {
         "allowNewKeywords": True,
@@ -33,7 +33,7 @@ _QUERY_ENGINE: Final = json_text.dump(
 
 
 async def handle(request: Request) -> Answer:
-    """Return the account. It repeats the request's endpoint, which the client uses from then on."""
+    """Return the account with the request's endpoint, which the client then uses."""
     location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
     document: JsonObject = {
         "id": _NAME,

@@ -12,7 +12,7 @@ from cosmos_emulator.store.resources import Resource
 
 
 async def handle(request: Request) -> Answer:
-    """Return a resource (200), or 304 if it is unchanged. Raises 404 if it is missing."""
+    """Return a resource (200), or 304 if unchanged. Raises 404 if it is missing."""
     kind = request.link.kinds[-1]
     if kind == "dbs":
         return _answer(request, request.database)
@@ -29,7 +29,7 @@ def _answer(request: Request, resource: Resource) -> Answer:
 def _container_answer(request: Request) -> Answer:
     container = request.container
     answer = _answer(request, container.resource)
-    # A changed policy takes effect immediately: queries scan until an index is built.
+    # A changed policy applies immediately: queries scan until an index is built.
     answer.headers[h.INDEX_PROGRESS] = "100"
     if answer.body and request.flag(h.POPULATE_PARTITION_STATISTICS):
         answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})

@@ -9,7 +9,7 @@ from cosmos_emulator.http.messages import Answer, Request
 
 
 async def handle(request: Request) -> Answer:
-    """Replace the item that the link names with the body (200)."""
+    """Replace the item in the link (200)."""
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(
         request,

@@ -1,1 +1,1 @@
-"""Partition keys: values, their hashes, and the ranges of hashes that physical partitions own."""
+"""Partition keys, their hashes, and the hash ranges of physical partitions."""

@@ -1,7 +1,7 @@
-"""Effective partition keys (EPK): partition key values as the service and its SDKs hash them.
+"""Effective partition keys (EPK): hashed partition keys, as upper-case hexadecimal text.
 
-An EPK is upper-case hexadecimal text, compared as text. Sources: azure-cosmos partition_key.py and
-_cosmos_murmurhash3.py; the algorithm is Austin Appleby's public-domain MurmurHash3.
+Sources: azure-cosmos partition_key.py and _cosmos_murmurhash3.py; the algorithm is Austin Appleby's public-domain
+MurmurHash3.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _V1_HASHED_CHARACTERS: Final = 100
 
 @final
 class UndefinedKey:
-    """The partition key value of an item without a value, or with an object, at the key's path."""
+    """The key of an item without a value, or with an object, at the key's path."""
 
     __slots__ = ()
 
@@ -32,17 +32,17 @@ KeyComponent = str | int | float | bool | UndefinedKey | None
 def effective_partition_key_v2(components: Sequence[KeyComponent]) -> str:
     """Return 32 digits for all components (`kind: Hash`, `version: 2`)."""
     hashed = bytearray(_murmur3_128(b"".join(_binary(component, b"\xff") for component in components)))
-    hashed[0] &= 0x3F  # keeps the EPK below "FF", the exclusive end of the last range
+    hashed[0] &= 0x3F  # below "FF", the exclusive end
     return hashed.hex().upper()
 
 
 def effective_partition_key_multi(components: Sequence[KeyComponent]) -> str:
-    """Return 32 digits per component (`kind: MultiHash`). A prefix of the key has a prefix of the EPK."""
+    """Return 32 digits per component (`kind: MultiHash`), so a key's prefix has a prefix of the EPK."""
     return "".join(effective_partition_key_v2([component]) for component in components)
 
 
 def effective_partition_key_v1(components: Sequence[KeyComponent]) -> str:
-    """Return the hash as a number, then the values truncated to 100 characters (`version: 1`)."""
+    """Return the hash as a number, then the values cut to 100 characters (`version: 1`)."""
     cut = [part[:_V1_HASHED_CHARACTERS] if isinstance(part, str) else part for part in components]
     hashed = _murmur3_32(b"".join(_binary(component, b"\x00") for component in cut))
     return b"".join(_ordered(component) for component in [float(hashed), *cut]).hex().upper()
@@ -54,7 +54,7 @@ def v1_boundary(fraction: float) -> str:
 
 
 def _binary(component: KeyComponent, string_end: bytes) -> bytes:
-    """Return the hashed form of a component: a type byte, then the value."""
+    """Return a component's type byte and value, for hashing."""
     match component:
         case UndefinedKey():
             return b"\x00"
@@ -82,7 +82,7 @@ def _ordered(component: KeyComponent) -> bytes:
 
 
 def _ordered_number(value: float) -> bytes:
-    """Return 8 bits of the double, then 7 at a time, each followed by 1 if there are more, else by 0."""
+    """Return 8 bits of the double, then 7 at a time, each followed by 1 if more follow, else 0."""
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     payload = bits ^ (1 << 63) if bits < 1 << 63 else (~bits + 1) & _MASK_64
     encoded = bytearray([payload >> 56])
@@ -120,7 +120,7 @@ _C2: Final = 0x4CF5AD432745937F
 
 
 def _murmur3_128(data: bytes) -> bytes:
-    """Return MurmurHash3 x64 128, seed 0: the second half, then the first half, both big-endian."""
+    """Return MurmurHash3 x64 128, seed 0: second half, then first, both big-endian."""
     h1 = h2 = 0
     whole = len(data) & ~15
     for k1, k2 in struct.iter_unpack("<QQ", data[:whole]):

@@ -1,4 +1,4 @@
-"""Partition keys: the definition in a container, and the values in documents and headers."""
+"""Partition keys: their definition, and their values in documents and headers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_LEVELS: Final = 3
 class PartitionKey:
     """One value of a container's partition key.
 
-    `text` is the canonical header (`["p1"]`, or `[{}]` for undefined). The store compares it. A prefix of a
+    `text` is the canonical header (`["p1"]`, or `[{}]` for undefined), which the store compares. A prefix of a
     hierarchical key selects a range.
     """
 
@@ -48,7 +48,7 @@ class PartitionKeyDefinition:
 
     @classmethod
     def parse(cls, definition: Json) -> PartitionKeyDefinition:
-        """Parse the definition in a container's body. Raises 400 if it is invalid."""
+        """Parse the definition. Raises 400 if it is invalid."""
         if not isinstance(definition, dict):
             raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
         paths, kind = definition.get("paths"), definition.get("kind", "Hash")
@@ -64,15 +64,15 @@ class PartitionKeyDefinition:
         return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1)
 
     def of_document(self, document: JsonObject) -> PartitionKey:
-        """Return the key of a document; a missing value or an object is undefined. Raises 400 for an array."""
+        """Return a document's key; a missing value or an object is undefined. Raises 400 for an array."""
         return self._key(tuple(_component(value_at(document, path)) for path in self.paths))
 
     def of_header(self, text: str) -> PartitionKey:
-        """Parse the header `x-ms-documentdb-partitionkey`, a JSON array."""
+        """Parse `x-ms-documentdb-partitionkey`, a JSON array."""
         return _key_of_header(self, text)
 
     def of_values(self, values: Sequence[Json]) -> PartitionKey:
-        """Return the key of JSON values, one per level; `{}` stands for undefined."""
+        """Return the key of values, one per level; `{}` is undefined."""
         return self._key(tuple(_component(value) for value in values))
 
     def _key(self, components: tuple[KeyComponent, ...]) -> PartitionKey:
@@ -96,7 +96,7 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
     if not isinstance(values, list):
         raise CosmosError(400, f"Partition key {text} is invalid: a JSON array is expected.")
     if not values:
-        # azure-cosmos sends [] for the undefined key of containers that were created without a partition key.
+        # azure-cosmos sends [] for containers created without a partition key.
         values = [{}] * len(definition.paths)
     if len(values) > len(definition.paths):
         raise CosmosError(
@@ -109,14 +109,14 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
 
 
 def parse_path(path: Json) -> tuple[str, ...]:
-    """Return the property names of `/a/b` or `/"a b"/c`. Raises 400 for anything else."""
+    """Return the property names of `/a/b` or `/"a b"/c`. Raises 400 otherwise."""
     if not isinstance(path, str) or not path.startswith("/") or len(path) < 2:
         raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
     return tuple(part.strip('"') for part in path[1:].removesuffix("/?").split("/"))
 
 
 def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
-    """Return the value at a path of property names, or `UNDEFINED_KEY` if it is missing."""
+    """Return the value at a path, or `UNDEFINED_KEY` if it is missing."""
     value: Json = document
     for name in path:
         if not isinstance(value, dict) or name not in value:

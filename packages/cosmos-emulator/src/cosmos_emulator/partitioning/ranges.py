@@ -1,4 +1,4 @@
-"""Ranges of effective partition keys, owned by physical partitions or named by requests."""
+"""Ranges of EPKs, of physical partitions or requests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 
 FIRST: Final = ""
 END: Final = "FF"
-_V2_SPACE: Final = 0x40 << 120  # version 2 clears the two highest of 128 bits
+_V2_SPACE: Final = 0x40 << 120  # version 2 clears the two highest bits
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """A range from `start`, inclusive, to `end`, exclusive; both are compared as text."""
+    """A range from `start`, inclusive, to `end`, exclusive, compared as text."""
 
     start: str
     end: str
@@ -28,7 +28,7 @@ class KeyRange:
         return self.start <= other.start and other.end <= self.end
 
     def overlaps(self, other: KeyRange) -> bool:
-        """Return whether the ranges have an EPK in common."""
+        """Return whether the ranges intersect."""
         return self.start < other.end and other.start < self.end
 
 
@@ -36,7 +36,7 @@ EVERYTHING: Final = KeyRange(FIRST, END)
 
 
 def split_evenly(definition: PartitionKeyDefinition, count: int) -> list[KeyRange]:
-    """Return `count` adjacent ranges from "" to "FF", split as in the service (version 2: at 1FFF… for two)."""
+    """Return adjacent ranges from "" to "FF", split as in the service (version 2: at 1FFF… for two)."""
     cuts = [_boundary(definition, index, count) for index in range(1, count)]
     return [KeyRange(start, end) for start, end in zip([FIRST, *cuts], [*cuts, END], strict=True)]
 

@@ -4,7 +4,7 @@
     rows = compile_query(query, {"@type": "post"}).run(items)
 
 JSON values are plain Python objects; undefined is `UNDEFINED`. Invalid queries raise CosmosError 400 with the service's
-error document. The engine accepts items as dicts and does not depend on the store or HTTP.
+error document. Independent of the store and HTTP.
 """
 
 from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values

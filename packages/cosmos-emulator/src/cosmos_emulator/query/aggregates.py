@@ -1,8 +1,8 @@
-"""Aggregate functions: accumulators that receive one value per row.
+"""Aggregate functions, which receive one value per row.
 
-Recorded service behavior (.NET SDK, AggregateQueryTests.AggregateMixedTypes_baseline): undefined values are skipped.
-A non-number makes SUM and AVG undefined. An array or object makes MIN and MAX undefined. Without rows, SUM and COUNT
-are 0 and the other functions are undefined.
+Recorded service behavior (.NET SDK, AggregateQueryTests.AggregateMixedTypes_baseline): undefined values are skipped. A
+non-number makes SUM and AVG undefined; an array or object, MIN and MAX. Without rows, SUM and COUNT are 0 and others
+undefined.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Numbe
 
 
 class Accumulator(Protocol):
-    """Computes one aggregate over the rows of a group."""
+    """One aggregate over the rows of a group."""
 
     def add(self, value: JsonOrUndefined) -> None:
-        """Add the value of one row."""
+        """Add a row's value."""
 
     def result(self) -> JsonOrUndefined:
-        """Return the aggregate of the values so far."""
+        """Return the aggregate so far."""
 
 
 class _Count:
@@ -101,7 +101,7 @@ class _Maximum(_Minimum):
 
 
 class _MakeList:
-    """All defined values in row order."""
+    """All defined values, in row order."""
 
     def __init__(self) -> None:
         self._values: list[Json] = []
@@ -115,7 +115,7 @@ class _MakeList:
 
 
 class _MakeSet:
-    """The distinct defined values in the order of their first rows."""
+    """The distinct defined values, in row order."""
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Json] = {}

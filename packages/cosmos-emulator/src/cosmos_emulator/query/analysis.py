@@ -1,7 +1,6 @@
-"""Conditions on items, derived from a query without running it.
+"""Necessary conditions on items, derived from WHERE without running the query.
 
-Only paths from the item count: those that start at the alias of a plain first source (`FROM c`, `FROM Root r`). Each
-result is a necessary condition of WHERE, so filtering by it never loses a row.
+Only paths count that start at the alias of a plain first source (`FROM c`, `FROM Root r`).
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _TEXT_FUNCTIONS: dict[str, PredicateOperator] = {
 class Predicate:
     """A condition on one path that every match meets and a range index can serve.
 
-    `values` has the constants: one for a comparison, each choice for IN, none for IS_DEFINED. `ignore_case` applies
-    to text functions.
+    `values` has the constants: one for a comparison, the choices of IN, none for IS_DEFINED. `ignore_case` is for text
+    functions.
     """
 
     path: Path
@@ -52,7 +51,7 @@ class Predicate:
 
 
 class _Reader:
-    """Recognizes paths of the item and constants in expressions."""
+    """Recognizes paths of the item, and constants."""
 
     def __init__(self, query: Query, parameters: Mapping[str, Json]) -> None:
         self.alias = _item_alias(query)
@@ -60,7 +59,7 @@ class _Reader:
         self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
-        """Return the property names from the item to the expression, or None if it is not a path."""
+        """Return the property names from the item to the expression; None if it is not a path."""
         names: list[str] = []
         while isinstance(node, syntax.Property):
             names.append(node.name)
@@ -70,7 +69,7 @@ class _Reader:
         return None
 
     def constant(self, node: Expression) -> JsonOrUndefined:
-        """Return the value of an expression that does not depend on the item, otherwise UNDEFINED."""
+        """Return the value of an expression independent of the item, otherwise UNDEFINED."""
         dependent = (syntax.Identifier, syntax.Subquery, syntax.UdfCall)
         if any(isinstance(part, dependent) for part in syntax.walk(node)):
             return UNDEFINED
@@ -99,9 +98,9 @@ def _item_alias(query: Query) -> str | None:
 
 
 def pinned_values(query: Query, parameters: Mapping[str, Json], path: Path) -> list[Json] | None:
-    """Return the only values that the path can have in a match, or None if WHERE allows any value.
+    """Return the only values of the path in a match; None if WHERE allows any.
 
-    An empty list means that nothing can match. Undefined is never included: no recognized condition is true for it.
+    An empty list means that nothing matches. Undefined is never included: it makes all these conditions false.
     """
     if query.where is None:
         return None
@@ -166,7 +165,7 @@ def _intersection(lists: list[list[Json]]) -> list[Json]:
 
 
 def filter_predicates(query: Query, parameters: Mapping[str, Json]) -> list[Predicate]:
-    """Return the conjuncts of WHERE that a range index can serve, in text order.
+    """Return the conjuncts of WHERE that a range index can serve.
 
     Source: learn.microsoft.com/azure/cosmos-db/index-overview.
     """
@@ -207,7 +206,7 @@ def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
 def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
     """Find paths that every alternative pins, as when an SDK reads many items by ID and key.
 
-    The service's index merges the results of the alternatives, so the test is the whole condition.
+    The service's index merges the alternatives, so the test is the whole condition.
     """
     paths = (reader.path(part) for part in syntax.walk(node.operands[0]))
     for path in dict.fromkeys(path for path in paths if path):

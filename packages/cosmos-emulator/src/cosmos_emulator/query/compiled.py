@@ -17,7 +17,7 @@ Item = dict[str, Json]
 
 
 class OrderedItems:
-    """Sorted rows of items that are added in parts."""
+    """Sorted rows of items added in parts."""
 
     def __init__(self, rows: OrderedRows, matching: Callable[[Iterable[Item]], Iterator[Frame]]) -> None:
         self._rows = rows
@@ -25,7 +25,7 @@ class OrderedItems:
 
     @property
     def is_done(self) -> bool:
-        """Return whether the query has returned all rows that LIMIT or TOP allows."""
+        """Return whether LIMIT or TOP allows no more rows."""
         return self._rows.is_done
 
     def add(self, items: Iterable[Item]) -> None:
@@ -33,12 +33,12 @@ class OrderedItems:
         self._rows.add(self._matching(items))
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
-        """Return the rows so far with their positions. All rows added later must sort after them."""
+        """Return the rows so far with their positions. Later rows must sort after them."""
         return self._rows.finished()
 
 
 class CompiledQuery:
-    """A query bound to its parameters. Runs share only the time limit of REGEXMATCH."""
+    """A query bound to its parameters. Runs share REGEXMATCH's time limit."""
 
     def __init__(
         self,
@@ -65,17 +65,17 @@ class CompiledQuery:
         return self._ordering is not None and not self.features.has_distinct
 
     def rows(self, item: Item) -> Iterator[Json]:
-        """Return the rows of one item, for streaming queries."""
+        """Return one item's rows, for streaming queries."""
         frame = self._context.new_frame()
         frame[ITEM_SLOT] = item
         return self._selection.rows(frame)
 
     def matches(self, item: Item) -> bool:
-        """Return whether WHERE is true for the item or, with a JOIN, for one of its rows."""
+        """Return whether WHERE is true for the item or, with a JOIN, for a row of it."""
         return self.matcher()(item)
 
     def matcher(self) -> Callable[[Item], bool]:
-        """Return a function like `matches` that is faster for many items."""
+        """Return a function like `matches`, faster for many items."""
         frame, selection = self._context.new_frame(), self._selection
         test = selection.test
 
@@ -105,14 +105,14 @@ class CompiledQuery:
         """Return the sorted rows, each with the JSON position after which a later call resumes.
 
         `_rid` orders rows with equal keys. If items change between pages, unchanged rows are neither repeated nor
-        skipped. Raises CosmosError 400 if the position belongs to another query.
+        skipped. Raises 400 for another query's position.
         """
         rows = self.ordered_rows(after, MAX_COUNT)
         rows.add(items)
         return rows.finished()
 
     def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
-        """Like `run_ordered`, for items added in parts. `wanted` is the maximum number of rows to read."""
+        """Like `run_ordered`, for items added in parts. `wanted` is the most rows to read."""
         if self._ordering is None or self.features.has_distinct:
             raise ValueError("only a query with a plain ORDER BY has positions")
         rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)
@@ -143,12 +143,10 @@ def compile_query(
     *,
     checkpoint: Checkpoint | None = None,
 ) -> CompiledQuery:
-    """Compile a query to closures.
+    """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
-    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Loops over arrays
-    (JOIN, subqueries) call `checkpoint`, because a small item can take long. An exception from it ends the run.
-
-    Raises CosmosError 400 with the service's SC document if the query is invalid.
+    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Loops over arrays (JOIN,
+    subqueries) call `checkpoint`, because a small item can take long. An exception from it ends the run.
     """
     context = Context(parameters, udfs, checkpoint)
     counts = row_counts(query, parameters)
@@ -158,5 +156,5 @@ def compile_query(
 
 
 def compile_condition(text: str, udfs: UdfCaller | None = None) -> CompiledQuery:
-    """Compile the predicate of a patch, `FROM c WHERE …`, for its `matches`."""
+    """Compile a patch's predicate, `FROM c WHERE …`."""
     return compile_query(parse_condition(text), {}, udfs)

@@ -1,4 +1,4 @@
-"""TOP, OFFSET and LIMIT: how many rows to skip and return."""
+"""TOP, OFFSET and LIMIT."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """The resolved counts; None if the query lacks the clause."""
+    """The resolved counts; None without the clause."""
 
     top: int | None = None
     offset: int | None = None
@@ -31,7 +31,7 @@ class RowCounts:
 
     @property
     def taken(self) -> int | None:
-        """Return the maximum number of rows, or None if unlimited."""
+        """Return the maximum number of rows, None if unlimited."""
         return self.top if self.limit is None else self.limit
 
     def apply(self, rows: Iterator[T]) -> Iterator[T]:
@@ -42,10 +42,7 @@ class RowCounts:
 
 
 def row_counts(query: Query, parameters: Mapping[str, Json]) -> RowCounts:
-    """Resolve the counts of a query.
-
-    Raises CosmosError 400 if a count is not an integer from 0 to 2147483647 (SC2060, SC2061, SC2062).
-    """
+    """Resolve the counts. Raises 400 unless they are integers from 0 to 2147483647 (SC2060, SC2061, SC2062)."""
     if query.top is not None and query.offset is not None:
         raise not_supported("TOP together with OFFSET LIMIT", query.location)
     return RowCounts(

@@ -1,7 +1,7 @@
-"""Query errors in the service's wording: status 400 and an SC code with its location in the text.
+"""Query errors in the service's wording: 400 with an SC code and its location.
 
-The codes and sentences are recorded in the .NET SDK's QueryPlanBaselineTests. Other errors use the closest code
-and name the rejected feature.
+Codes and sentences are recorded in the .NET SDK's QueryPlanBaselineTests. Other errors use the closest code and name
+the rejected feature.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from cosmos_emulator.errors import CosmosError
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A range of character offsets in the query text; `end` is exclusive."""
+    """Character offsets in the query text; `end` is exclusive."""
 
     start: int
     end: int
 
 
 def query_error(code: str, message: str, location: Location | None = None) -> CosmosError:
-    """Return an error with the JSON document that the service embeds as its message."""
+    """Return an error whose message is the service's JSON document."""
     error: dict[str, object] = {"severity": "Error"}
     if location is not None:
         error["location"] = {"start": location.start, "end": location.end}
@@ -30,16 +30,16 @@ def query_error(code: str, message: str, location: Location | None = None) -> Co
 
 
 def syntax_error(near: str, location: Location) -> CosmosError:
-    """Return the SC1001 error for the text at a location."""
+    """Return SC1001 for the text at a location."""
     return query_error("SC1001", f"Syntax error, incorrect syntax near '{near}'.", location)
 
 
 def not_supported(feature: str, location: Location | None = None) -> CosmosError:
-    """Return an error that names a feature the service or this emulator does not support."""
+    """Return an error for a feature that the service or the emulator does not support."""
     message = f"The specified query includes '{feature}' which is currently not supported."
     return query_error("SC2990", message, location)
 
 
 def evaluation_error(message: str) -> CosmosError:
-    """Return an error found while computing rows, which has no location in the text."""
+    """Return an error of a computed row, without a location."""
     return CosmosError(400, json.dumps({"Errors": [message]}, separators=(",", ":"), ensure_ascii=False))

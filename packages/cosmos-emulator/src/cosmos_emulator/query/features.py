@@ -1,4 +1,4 @@
-"""The features of a query. They determine whether a client must merge results of partitions."""
+"""The features of a query, which decide whether a client must merge results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cosmos_emulator.query.syntax import Query
 
 @dataclass(frozen=True, slots=True)
 class QueryFeatures:
-    """The clauses and kinds of expressions that a query uses."""
+    """The clauses and expressions that a query uses."""
 
     has_from: bool
     has_join: bool
@@ -27,10 +27,7 @@ class QueryFeatures:
 
     @property
     def needs_plan(self) -> bool:
-        """Return whether the rows of several partitions cannot be concatenated.
-
-        This is the gateway's rule in PartitionRoutingHelper.cs (.NET SDK).
-        """
+        """Return whether partitions' rows cannot be concatenated (PartitionRoutingHelper.cs of the .NET SDK)."""
         return (
             self.has_top
             or self.has_order_by

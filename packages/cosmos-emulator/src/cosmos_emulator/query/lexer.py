@@ -26,7 +26,7 @@ KEYWORDS = frozenset(
 
 
 class Kind(Enum):
-    """The kinds of tokens."""
+    """Kinds of tokens."""
 
     KEYWORD = auto()
     IDENTIFIER = auto()
@@ -39,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`text` is the keyword in capitals, the operator or the name; `value` is the value of a number or string."""
+    """`text` is a keyword in capitals, operator or name; `value` that of a number or string."""
 
     kind: Kind
     text: str
@@ -64,10 +64,7 @@ _EXACT_DIGITS = 18
 
 
 def tokenize(text: str) -> list[Token]:
-    """Return the tokens of a query, with an END token last.
-
-    Raises CosmosError 400 (SC1001) at an invalid character and (SC3001) if the text is too long.
-    """
+    """Return the tokens of a query and END. Raises 400 at an invalid character (SC1001) or for a long text (SC3001)."""
     if len(text) > MAX_TEXT_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         message = f"The query text exceeds the maximum length of {MAX_TEXT_BYTES} bytes."
         raise query_error("SC3001", message)

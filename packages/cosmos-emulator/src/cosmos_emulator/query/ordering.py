@@ -1,8 +1,8 @@
 """The order of values for ORDER BY, MIN and MAX.
 
 undefined < null < false < true < numbers < strings < arrays < objects, as the SDKs merge partitions (.NET
-CosmosElement, azure-cosmos document_producer.py). Strings compare by UTF-16 code unit. The service does not
-document the order of arrays and objects. Here, arrays compare by element; objects, by properties sorted by name.
+CosmosElement, azure-cosmos document_producer.py). Strings compare by UTF-16 code unit. For arrays and objects, the
+service documents no order; here, arrays compare by element and objects by properties sorted by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST_OF_BASIC_PLANE = "\uffff"
 
 
 def sort_key(value: JsonOrUndefined) -> SortKey:
-    """Return a key that sorts in Python as the value sorts in the service."""
+    """Return a key that sorts in Python like the value in the service."""
     if type(value) is str:
         return (4, code_units(value))
     if type(value) is int or type(value) is float:
@@ -38,9 +38,9 @@ def sort_key(value: JsonOrUndefined) -> SortKey:
 
 
 def code_units(text: str) -> str:
-    """Return a string that sorts by code point as the text sorts by UTF-16 code unit.
+    """Return a string that sorts by code point as the text does by UTF-16 code unit.
 
-    Characters beyond the basic plane become their surrogates, which sort before U+E000.
+    Characters beyond the basic plane become surrogates.
     """
     if text.isascii() or max(text) <= _LAST_OF_BASIC_PLANE:
         return text

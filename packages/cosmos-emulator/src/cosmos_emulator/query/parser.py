@@ -1,8 +1,8 @@
 """Converts tokens to the syntax tree: recursive descent for clauses, precedence climbing for expressions.
 
-The file is long because it contains the whole grammar, one method per rule. Precedence, tightest first
-(learn.microsoft.com/azure/cosmos-db/nosql/query/ and the .NET SDK's sql.g4): member access; unary `-`, `+`, `~` and
-NOT; `* / %`; `+ -`; `||`; shifts; `&`, `^`, `|`; comparisons, IN, BETWEEN, LIKE; AND; OR; `??`; `? :`.
+The whole grammar, one method per rule. Precedence, tightest first (learn.microsoft.com/azure/cosmos-db/nosql/query/ and
+the .NET SDK's sql.g4): member access; unary `-`, `+`, `~` and NOT; `* / %`; `+ -`; `||`; shifts; `&`, `^`, `|`;
+comparisons, IN, BETWEEN, LIKE; AND; OR; `??`; `? :`.
 """
 
 from __future__ import annotations
@@ -41,16 +41,13 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=512)
 def parse(text: str) -> Query:
-    """Return the syntax tree of a query; trees of recent texts are cached.
-
-    Raises CosmosError 400 with the service's SC1001 document if the text is invalid.
-    """
+    """Return the syntax tree of a query. Raises 400 with the service's SC1001 document if it is invalid."""
     return _parsed(text, _Parser.query)
 
 
 @lru_cache(maxsize=128)
 def parse_condition(text: str) -> Query:
-    """Return the tree of a patch condition, `FROM c WHERE …`, as a query that selects `true` per match."""
+    """Return a patch condition, `FROM c WHERE …`, as a query that selects `true` per match."""
     return _parsed(text, _Parser.condition)
 
 
@@ -121,14 +118,13 @@ class _Parser:
         return self._advance().text
 
     def _list(self, item: Callable[[], T]) -> tuple[T, ...]:
-        """Parse one or more items separated by commas."""
         items = [item()]
         while self._operator(","):
             items.append(item())
         return tuple(items)
 
     def _list_until(self, closing: str, item: Callable[[], T]) -> tuple[T, ...]:
-        """Parse zero or more items and the closing operator."""
+        """Parse items up to the closing operator."""
         if self._operator(closing):
             return ()
         items = self._list(item)
@@ -243,7 +239,7 @@ class _Parser:
         return step
 
     def _subquery(self) -> Query:
-        """Parse the rest of `(SELECT …)` after the opening parenthesis."""
+        """Parse `(SELECT …)` after the parenthesis."""
         self._deeper()
         query = self.query()
         self._expect(")")
@@ -283,7 +279,7 @@ class _Parser:
     # Expressions
 
     def _expression(self, power: int = 0) -> Expression:
-        """Parse an expression of operators that bind tighter than `power`."""
+        """Parse operators that bind tighter than `power`."""
         before = self._nesting
         self._deeper()
         left = self._unary()
@@ -293,7 +289,7 @@ class _Parser:
         return left
 
     def _continued(self, left: Expression, power: int) -> Expression | None:
-        """Parse an operator after `left`. Returns None if no operator of that power follows."""
+        """Parse an operator after `left`; return None if none of that power follows."""
         token = self._next
         if token.kind is Kind.OPERATOR:
             if token.text == "?" and power < _CONDITIONAL:
@@ -325,7 +321,7 @@ class _Parser:
         return syntax.Coalesce(left, right, location=self._from(left))
 
     def _binary(self, left: Expression, power: int) -> Expression:
-        # Each operator of a chain such as `a + b + c` adds a level to the tree.
+        # Each operator of a chain adds a level to the tree.
         self._deeper()
         operator = self._advance().text
         right = self._expression(power)
@@ -389,7 +385,7 @@ class _Parser:
         return self._member(self._primary())
 
     def _member(self, target: Expression) -> Expression:
-        """Parse the `.name` and `[index]` after a target."""
+        """Parse `.name` and `[index]` after a target."""
         while True:
             if self._operator("."):
                 self._deeper()
@@ -491,7 +487,7 @@ class _Parser:
 
 
 def _operands(expression: Expression, operator: str) -> tuple[Expression, ...]:
-    """Return the operands that an expression adds to an AND or OR chain, which is associative."""
+    """Return the operands that an expression adds to a chain of AND or OR."""
     if isinstance(expression, syntax.Logical) and expression.operator == operator:
         return expression.operands
     return (expression,)

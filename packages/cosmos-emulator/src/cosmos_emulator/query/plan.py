@@ -1,7 +1,6 @@
-"""The query plan document. A client uses it to query several ranges and merge the results.
+"""The query plan, with which a client queries several ranges and merges the results.
 
-azure-cosmos reads these fields (query_execution_info.py). The values come from the .NET SDK's
-QueryPlanBaselineTests.
+The fields are azure-cosmos's (query_execution_info.py), the values those of the .NET SDK's QueryPlanBaselineTests.
 """
 
 from __future__ import annotations
@@ -51,9 +50,9 @@ def query_plan(
 ) -> dict[str, Json]:
     """Return the plan of a query for a container.
 
-    `partition_key_paths` holds the steps of each path, such as `[("postId",)]`. `supported_features` comes from the
-    client's `x-ms-cosmos-supported-query-features` header; None skips that check. Raises CosmosError 400 if the query
-    is invalid or needs a feature that the client does not support.
+    `partition_key_paths` has the steps of each path, such as `[("postId",)]`. `supported_features` come from
+    `x-ms-cosmos-supported-query-features`; None skips the check. Raises 400 if the query is invalid or needs an
+    unsupported feature.
     """
     compile_query(query, parameters, _never_called)
     features = features_of(query)
@@ -101,7 +100,7 @@ def _directions(query: Query) -> list[Json]:
 
 
 def _distinct_type(query: Query) -> str:
-    """Return Ordered if equal rows are adjacent: ORDER BY on exactly the selected value."""
+    """Return Ordered if equal rows are adjacent: ORDER BY exactly the selected value."""
     if not query.distinct:
         return "None"
     ordered = [item.expression for item in query.order_by]
@@ -115,7 +114,7 @@ def _value_aggregates(query: Query) -> list[Json]:
 
 
 def _aliases(query: Query) -> dict[str, str | None]:
-    """Return the properties of a grouped row, each with its aggregate or None."""
+    """Return a grouped row's properties, each with its aggregate or None."""
     select = query.select
     if not isinstance(select, syntax.SelectList) or not (query.group_by or has_aggregates(query)):
         return {}
@@ -155,7 +154,7 @@ def query_ranges(
     partition_key_paths: Sequence[Sequence[str]],
     effective_partition_key: EffectivePartitionKey,
 ) -> list[dict[str, Json]]:
-    """Return the EPK ranges with all matches: points if keys are pinned, one empty range if none can match."""
+    """Return the EPK ranges of all matches: points if keys are pinned, one empty range if nothing matches."""
     if not query.sources:
         return [_EMPTY_RANGE]
     pinned = [pinned_values(query, parameters, tuple(path)) for path in partition_key_paths]
@@ -175,7 +174,7 @@ def query_ranges(
 
 
 def _component(value: Json) -> JsonOrUndefined:
-    """Return a key component for hashing: arrays and objects count as undefined."""
+    """Return a key component: arrays and objects are undefined."""
     return UNDEFINED if type(value) is list or type(value) is dict else value
 
 
@@ -184,5 +183,5 @@ def _point(epk: str) -> dict[str, Json]:
 
 
 def _below(epk: str) -> dict[str, Json]:
-    """Return the range of all keys that start with the pinned components of a hierarchical key."""
+    """Return the range of keys that start with the pinned components."""
     return {"min": epk, "max": f"{epk}FF", "isMinInclusive": True, "isMaxInclusive": False}

@@ -1,7 +1,4 @@
-"""Prints the syntax tree in the layout of the service's rewritten queries.
-
-Source: .NET QueryPlanBaselineTests.
-"""
+"""Prints the syntax tree like the service's rewritten queries (.NET QueryPlanBaselineTests)."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 
 
 def printed(node: Expression) -> str:
-    """Print an expression with operators in parentheses and strings in double quotes."""
+    """Print an expression, with operators in parentheses and strings in double quotes."""
     match node:
         case syntax.Literal(value=value):
             return _literal(value)

@@ -1,6 +1,6 @@
-"""Query rewriting: the query that a client runs on each range to merge the results.
+"""Rewrites a query to the one that a client runs on each range to merge the results.
 
-The forms come from the .NET SDK's QueryPlanBaselineTests. azure-cosmos, @azure/cosmos and .NET can read them.
+The forms come from the .NET SDK's QueryPlanBaselineTests; azure-cosmos, @azure/cosmos and .NET read them.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _PLACEHOLDER = syntax.Identifier(f"({FILTER_PLACEHOLDER})")
 
 
 def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
-    """Return the text for one range, or "" if the client can use the original text.
+    """Return the text for one range, or "" for the original text.
 
-    Raises CosmosError 400 for an aggregate inside a larger expression, which clients cannot merge.
+    Raises 400 for an aggregate inside a larger expression, which clients cannot merge.
     """
     if query.group_by or has_aggregates(query):
         return print_query(_grouped(query))
@@ -51,7 +51,7 @@ def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
 
 
 def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | None]:
-    """Return OFFSET and LIMIT for one range. A range can only limit rows, and DISTINCT needs every row."""
+    """Return one range's OFFSET and LIMIT. A range can only limit rows, and DISTINCT needs all."""
     if query.distinct or query.offset is None:
         return None, None
     return Literal(0), Literal(counts.skipped + (counts.limit or 0))
@@ -138,7 +138,7 @@ def _partial_payload(query: Query) -> Expression:
 
 
 def _partial(expression: Expression) -> Expression:
-    """Return the expression that one range computes. Clients combine the partial aggregates."""
+    """Return one range's partial aggregates, which clients combine."""
     if isinstance(expression, FunctionCall) and is_aggregate(expression):
         return _partial_aggregate(expression)
     if any(is_aggregate(node) for node in syntax.walk(expression)):

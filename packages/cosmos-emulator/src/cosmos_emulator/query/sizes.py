@@ -1,4 +1,4 @@
-"""Limits on computed values. They prevent a short query from exhausting memory."""
+"""Limits on computed values, so that a short query cannot exhaust memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ MAX_ROW = 4 * 1024 * 1024
 
 
 def check_text(length: int) -> None:
-    """Raise CosmosError 400 if a string to create would be too long."""
+    """Raise 400 if a string would be too long."""
     if length > MAX_TEXT:
         raise evaluation_error(f"A string in the query exceeds the maximum length of {MAX_TEXT} characters.")
 
 
 def check_row(row: Json) -> None:
-    """Raise CosmosError 400 as soon as a row proves too large."""
+    """Raise 400 as soon as a row is too large."""
     size = 0
     pending: list[Json] = [row]
     while pending:

@@ -1,7 +1,7 @@
 """The syntax tree of a query.
 
-Nodes are frozen. Comparisons ignore locations and whether `c.a` was written `c["a"]`. GROUP BY uses this to recognize
-its expressions in the SELECT list.
+Nodes are frozen. Comparisons ignore locations and the spelling `c["a"]`, so GROUP BY recognizes its expressions in
+SELECT.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOWHERE = Location(0, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """The base of all nodes."""
+    """The base of nodes."""
 
     location: Location = field(default=NOWHERE, compare=False, repr=False)
 
@@ -34,7 +34,7 @@ class Literal(Node):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Node):
-    """`@name`; the name includes the `@`."""
+    """`@name`, including the `@`."""
 
     name: str
 
@@ -57,7 +57,7 @@ class Property(Node):
 
 @dataclass(frozen=True, slots=True)
 class Index(Node):
-    """`target[index]` if the index is not a string literal."""
+    """`target[index]`, unless the index is a string literal."""
 
     target: Expression
     index: Expression
@@ -82,7 +82,7 @@ class Binary(Node):
 
 @dataclass(frozen=True, slots=True)
 class Logical(Node):
-    """`AND` or `OR` over two or more operands; chains are flat."""
+    """`AND` or `OR` over a flat chain of operands."""
 
     operator: OneOf["AND", "OR"]
     operands: tuple[Expression, ...]
@@ -124,7 +124,7 @@ class In(Node):
 
 @dataclass(frozen=True, slots=True)
 class Like(Node):
-    """`value LIKE pattern`; `escape` is one character or None."""
+    """`value LIKE pattern`; `escape` is a character or None."""
 
     value: Expression
     pattern: Expression
@@ -147,7 +147,7 @@ class ObjectLiteral(Node):
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall(Node):
-    """A built-in or aggregate function; `name` is in capitals, `written` as in the text."""
+    """A built-in or aggregate function; `name` is in capitals."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -219,7 +219,7 @@ class SelectList(Node):
     items: tuple[SelectItem, ...]
 
     def named(self) -> list[tuple[str, SelectItem]]:
-        """Return each item with its property name: alias, else last property, else `$1` and so on."""
+        """Return each item with its property name: alias, last property, or `$1` and so on."""
         named: list[tuple[str, SelectItem]] = []
         unnamed = 0
         for item in self.items:
@@ -240,7 +240,7 @@ Selection: TypeAlias = SelectStar | SelectValue | SelectList
 
 @dataclass(frozen=True, slots=True)
 class PathCollection(Node):
-    """`c`, `c.children` or `c.children[0]`: a name and the steps after it."""
+    """`c`, `c.children` or `c.children[0]`: a name and steps."""
 
     name: str
     path: tuple[str | int, ...] = ()
@@ -248,14 +248,14 @@ class PathCollection(Node):
 
 @dataclass(frozen=True, slots=True)
 class SubqueryCollection(Node):
-    """A subquery as an input of FROM or JOIN."""
+    """A subquery in FROM or JOIN."""
 
     query: Query
 
 
 @dataclass(frozen=True, slots=True)
 class Source(Node):
-    """One input of FROM or JOIN. With `iterate` (`alias IN collection`) each array element is a row."""
+    """An input of FROM or JOIN. With `iterate` (`alias IN collection`), each array element is a row."""
 
     collection: PathCollection | SubqueryCollection
     alias: str | None
@@ -291,7 +291,7 @@ class Query(Node):
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """Return the direct subexpressions; a subquery has none."""
+    """Return the direct subexpressions, none of a subquery."""
     match node:
         case Property(target=target):
             return (target,)
@@ -321,7 +321,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """Yield the expression and its subexpressions, parents first, without entering subqueries."""
+    """Yield the expression and its subexpressions, parents first, outside subqueries."""
     pending = [node]
     while pending:
         current = pending.pop()
@@ -330,7 +330,7 @@ def walk(node: Expression) -> Iterator[Expression]:
 
 
 def selected(select: Selection) -> tuple[Expression, ...]:
-    """Return the expressions of a SELECT clause in order."""
+    """Return the expressions of SELECT."""
     match select:
         case SelectValue(expression=expression):
             return (expression,)

@@ -1,8 +1,8 @@
 """The values of queries: JSON as Python objects, and `UNDEFINED`.
 
 A missing property is undefined, not `null`: no comparison equals it and no projection includes it
-(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). In Python, booleans are
-numbers; in JSON, they are not. So test types exactly (`type(x) is bool`), never with `isinstance`.
+(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators). Python booleans are numbers, so test
+types exactly (`type(x) is bool`), not with `isinstance`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeGuard, cast
 
 
 class Undefined(Enum):
-    """The type of `UNDEFINED`, an enum with a single instance."""
+    """The type of `UNDEFINED`."""
 
     UNDEFINED = "undefined"
 
@@ -48,7 +48,7 @@ def number(value: Number) -> Number:
 
 
 def as_double(value: Number) -> float:
-    """Return the nearest double; integers beyond the range of doubles become infinite."""
+    """Return the nearest double, or infinity."""
     try:
         return float(value)
     except OverflowError:
@@ -56,12 +56,12 @@ def as_double(value: Number) -> float:
 
 
 def is_integral(value: JsonOrUndefined) -> TypeGuard[Number]:
-    """Return whether the value is a number without a fraction, such as 3 or 3.0."""
+    """Return whether the value is a number without a fraction."""
     return type(value) is int or (type(value) is float and value.is_integer())
 
 
 def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
-    """Return whether two values are equal JSON: types count, 1 equals 1.0, property order is ignored."""
+    """Return whether two values are equal JSON: 1 equals 1.0, true does not; property order is ignored."""
     if type(left) is dict:
         return (
             type(right) is dict
@@ -80,7 +80,7 @@ def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
 
 
 def identity(value: JsonOrUndefined) -> Hashable:
-    """Return a hashable key. Two values have equal keys exactly if they are `deep_equal`."""
+    """Return a hashable key, equal exactly if the values are `deep_equal`."""
     if type(value) is bool:
         return (bool, value)
     if type(value) is list:
@@ -91,7 +91,7 @@ def identity(value: JsonOrUndefined) -> Hashable:
 
 
 def finite(value: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the value, or UNDEFINED for infinities and NaN, which JSON cannot represent."""
+    """Return the value, or UNDEFINED for infinities and NaN."""
     if type(value) is float and not math.isfinite(value):
         return UNDEFINED
     return value

@@ -18,7 +18,7 @@ from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
 
 T = TypeVar("T")
 
-# A read that yields whenever other requests can run. Worker threads run it without pauses.
+# A read that yields when other requests can run. Worker threads do not pause.
 Steps = Generator[None, None, T]
 
 Fetch = Callable[[int, int], list[StoredItem]]
@@ -31,7 +31,7 @@ _CHUNK: Final = 512
 
 
 async def complete(steps: Steps[T]) -> T:
-    """Run a read on the event loop, serving other requests between its steps."""
+    """Run a read on the event loop, pausing between steps."""
     while True:
         try:
             next(steps)
@@ -61,7 +61,7 @@ class PageLimits:
     deadline: float = field(default_factory=lambda: time.monotonic() + MAX_PAGE_S)
 
     def admit(self, size_bytes: int) -> bool:
-        """Count a row of this size if it fits on the page; the first row always does."""
+        """Count a row if it fits on the page; the first always does."""
         if self.rows and (self.rows >= self.max_rows or self.size_bytes + size_bytes > MAX_PAGE_BYTES):
             return False
         self.rows += 1
@@ -81,14 +81,14 @@ class PageLimits:
 
 @dataclass(frozen=True, slots=True)
 class ItemPosition:
-    """A position after an item in scan order, which later inserts do not shift."""
+    """A position in scan order, which later inserts do not shift."""
 
     range_id: str
     after: ScanPosition
 
     @classmethod
     def after_item(cls, one: Slice, item: StoredItem) -> ItemPosition:
-        """Return the position after an item of a slice."""
+        """Return the position after an item."""
         return cls(one.partition.id, ScanPosition(item.epk, item.number))
 
     def as_json(self) -> JsonObject:
@@ -97,7 +97,7 @@ class ItemPosition:
 
     @classmethod
     def of_json(cls, token: JsonObject) -> ItemPosition | None:
-        """Return the position in a token, or None if there is none. Raises 400 if it is malformed."""
+        """Return a token's position, if any. Raises 400 if it is malformed."""
         match token:
             case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
                 return cls(range_id, ScanPosition(epk, number))
@@ -109,10 +109,10 @@ class ItemPosition:
 def item_chunks(
     slices: list[Slice], start: ItemPosition | None, candidates: Callable[[Slice], Fetch | None] | None = None
 ) -> Iterator[tuple[Slice, list[StoredItem]]]:
-    """Yield the items after `start`, slice by slice, in chunks that take a few milliseconds.
+    """Yield the items after `start`, slice by slice, in chunks of a few milliseconds.
 
-    `candidates` can return a way to fetch fewer items of a slice. Raises 400 if `start` is not in the slices, 404 if
-    the container is deleted.
+    `candidates` can fetch fewer items of a slice. Raises 400 if `start` is not in the slices, 404 if the container is
+    deleted.
     """
     remaining = slices
     if start is not None:
@@ -132,12 +132,12 @@ def item_chunks(
 
 
 def encode_continuation(token: JsonObject) -> str:
-    """Encode a token as opaque text for a header."""
+    """Encode a token for a header."""
     return base64.urlsafe_b64encode(json_text.dump(token)).decode()
 
 
 def decode_continuation(text: str | None) -> JsonObject:
-    """Decode a token; None gives an empty token. Raises 400 if it is malformed."""
+    """Decode a token, empty for None. Raises 400 if it is malformed."""
     if not text:
         return {}
     try:
@@ -147,7 +147,7 @@ def decode_continuation(text: str | None) -> JsonObject:
 
 
 def malformed_continuation() -> CosmosError:
-    """Return the error for a token that was not issued for this request."""
+    """Return the error for a token of another request."""
     return CosmosError(400, "The continuation token is malformed or belongs to another request.")
 
 

@@ -1,4 +1,4 @@
-"""A query of a request or a script: its parsed text and its parameters."""
+"""The parsed query of a request or script, with its parameters."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ _MAX_TEXT: Final = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A parsed query and its parameters. Parameter names include the `@`."""
+    """A parsed query; parameter names include the `@`."""
 
     query: Query
     parameters: dict[str, Json]
     calls_udfs: bool
 
     def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
-        """Compile the query to run over items. Raises 400 if it is invalid."""
+        """Compile the query. Raises 400 if it is invalid."""
         return compile_query(self.query, self.parameters, udfs)
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
-        """Return the ranges of EPKs that hold all matches (azure-cosmos query_execution_info.py)."""
+        """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""
         return query_ranges(self.query, self.parameters, definition.paths, _hasher(definition))
 
     def plan(self, definition: PartitionKeyDefinition, supported_features: set[str]) -> JsonObject:
-        """Return the query plan for a client that merges ranges itself."""
+        """Return the plan for a client that merges ranges."""
         return query_plan(self.query, self.parameters, definition.paths, supported_features, _hasher(definition))
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
-        """Return the conditions that all matches meet and that an index can serve."""
+        """Return the conditions of all matches that an index can serve."""
         predicates = filter_predicates(self.query, self.parameters)
         return [one for one in predicates if policy.serves_filter(one.path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
-        """Return the paths of ORDER BY and whether each is descending; None unless all are paths of the item."""
+        """Return the ORDER BY paths and whether each is descending; None unless all are paths of the item."""
         return order_by_paths(self.query)
 
     def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:

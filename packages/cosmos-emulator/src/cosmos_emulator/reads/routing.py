@@ -1,7 +1,7 @@
 """Where a query runs: in the gateway, or range by range in the client.
 
-Source: PartitionRoutingHelper.cs of the .NET SDK. If partial results must be merged, a cross-partition query fails with
-400/1004 and its plan, and the SDK merges. A header that the service does not know makes this emulator merge instead.
+Source: PartitionRoutingHelper.cs of the .NET SDK. If results must be merged, a cross-partition query fails with
+400/1004 and its plan, and the SDK merges. With a header unknown to the service, this emulator merges.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ALL_FEATURES: Final = frozenset(
 def slices_of_query(request: Request, container: Container, text: QueryText) -> list[Slice]:
     """Return the slices that the query reads.
 
-    Raises 400 if it needs the cross-partition flag, 400/1004 if the client must merge.
+    Raises 400 without a required cross-partition flag, 400/1004 if the client must merge.
     """
     if h.PARTITION_KEY in request.headers or h.PARTITION_KEY_RANGE_ID in request.headers:
         return slices_of(request, container)

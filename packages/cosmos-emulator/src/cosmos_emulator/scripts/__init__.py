@@ -1,4 +1,4 @@
-"""Stored procedures, triggers and user-defined functions, run in QuickJS."""
+"""Stored procedures, triggers and user-defined functions, in QuickJS."""
 
 from cosmos_emulator.scripts.engine_pool import ENGINES
 from cosmos_emulator.scripts.functions import UdfRuntime

@@ -1,4 +1,4 @@
-"""The parent side of a script process. engine_process.py is the child side."""
+"""The parent side of a script process (engine_process.py)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from cosmos_emulator.scripts.watchdog import Watchdog
 KILL_AFTER_S: Final = 0.25
 """Grace period after the limit: QuickJS can stop the script without losing the process."""
 
-_START_S: Final = 30.0  # allows for a busy machine; usually 0.05 s
+_START_S: Final = 30.0  # usually 0.05 s
 _EXIT_S: Final = 5.0  # from end of output to process exit
 _CRASHES: Final = {
     -getattr(signal, name) for name in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE") if hasattr(signal, name)
 }
-_LEAST_NTSTATUS: Final = 0xC0000000  # Windows exit codes for crashes start here
+_LEAST_NTSTATUS: Final = 0xC0000000  # Windows exit codes for crashes
 _TEXT_ERRORS: Final = "surrogatepass"
 
 _WATCHDOG: Final = Watchdog()
 
 
 class EngineProcess:
-    """A child process with an engine that runs one script at a time.
+    """A child process that runs one script at a time.
 
-    Use it from one thread at a time, except for `kill_overdue` and `end`. Requests raise `ScriptTimedOutError`,
-    `ScriptExhaustedError` or `ScriptEngineLostError`. Then `is_sound` is False and the caller must end the process.
+    Use it from one thread at a time, except `kill_overdue` and `end`. After `ScriptTimedOutError`,
+    `ScriptExhaustedError` or `ScriptEngineLostError`, `is_sound` is False and the caller must end the process.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class EngineProcess:
         return self._process.pid
 
     def ready(self, memory_bytes: int) -> bool:
-        """Wait until the process can accept a script with this memory limit; return False if it has exited."""
+        """Wait until the process can accept a script; return False if it has exited."""
         self._memory_bytes, self.spent_s = memory_bytes, 0.0
         try:
             outcome, _ = self._receive(_START_S)
@@ -69,7 +69,7 @@ class EngineProcess:
         return self._ask(wire.RUN, settings, limit_s)
 
     def resume(self, reply: str, limit_s: float) -> str:
-        """Send the reply to the last step's operation and return the next step."""
+        """Send the reply to the last step's operation; return the next step."""
         return self._ask(wire.RESUME, reply, limit_s)
 
     def define(self, function: str, limit_s: float) -> str:
@@ -81,19 +81,19 @@ class EngineProcess:
         return self._ask(wire.CALL, arguments, limit_s)
 
     def drop(self) -> None:
-        """End the script; the process prepares for the next one."""
+        """End the script; the process prepares for the next."""
         try:
             self._send(wire.DROP, "", 0.0)
-        except (OSError, ValueError):  # ValueError: the pool was closed
+        except (OSError, ValueError):  # ValueError: the pool is closed
             self.is_sound = False
 
     def kill_overdue(self) -> None:
-        """Kill the process because its script exceeded the time limit."""
+        """Kill the process because its script is overdue."""
         self._is_overdue = True
         self._process.kill()
 
     def end(self) -> None:
-        """Kill the process, if it is running, and wait for it to exit."""
+        """Kill the process and wait for its exit."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -159,7 +159,7 @@ def _started() -> subprocess.Popen[bytes]:
     if package is None or package.origin is None:
         raise ModuleNotFoundError("Scripts need the package quickjs-ng.", name="quickjs")
     command = [sys.executable, "-S", "-s", "-P", wire.__file__, str(Path(package.origin).parents[1])]
-    # Use a separate process group: otherwise Ctrl-C could arrive before the process ignores the signal.
+    # In a separate process group, so that Ctrl-C cannot arrive before the signal is ignored.
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
         return subprocess.Popen(  # noqa: S603 - this interpreter, with a file of this package

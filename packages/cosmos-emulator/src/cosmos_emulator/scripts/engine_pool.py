@@ -1,4 +1,4 @@
-"""The processes that run scripts, shared by all emulators of a Python process."""
+"""The script processes, shared by all emulators of a Python process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Final
 from cosmos_emulator.scripts.engine import EngineProcess
 from cosmos_emulator.scripts.failures import ScriptEngineLostError
 
-_SPARE: Final = 2  # one runs while the next prepares or is replaced
-_KEPT: Final = 4  # idle processes beyond this number are ended
+_SPARE: Final = 2  # one runs while the next prepares
+_KEPT: Final = 4  # idle processes beyond these are ended
 
 
 class EnginePool:
-    """Lends engines to any thread, each for one script at a time. Starts with the first script.
+    """Lends engines to threads, each for one script at a time. Starts with the first script.
 
-    The pool has no upper bound: a script can need a second engine if its query calls a user-defined function. Its
-    size follows the number of threads that run scripts. All engines exit when this process ends, even if it is killed.
+    The pool is unbounded: a script can need a second engine if its query calls a user-defined function. Its size
+    follows the number of threads that run scripts. All engines exit with this process, even if it is killed.
     """
 
     def __init__(self) -> None:
-        self._idle: deque[EngineProcess] = deque()  # first in, first out: the longest idle is most likely prepared
+        self._idle: deque[EngineProcess] = deque()  # first in, first out: the longest idle is most likely ready
         self._all: set[EngineProcess] = set()
         self._lock = threading.Lock()
         self._starting = threading.Lock()
@@ -33,14 +33,14 @@ class EnginePool:
 
     @property
     def lacks_spare(self) -> bool:
-        """Return whether `start_spares` would start a process; never before the first script."""
+        """Return whether `start_spares` would start a process."""
         return self._owner is not None and len(self._idle) < _SPARE
 
     @contextmanager
     def lent(self, memory_bytes: int) -> Iterator[EngineProcess]:
-        """Lend a fresh engine with this memory limit; starts a process only if none is idle.
+        """Lend a fresh engine with this memory limit; start a process only if none is idle.
 
-        Raises `ScriptEngineLostError` if the process does not start.
+        Raises `ScriptEngineLostError` if it does not start.
         """
         engine = self._taken(memory_bytes)
         try:
@@ -49,7 +49,7 @@ class EnginePool:
             self._give_back(engine)
 
     def start_spares(self) -> None:
-        """Start spare processes. Takes a few milliseconds."""
+        """Start spare processes, in a few milliseconds."""
         if self._starting.acquire(blocking=False):
             try:
                 while self.lacks_spare:
@@ -58,7 +58,7 @@ class EnginePool:
                 self._starting.release()
 
     def close(self) -> None:
-        """End every process. Does nothing in a forked child."""
+        """End every process, but not in a forked child."""
         if self._owner != os.getpid():
             return
         with self._lock:

@@ -1,13 +1,12 @@
 """The child process that runs scripts: QuickJS behind a pipe.
 
-engine.py starts this file with the folder of the quickjs package as its argument and imports the frame layout from it.
-To start quickly, it imports nothing else from the emulator. It receives the runtimes of sources.py over the pipe.
+engine.py starts this file with the folder of the quickjs package, and imports the frame layout from it. To start
+quickly, it imports nothing else from the emulator.
 
-Requests arrive one at a time on stdin, each a `REQUEST` and UTF-8 text. Two SOURCE requests deliver the runtimes.
-RUN and RESUME are commands of runtime/engine.js and return the script's next step. DEFINE and CALL are commands of
-runtime/functions.js. DROP ends the script. Each reply is a `REPLY` and text. READY, sent after the second SOURCE and
-each DROP, means that the process can accept a script. All other requests get one of the other outcomes. The process
-exits when stdin closes, even while a script runs, so it does not outlive a killed emulator.
+Requests arrive one at a time on stdin, each a `REQUEST` and UTF-8 text. Two SOURCE requests deliver the runtimes
+(sources.py). RUN and RESUME are commands of runtime/engine.js, DEFINE and CALL of runtime/functions.js. DROP ends the
+script. Each reply is a `REPLY` and text. READY, after the second SOURCE and each DROP, means that a script can be
+accepted. The process exits when stdin closes, even while a script runs.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ EXIT_EXHAUSTED: Final = 3
 
 _COMMANDS: Final = {RUN: "run", RESUME: "resume", DEFINE: "define", CALL: "call"}
 _TRANSACTIONAL, _FUNCTIONS = range(2)
-_STACK_BYTES: Final = 1024 * 1024  # the default of QuickJS; the main thread has at least 2 MB
-_PROCESS_BYTES: Final = 2 * 1024**3  # of address space, if QuickJS's own limit fails
+_STACK_BYTES: Final = 1024 * 1024  # QuickJS's default; the main thread has at least 2 MB
+_PROCESS_BYTES: Final = 2 * 1024**3  # address space, if QuickJS's limit fails
 _INTERRUPTED: Final = "InternalError: interrupted"
-_LAST_STEPS: Final = ('{"step":"done"', '{"step":"failed"')  # of engine.js; DROP comes next
-_TEXT_ERRORS: Final = "surrogatepass"  # lone surrogates pass unchanged
-_OVERDUE_S: Final = 1.0  # after the limit; the emulator's watchdog kills the process sooner
+_LAST_STEPS: Final = ('{"step":"done"', '{"step":"failed"')  # DROP comes next
+_TEXT_ERRORS: Final = "surrogatepass"
+_OVERDUE_S: Final = 1.0  # after the limit; the watchdog kills sooner
 
 Result = TypeVar("Result")
 
@@ -52,11 +51,11 @@ class TimeIsUpError(Exception):
 
 
 class OutOfBoundsError(Exception):
-    """The script exhausted its memory or stack, or a promise job threw a value of a custom class."""
+    """The script exhausted its memory or stack, or a promise job threw a custom class."""
 
 
 class _Context(Protocol):
-    """The part of `quickjs.Context` used here; the package has no type information."""
+    """The untyped `quickjs.Context`, as used here."""
 
     def eval(self, source: str, /) -> object: ...
     def execute_pending_job(self) -> bool: ...
@@ -68,15 +67,14 @@ class _Context(Protocol):
 class Engine:
     """A QuickJS context with one of the runtimes, limited in time, memory and stack.
 
-    The context offers one function, `dispatch(command, text) -> text`. It contains no Python functions, because QuickJS
-    cannot call them under a time limit. QuickJS checks the time about every 10,000 calls and jumps and measures CPU
-    time. Some built-ins skip the check, and so does the binding while it holds the GIL to convert a thrown value to
-    text. The emulator's watchdog enforces the limit in all cases.
+    It offers one function, `dispatch(command, text) -> text`, and contains no Python functions: QuickJS cannot call
+    them under a time limit. QuickJS checks CPU time about every 10,000 calls and jumps, but not in some built-ins, nor
+    while the binding holds the GIL to convert a thrown value. The emulator's watchdog enforces the limit in all cases.
     """
 
     def __init__(self, runtime: str) -> None:
         # main() adds its folder to sys.path.
-        import quickjs  # type: ignore[import-untyped]  # see _Context
+        import quickjs  # type: ignore[import-untyped]
 
         self._exception = cast("type[Exception]", quickjs.JSException)
         self._context = cast(_Context, quickjs.Context())
@@ -84,7 +82,7 @@ class Engine:
         self._dispatch = cast("Callable[[str, str], object]", self._context.eval(runtime))
 
     def limit_memory(self, memory_bytes: int) -> None:
-        """Limit everything the context allocates, including its current memory."""
+        """Limit the context's allocations, including current memory."""
         self._context.set_memory_limit(memory_bytes)
 
     def answer(self, what: int, text: str, limit_s: float) -> str:
@@ -99,7 +97,7 @@ class Engine:
 
     def _asked(self, command: str, text: str, limit_s: float) -> str:
         answer = self._bounded(lambda: self._dispatch(command, text), limit_s)
-        if not isinstance(answer, str):  # None if memory was too low to convert the text
+        if not isinstance(answer, str):  # None if memory was too low for the text
             raise OutOfBoundsError
         return answer
 
@@ -111,27 +109,27 @@ class Engine:
         try:
             return action()
         except self._exception as error:
-            # A script can change the text of the interrupt, so also check the clock.
+            # A script can change the interrupt's text, so also check the clock.
             if str(error).startswith(_INTERRUPTED) or time.monotonic() - started >= limit_s:
                 raise TimeIsUpError from None
             raise OutOfBoundsError from None
 
 
 class Spares:
-    """One spare engine of each kind used so far. Creating an engine takes longer than most scripts."""
+    """One spare engine of each used kind: creating one takes longer than most scripts."""
 
     def __init__(self, transactional: str, functions: str) -> None:
         self._runtimes = {_TRANSACTIONAL: transactional, _FUNCTIONS: functions}
         self._ready: dict[int, Engine | None] = {_TRANSACTIONAL: None}
 
     def prepare(self) -> None:
-        """Create the missing spares."""
+        """Create missing spares."""
         for kind, engine in self._ready.items():
             if engine is None:
                 self._ready[kind] = Engine(self._runtimes[kind])
 
     def take(self, what: int) -> Engine:
-        """Return an unused engine for a script that starts with this command."""
+        """Return an unused engine for this command."""
         kind = _FUNCTIONS if what == DEFINE else _TRANSACTIONAL
         engine = self._ready.get(kind) or Engine(self._runtimes[kind])
         self._ready[kind] = None
@@ -189,11 +187,11 @@ def _read_request() -> Request | None:
 
 
 def _requests() -> Callable[[], Request]:
-    """Return a function that reads requests. A thread exits the process when stdin closes during a script."""
+    """Return a function that reads requests. The process exits if stdin closes during a script."""
     if sys.platform == "linux":
         _in_thread(_wait_for_the_end)
         return _read_or_end
-    # Polling only for the hang-up is untested on other systems, so they use a slower queue between threads.
+    # On other systems, polling only for the hang-up is untested, so use a slower queue between threads.
     arrived: SimpleQueue[Request] = SimpleQueue()
 
     def read() -> None:
@@ -217,13 +215,13 @@ def _read_or_end() -> Request:
 
 def _wait_for_the_end() -> None:
     poll = select.poll()
-    poll.register(sys.stdin.fileno(), 0)  # poll always reports the hang-up
+    poll.register(sys.stdin.fileno(), 0)  # reports only the hang-up
     poll.poll()
     os._exit(0)
 
 
 def _ending_with_memory(action: Callable[[], None]) -> None:
-    """Exit if a thread runs out of memory: the process cannot continue without that thread."""
+    """Exit if a thread runs out of memory."""
     try:
         action()
     except MemoryError:
@@ -244,28 +242,28 @@ def _bound_process() -> None:
 
 
 def _exit_after(seconds: float) -> None:
-    """Let the system kill this process after `seconds`; 0 cancels.
+    """Let the system kill this process after `seconds`; 0 cancels. Not on Windows.
 
-    While QuickJS holds the GIL, no thread can notice that the emulator has exited. Windows has no such timer.
+    While QuickJS holds the GIL, no thread can notice that the emulator has exited.
     """
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _prefer_running_now(now: bool) -> None:
-    """Choose whether this process preempts the emulator when the emulator wakes it.
+    """Choose whether this process preempts the emulator when woken.
 
-    It should while the emulator waits for its reply. It should not while it prepares for the next script: Linux would
-    run the preparation first, and the emulator would send this script's response almost 2 ms later.
+    It should while the emulator waits for a reply, but not while it prepares for the next script: Linux would run the
+    preparation first and delay this script's response by almost 2 ms.
     """
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # some sandboxes forbid it; scripts are then slower
+        with contextlib.suppress(OSError):  # some sandboxes forbid it
             os.sched_setscheduler(0, os.SCHED_OTHER if now else os.SCHED_BATCH, os.sched_param(0))
 
 
 def main() -> None:
     """Run scripts until stdin closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the emulator handles Ctrl-C and can let the script finish
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the emulator handles Ctrl-C
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _bound_process()

@@ -1,4 +1,4 @@
-"""Converts script failures to the errors that clients see."""
+"""Converts script failures to errors for clients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST_SUB_STATUS: Final = 2**31 - 1
 
 
 class Failure(TypedDict):
-    """A thrown value as described by runtime/errors.js."""
+    """A thrown value, described by runtime/errors.js."""
 
     text: str
     number: int
@@ -30,11 +30,11 @@ class ScriptTimedOutError(Exception):
 
 
 class ScriptExhaustedError(Exception):
-    """The script exhausted its memory or stack and did not recover."""
+    """The script exhausted its memory or stack."""
 
 
 class ScriptEngineLostError(Exception):
-    """The process ended for another reason; `exit_code` is None if it did not start."""
+    """The process ended otherwise; `exit_code` is None if it did not start."""
 
     def __init__(self, exit_code: int | None) -> None:
         super().__init__(exit_code)
@@ -44,7 +44,7 @@ class ScriptEngineLostError(Exception):
 def script_failed(failure: Failure, *, while_compiling: bool) -> CosmosError:
     """Return 400 with the number of `throw new Error(number, message)` as sub-status, or 413 if too large.
 
-    The message has the service's wording: azure-cosmosdb-js-server README and recorded responses of the service.
+    The wording is the service's: azure-cosmosdb-js-server README and recorded responses.
     """
     doing = "compiling" if while_compiling else "executing"
     message = (
@@ -78,7 +78,7 @@ def engine_lost(script_id: str, error: ScriptEngineLostError) -> CosmosError:
 
 
 def _script_frames(stack: str) -> str:
-    """Format the frames inside the script as the service does: `   at name (script.js:line:column)`."""
+    """Format the script's frames like the service: `   at name (script.js:line:column)`."""
     frames = []
     for frame in map(_FRAME.fullmatch, stack.split("\n")):
         if frame and frame["line"] and int(frame["line"]) < RUNTIME_FIRST_LINE:

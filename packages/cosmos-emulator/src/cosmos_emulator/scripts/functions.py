@@ -20,10 +20,10 @@ from cosmos_emulator.scripts.limits import ScriptLimits
 
 
 class UdfRuntime:
-    """The functions of one container for one query page, in one JavaScript context.
+    """One container's functions for one query page, in one JavaScript context.
 
-    Use it as a context manager from one thread. The first call borrows an engine. Each function is compiled at
-    its first call. `limits.time_limit_s` limits the total time of all calls, excluding transport.
+    A context manager for one thread. The first call borrows an engine and each function's first call compiles it.
+    `limits.time_limit_s` limits the total time of all calls, excluding transport.
     """
 
     def __init__(self, udfs: Mapping[str, str], limits: ScriptLimits) -> None:
@@ -42,9 +42,9 @@ class UdfRuntime:
         self._stack.close()
 
     def call(self, name: str, arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
-        """Return the function's result, or UNDEFINED if it returns nothing.
+        """Return the function's result, or UNDEFINED.
 
-        Raises CosmosError 400 if the function does not exist, does not compile or throws; 408 if time runs out.
+        Raises 400 if the function does not exist, does not compile or throws; 408 if time runs out.
         """
         if name not in self._defined:
             self._define(name)

@@ -13,10 +13,10 @@ ACCEPTING_SHARE: Final = 0.9
 class ScriptLimits:
     """The service's limits for server-side JavaScript (concepts-limits: 5 s, response 2 MB).
 
-    The time limit covers the whole execution, including operations. QuickJS interrupts a script by CPU time. By wall
-    clock, the process is killed `engine.KILL_AFTER_S` after the limit. After `accepted_operations` (None: no limit),
-    the collection returns false; the service does so only when time is nearly up. `log_characters` limits the
-    log, which is sent in a header; the service's limit is not published.
+    The time limit covers the whole execution. QuickJS interrupts a script by CPU time; by wall clock, its process is
+    killed `engine.KILL_AFTER_S` after the limit. After `accepted_operations` (None: no limit), the collection returns
+    false; the service does so only if time is nearly up. `log_characters` limits the log, which is a header; the
+    service's limit is not published.
     """
 
     time_limit_s: float = 5.0

@@ -1,4 +1,4 @@
-"""The store operations of a running script on one logical partition in one open transaction."""
+"""The store operations of a script, on one logical partition in one transaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a feed or query; `continuation` is None at the end."""
+    """A page of a feed or query; `continuation` is None at the end."""
 
     items: list[Json]
     continuation: str | None
@@ -19,28 +19,28 @@ class Page:
 class ScriptOperations(Protocol):
     """Synchronous operations, called from the script's thread. Links have no trailing slash.
 
-    A failure is a `CosmosError` that undoes only the failed operation. Documents of another logical partition fail with
-    404 (read, replace, delete) or 400 (create, upsert, replace with another key).
+    A `CosmosError` undoes only the failed operation. Documents of another logical partition fail with 404 (read,
+    replace, delete) or 400 (create, upsert, replace with another key).
     """
 
     @property
     def self_link(self) -> str:
-        """Return `dbs/{rid}/colls/{rid}/`, with the trailing slash."""
+        """Return `dbs/{rid}/colls/{rid}/`."""
 
     @property
     def alt_link(self) -> str:
         """Return `dbs/{name}/colls/{name}`."""
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """Return the document as the transaction sees it, or None if its etag is `if_none_match`."""
+        """Return the document in the transaction, or None if its etag is `if_none_match`."""
 
     def read_documents(self, page_size: int, continuation: str | None) -> Page:
-        """Return a page of documents as the transaction sees them."""
+        """Return a page of documents in the transaction."""
 
     def query_documents(
         self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
     ) -> Page:
-        """Return a page of rows; the store decides whether they include the transaction's writes."""
+        """Return a page of rows; the store decides whether they include own writes."""
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
         """Return the stored document. `index_action` is "default", "include", "exclude" or None."""
@@ -49,10 +49,10 @@ class ScriptOperations(Protocol):
         """Return the stored document."""
 
     def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """Return the stored document; 412 if `etag` is given and stale."""
+        """Return the stored document; 412 if `etag` is stale."""
 
     def delete_document(self, document_link: str, *, etag: str | None) -> None:
-        """Delete the document; 412 if `etag` is given and stale."""
+        """Delete the document; 412 if `etag` is stale."""
 
     def resource_usage(self) -> tuple[str, str]:
-        """Return the values of `x-ms-resource-quota` and `x-ms-resource-usage`, such as `documentSize=0;…`."""
+        """Return `x-ms-resource-quota` and `x-ms-resource-usage`, such as `documentSize=0;…`."""

@@ -13,7 +13,7 @@ from cosmos_emulator.scripts.trampoline import Script, parsed_body, run_script
 
 @dataclass(frozen=True, slots=True)
 class ScriptResult:
-    """`body` is "" if the procedure set nothing; `log` is plain text, not yet percent-encoded."""
+    """`body` is "" if not set; `log` is plain text."""
 
     body: Json
     log: str
@@ -28,10 +28,10 @@ def execute_stored_procedure(
     *,
     capture_log: bool,
 ) -> ScriptResult:
-    """Run a procedure in the open transaction of `operations`; commit if this returns.
+    """Run a procedure in the open transaction of `operations`; the caller commits.
 
-    Raises CosmosError: 400 with the thrown number as sub-status, 408 for the time limit, 413 if the response is too
-    large. The caller must then roll back.
+    Raises 400 with the thrown number as sub-status, 408 for the time limit, 413 if the response is too large. The
+    caller must then roll back.
     """
     request_body = json_text.dump(arguments).decode()
     script = Script(

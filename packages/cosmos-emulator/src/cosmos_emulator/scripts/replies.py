@@ -1,4 +1,4 @@
-"""Performs the operations that a script queues and formats the replies for its callbacks."""
+"""Performs a script's queued operations and formats the replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Outcome = tuple[Json, JsonObject]
 
 
 class Replies:
-    """Performs operations; a reply is `{error, result, options}`, where error is null or the failure.
+    """Performs operations; a reply is `{error, result, options}`.
 
     `options` has the fields of IRequestCallbackOptions and IFeedCallbackOptions (DefinitelyTyped documentdb-server).
     """
@@ -26,7 +26,7 @@ class Replies:
         self._usage: JsonObject | None = None
 
     def perform(self, operation: Operation) -> str:
-        """Return the reply as JSON. A failed operation also gives a reply, which the callback handles."""
+        """Return the reply as JSON, also for a failure, which the callback handles."""
         try:
             result, options = _PERFORM[str(operation["name"])](self._operations, operation)
         except CosmosError as error:
@@ -108,12 +108,12 @@ def _link(operation: Operation) -> str:
 
 
 def _optional(operation: Operation, name: str) -> str | None:
-    """Return an option, or None if it is empty: omitted options arrive as empty strings."""
+    """Return an option; omitted options arrive as empty strings."""
     return str(operation[name]) or None
 
 
 def _body(operation: Operation) -> JsonObject:
-    """Return the document to write. Raises 400, passed to the callback, if text contains a lone surrogate."""
+    """Return the document to write. Raises 400, for the callback, if it has a lone surrogate."""
     return json_text.parse_object(str(operation["body"]))
 
 

@@ -1,4 +1,4 @@
-"""The JavaScript runtimes: files of `runtime/`, joined into one function each."""
+"""The JavaScript runtimes: files of `runtime/`, each joined into one function."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _FUNCTIONS: Final = ("functions",)
 
 @cache
 def transactional_runtime() -> str:
-    """Return the runtime of procedures and triggers, which evaluates to `dispatch` of engine.js."""
+    """Return the runtime of procedures and triggers: `dispatch` of engine.js."""
     return _joined(_LANGUAGE + _COLLECTION)
 
 
 @cache
 def function_runtime() -> str:
-    """Return the runtime of user-defined functions, which evaluates to `dispatch` of functions.js."""
+    """Return the runtime of user-defined functions: `dispatch` of functions.js."""
     return _joined(_LANGUAGE + _FUNCTIONS)
 
 

@@ -1,7 +1,7 @@
 """Runs a procedure or trigger: the script queues operations, and each callback runs after its operation.
 
-The script's function returns first. Its operations then run in the order in which they were queued. Promise jobs
-run in between. The execution ends when the queue is empty.
+The script's function returns first. Its operations then run in order, with promise jobs in between, until the queue is
+empty.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cosmos_emulator.scripts.replies import Operation, Replies
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A procedure or trigger; `messages` are the settings of its kind for runtime/messages.js."""
+    """A procedure or trigger; `messages` are its kind's settings for runtime/messages.js."""
 
     script_id: str
     body: str
@@ -37,14 +37,14 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`body_text` is the JSON of the response body, or None if it is undefined."""
+    """`body_text` is the JSON of the response body; None if undefined."""
 
     body_text: str | None
     log: str
 
 
 def run_script(script: Script, operations: ScriptOperations, limits: ScriptLimits) -> Finished:
-    """Run a script to its end. If it raises CosmosError, the caller must roll back all its writes."""
+    """Run a script to its end. After a CosmosError, the caller must roll back."""
     try:
         with ENGINES.lent(limits.memory_bytes) as engine:
             return _Execution(engine, operations, limits).run(script)
@@ -57,7 +57,7 @@ def run_script(script: Script, operations: ScriptOperations, limits: ScriptLimit
 
 
 def parsed_body(finished: Finished, limits: ScriptLimits) -> Json:
-    """Return the response body, or "" if the script set nothing. Raises 413 if it is too large."""
+    """Return the response body, by default "". Raises 413 if it is too large."""
     if finished.body_text is None:
         return ""
     data = finished.body_text.encode()
@@ -106,7 +106,7 @@ class _Execution:
         return json_text.dump(settings).decode()
 
     def _accepting_s(self) -> float:
-        """Return the seconds for which operations are still accepted."""
+        """Return the seconds in which operations are accepted."""
         return self._remaining_s() - (1 - ACCEPTING_SHARE) * self._limits.time_limit_s
 
     def _remaining_s(self) -> float:

@@ -1,4 +1,4 @@
-"""Pre- and post-triggers, which run in the transaction of the write they belong to."""
+"""Pre- and post-triggers, which run in their write's transaction."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ def run_pre_trigger(
     operations: ScriptOperations,
     limits: ScriptLimits,
 ) -> JsonObject | None:
-    """Return the document to write: the request body after the trigger ran.
+    """Return the document to write: the request body after the trigger.
 
-    `operation` is Create, Replace, Upsert or Delete. A delete ignores the body that the trigger sets. A
-    `CosmosError` prevents the write.
+    `operation` is Create, Replace, Upsert or Delete; a delete ignores the body. A `CosmosError` prevents the write.
     """
     script = Script(script_id, body, [], {"kind": "pre", "requestBody": document, "operationType": operation})
     left = parsed_body(run_script(script, operations, limits), limits)
@@ -42,7 +41,7 @@ def run_post_trigger(
 ) -> Json:
     """Return the response body: `document_stored` or what the trigger set.
 
-    A `CosmosError` rolls back the write and everything that the trigger did.
+    A `CosmosError` rolls back the write and the trigger.
     """
     quota, usage = operations.resource_usage()
     messages: dict[str, Json] = {

@@ -1,4 +1,4 @@
-"""A thread that kills engines when their script exceeds its time limit."""
+"""A thread that kills engines with overdue scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Killable(Protocol):
-    """An object that can be stopped from another thread."""
+    """Can be stopped from another thread."""
 
     def kill_overdue(self) -> None:
         """Stop the object."""
@@ -18,8 +18,8 @@ class Killable(Protocol):
 class Watchdog:
     """Kills watched objects at their deadlines.
 
-    The thread starts with the first watched object. Watching and releasing happen within microseconds, many times per
-    script, and wake the thread only if the new deadline is earlier than its next one.
+    The thread starts with the first object. Watching and releasing take microseconds, many times per script, and wake
+    the thread only for an earlier deadline.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Watchdog:
         self._thread: threading.Thread | None = None
 
     def watch(self, one: Killable, due: float) -> None:
-        """Kill the object at the deadline, in `time.monotonic()` seconds, unless it is released first."""
+        """Kill the object at the deadline (`time.monotonic()`), unless it is released."""
         with self._changed:
             self._due[one] = due
             if self._thread is None:
@@ -39,7 +39,7 @@ class Watchdog:
                 self._changed.notify()
 
     def release(self, one: Killable) -> None:
-        """Release the object; it is not killed after this returns."""
+        """Release the object; afterwards, it is not killed."""
         with self._changed:
             self._due.pop(one, None)
 

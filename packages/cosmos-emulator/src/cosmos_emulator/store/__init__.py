@@ -1,1 +1,1 @@
-"""Storage in SQLite: the account, its containers, physical partitions, items and indexes. Independent of HTTP."""
+"""Storage in SQLite: account, containers, physical partitions, items and indexes. Independent of HTTP."""

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 _PREFIX: Final = "local-cosmos-"
-_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - Linux's file system in memory; the names used are unguessable
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - in memory on Linux; names are unguessable
 
 
 @contextmanager
 def temporary_directory() -> Iterator[Path]:
-    """Create a directory for the length of the block, after removing the directories of killed processes."""
+    """Create a directory for the block; remove directories of killed processes."""
     parent = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
     _remove_abandoned(parent)
     directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))

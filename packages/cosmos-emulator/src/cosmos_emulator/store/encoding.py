@@ -1,11 +1,11 @@
 """Encodes values as bytes that sort like ORDER BY (query/ordering.py).
 
 An encoding is a type tag and a payload:
-- numbers: the bits of the double with the sign folded in, and, for large integers, the difference from that double;
-- strings: the UTF-16 code units, each encoded as in UTF-8, and an end marker that sorts before any other byte.
+- numbers: the bits of the double with the sign folded in and, for large integers, the difference from it;
+- strings: the UTF-16 code units, encoded as in UTF-8, and an end marker that sorts before other bytes.
 
 No encoding is a prefix of another, so they can be concatenated. Inverted encodings sort in reverse. Long strings,
-arrays and objects are truncated, so their encodings are not *exact*.
+arrays and objects are truncated, so not *exact*.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ARRAY_TAG: Final = b"\x60"
 OBJECT_TAG: Final = b"\x70"
 
 _END: Final = b"\x00"
-_CUT: Final = b"\x01"  # truncation marker; sorts after the end marker, because the string is longer
-_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order; no end marker
+_CUT: Final = b"\x01"  # truncation; sorts after the end marker
+_ESCAPES: Final = ((b"\x01", b"\x01\x02"), (b"\x00", b"\x01\x01"))  # keep the order
 _LONGEST: Final = 512  # bytes of a string
 _SIGN: Final = 1 << 63
 _ALL: Final = (1 << 64) - 1
@@ -41,7 +41,7 @@ _CONSTANTS: Final = {UNDEFINED: UNDEFINED_TAG, None: NULL_TAG, False: FALSE_TAG,
 
 
 def encoded(value: JsonOrUndefined) -> tuple[bytes, bool]:
-    """Return the encoding of a value, and whether it is exact."""
+    """Return a value's encoding, and whether it is exact."""
     if type(value) is str:
         text = string_bytes(value)
         if len(text) > _LONGEST:
@@ -53,16 +53,16 @@ def encoded(value: JsonOrUndefined) -> tuple[bytes, bool]:
         return ARRAY_TAG, False
     if type(value) is dict:
         return OBJECT_TAG, False
-    return _CONSTANTS[value], True  # type: ignore[index]  # all remaining types are hashable
+    return _CONSTANTS[value], True  # type: ignore[index]  # hashable
 
 
 def beginning_of(text: str) -> bytes:
-    """Return the common prefix of the encodings of all strings that start with `text`."""
+    """Return the common prefix of all strings that start with `text`."""
     return STRING_TAG + string_bytes(text)[:_LONGEST]
 
 
 def string_bytes(text: str) -> bytes:
-    """Return the payload of a string, without its end marker."""
+    """Return a string's payload, without end marker."""
     data = code_units(text).encode("utf-8", "surrogatepass")
     for byte, escaped in _ESCAPES:
         data = data.replace(byte, escaped)
@@ -75,13 +75,13 @@ def inverted(data: bytes) -> bytes:
 
 
 def successor(data: bytes) -> bytes:
-    """Return the lowest bytes that sort after every string with the prefix `data`, which must not be all FF."""
+    """Return the lowest bytes after every string with the prefix `data`, which must not be all FF."""
     trimmed = data.rstrip(b"\xff")
     return trimmed[:-1] + bytes((trimmed[-1] + 1,))
 
 
 def end_of_value(data: bytes, start: int, *, descending: bool) -> int:
-    """Return the end of the encoding that begins at `start`."""
+    """Return the end of the encoding at `start`."""
     tag = data[start] ^ (0xFF if descending else 0)
     if tag == NUMBER_TAG[0]:
         return start + 1 + _NUMBER.size
@@ -92,7 +92,7 @@ def end_of_value(data: bytes, start: int, *, descending: bool) -> int:
 
 
 def _number_bytes(value: int | float) -> bytes:
-    double = as_double(value) + 0.0  # makes -0.0 equal to 0
+    double = as_double(value) + 0.0  # turns -0.0 into 0
     (bits,) = _BITS.unpack(_DOUBLE.pack(double))
     rest = value - int(double) if type(value) is int and abs(value) < _LONG_INTEGER else 0
     return _NUMBER.pack(bits ^ (_ALL if bits & _SIGN else _SIGN), _MIDDLE + rest)

@@ -1,4 +1,4 @@
-"""Builds indexes in the background, a little at a time between requests."""
+"""Builds indexes in the background, between requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class IndexBuilder:
-    """One task for all partitions of an account, on the event loop that created it."""
+    """One task for all partitions of an account, on the creating event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -23,17 +23,17 @@ class IndexBuilder:
         self._is_closed = False
 
     def wake(self, partition: Partition) -> None:
-        """Schedule the missing indexes of a partition; can be called from any thread."""
+        """Schedule a partition's missing indexes, from any thread."""
         self._loop.call_soon_threadsafe(self._enqueue, partition)
 
     async def idle(self) -> None:
-        """Wait until everything scheduled is built."""
-        await asyncio.sleep(0)  # lets a preceding `wake` take effect
+        """Wait until all indexes are built."""
+        await asyncio.sleep(0)  # for a preceding `wake`
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
     async def close(self) -> None:
-        """Stop building. Reopening the files resumes the work."""
+        """Stop building. Reopening resumes the work."""
         self._is_closed = True
         if self._task is not None:
             self._task.cancel()
@@ -53,6 +53,6 @@ class IndexBuilder:
             try:
                 if await partition.build_slice():
                     self._waiting[partition] = None
-            except sqlite3.Error:  # queries scan until a later query requests the index again
+            except sqlite3.Error:  # queries scan until one requests the index again
                 _LOG.exception("could not build an index of partition %s", partition.id)
             await asyncio.sleep(0)

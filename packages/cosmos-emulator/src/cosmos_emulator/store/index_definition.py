@@ -1,7 +1,7 @@
-"""Index definitions, and the entry of an item in an index.
+"""Index definitions and entries.
 
-Named paths and composite indexes are indexed from the start. A path that only a wildcard includes is indexed when a
-query needs it (reads/index_selection.py).
+Named paths and composite indexes are indexed from the start; a path that only a wildcard includes, when a query needs
+it (reads/index_selection.py).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.store.encoding import encoded, inverted
 
 Names = tuple[str, ...]
-_MOST_NAMED_PATHS: Final = 16  # additional named paths are indexed when a query needs them
+_MOST_NAMED_PATHS: Final = 16  # others are indexed when needed
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """A path of property names and its direction."""
+    """A path and its direction."""
 
     path: Names
     descending: bool = False
@@ -30,7 +30,7 @@ class IndexPart:
 
 @dataclass(frozen=True, slots=True)
 class IndexDefinition:
-    """An index; if `is_local`, the entries of each logical partition are stored together."""
+    """An index; if `is_local`, the entries of each logical partition are contiguous."""
 
     parts: tuple[IndexPart, ...]
     is_local: bool
@@ -44,11 +44,11 @@ class IndexDefinition:
 
     @property
     def text(self) -> str:
-        """Text that identifies the definition; `parse` reverses it."""
+        """Text that identifies the definition."""
         return json.dumps({"local": self.is_local, "parts": [[part.path, part.descending] for part in self.parts]})
 
     def entry(self, epk: str, document: Mapping[str, Json]) -> bytes:
-        """Return the entry of an item. It ends after the first value that is not exact."""
+        """Return an item's entry, which ends after the first inexact value."""
         pieces = [local_prefix(epk)] if self.is_local else []
         for part in self.parts:
             data, exact = encoded(value_at(document, part.path))
@@ -59,13 +59,13 @@ class IndexDefinition:
 
 
 def local_prefix(epk: str) -> bytes:
-    """Return the prefix of a logical partition's entries. Keys with the same EPK share it."""
+    """Return the prefix of a logical partition's entries; keys with the same EPK share it."""
     data = bytes.fromhex(epk)
     return bytes((len(data),)) + data
 
 
 def value_at(document: Mapping[str, Json], path: Names) -> JsonOrUndefined:
-    """Return the value at a path of property names, as a query sees it."""
+    """Return the value at a path, as a query sees it."""
     value: JsonOrUndefined = document.get(path[0], UNDEFINED)
     for name in path[1:]:
         if type(value) is not dict:
@@ -78,7 +78,7 @@ def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[I
     """Return the indexes that a policy names, without duplicates.
 
     These are each composite index, within logical partitions; each named path, across and within them; and each named
-    path followed by a composite index, for a filter with an order. Paths of the partition key need no index.
+    path followed by a composite index, for a filter with an order. Partition key paths need none.
     """
     key = set(key_paths)
     named = [path for path in policy.named_paths if path not in key][:_MOST_NAMED_PATHS]

@@ -1,7 +1,7 @@
-"""The indexes of a physical partition: their tables, builds and updates.
+"""The indexes of a physical partition: tables, builds and updates.
 
-Items up to number `built_to` have an entry, and writes keep it current. The build adds entries for later items.
-All changes run in transactions of the partition's writer.
+Items up to number `built_to` have an entry, kept current by writes; the build adds later items. All changes run in the
+writer's transactions.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from cosmos_emulator import json_text
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.store.index_definition import IndexDefinition
 
-_SLICE: Final = 400  # items; some milliseconds
+_SLICE: Final = 400  # items, in milliseconds
 COMPLETE: Final = (1 << 63) - 1
 
 
 @dataclass(slots=True)
 class StoredIndex:
-    """An index and its table; `on_demand` if a query requested it, not the policy."""
+    """An index; `on_demand` if requested by a query, not the policy."""
 
     id: int
     definition: IndexDefinition
@@ -35,17 +35,17 @@ class StoredIndex:
 
     @property
     def insertion(self) -> str:
-        """Takes an entry and a number."""
+        """Parameters: an entry and a number."""
         return f"INSERT OR REPLACE INTO entries_{self.id} VALUES (?, ?)"  # noqa: S608 - the id is a number
 
     @property
     def deletion(self) -> str:
-        """Takes an entry and a number."""
+        """Parameters: an entry and a number."""
         return f"DELETE FROM entries_{self.id} WHERE entry = ? AND number = ?"  # noqa: S608 - the id is a number
 
 
 class PartitionIndexes:
-    """The indexes of a partition. Queries read `usable`; everything else needs the partition's transaction."""
+    """A partition's indexes. Queries read `usable`; everything else needs the transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -63,7 +63,7 @@ class PartitionIndexes:
         return len(self.usable) == len(self._all)
 
     def add(self, definition: IndexDefinition, *, on_demand: bool) -> None:
-        """Add an index unless it exists. It is complete immediately if there are no items."""
+        """Add an index unless it exists. Without items, it is complete."""
         if any(one.definition == definition for one in self._all):
             return
         has_items = self._connection.execute("SELECT 1 FROM items LIMIT 1").fetchone() is not None
@@ -88,7 +88,7 @@ class PartitionIndexes:
             self._connection.execute("DELETE FROM indexes WHERE id = ?", (index.id,))
 
     def build_slice(self) -> None:
-        """Add entries for the next items to the first incomplete index."""
+        """Add the next items to the first incomplete index."""
         index = next((one for one in self._all if one.built_to != COMPLETE), None)
         if index is None:
             return
@@ -104,7 +104,7 @@ class PartitionIndexes:
         self._connection.execute("UPDATE indexes SET built_to = ? WHERE id = ?", (index.built_to, index.id))
 
     def publish(self) -> None:
-        """Let queries use the complete indexes; call it after the commit."""
+        """Let queries use the complete indexes; call after the commit."""
         self.usable = tuple(one for one in self._all if one.built_to == COMPLETE)
 
     def insert(self, number: int, epk: str, document: JsonObject) -> None:
@@ -129,7 +129,7 @@ class PartitionIndexes:
                 self._connection.execute(index.deletion, (index.definition.entry(epk, document), number))
 
     def insert_many(self, items: Sequence[tuple[int, str, JsonObject]]) -> None:
-        """Add the entries of new items (number, EPK, document), in the order of each index."""
+        """Add the entries of new items (number, EPK, document), in index order."""
         for index in self._all:
             definition = index.definition
             entries = [

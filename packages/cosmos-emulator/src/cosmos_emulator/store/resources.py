@@ -31,7 +31,7 @@ class DataDirectoryInUse(OSError):
 
 @dataclass(slots=True)
 class Resource:
-    """A resource that is not an item; `body` includes its system properties."""
+    """A resource other than an item; `body` includes system properties."""
 
     rid: str
     kind: str
@@ -41,17 +41,17 @@ class Resource:
 
     @property
     def id(self) -> str:
-        """The name, unique among the parent's resources of the same kind."""
+        """The name, unique by parent and kind."""
         return str(self.body["id"])
 
     @property
     def etag(self) -> str:
-        """The etag with its double quotes."""
+        """The quoted etag."""
         return str(self.body["_etag"])
 
 
 class ResourceTable:
-    """All resources that are not items. Each write is committed when its method returns."""
+    """All resources but items. Each write is committed when its method returns."""
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         self._connection = _open_alone(path, durable=durable)
@@ -66,7 +66,7 @@ class ResourceTable:
         return self._by_name.get((kind, parent, name))
 
     def find_rid(self, kind: str, rid: str) -> Resource | None:
-        """Return the resource with this rid if it is of this kind."""
+        """Return the resource with this rid and kind."""
         found = self._by_rid.get(rid)
         return found if found is not None and found.kind == kind else None
 
@@ -90,13 +90,13 @@ class ResourceTable:
         resource.body = body
 
     def remove(self, resource: Resource) -> None:
-        """Remove a resource, but not its children."""
+        """Remove a resource without its children."""
         self._connection.execute("DELETE FROM resources WHERE rid = ?", (resource.rid,))
         del self._by_rid[resource.rid]
         del self._by_name[resource.kind, resource.parent, resource.id]
 
     def next_number(self, counter: str) -> int:
-        """Return 1, 2, 3 …; a number is never reused, even after a restart."""
+        """Return 1, 2, 3 …, never reusing a number."""
         (value,) = self._connection.execute(
             "INSERT INTO counters VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
             (counter,),
@@ -113,7 +113,7 @@ class ResourceTable:
 
 
 def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
-    # Exclusive, because the copy in memory is authoritative while the process runs.
+    # Exclusive: while the process runs, its copy in memory is authoritative.
     try:
         connection = open_connection(path, durable=durable, timeout_s=0)
     except sqlite3.OperationalError as error:
@@ -138,5 +138,5 @@ def _in_use(path: Path, error: sqlite3.OperationalError) -> DataDirectoryInUse:
 
 
 def new_etag() -> str:
-    """Return a new etag for a resource that is not an item, with its double quotes."""
+    """Return a new quoted etag."""
     return f'"{secrets.token_hex(4)}-0000-0000-0000-{secrets.token_hex(6)}"'

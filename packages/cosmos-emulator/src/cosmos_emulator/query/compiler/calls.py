@@ -1,4 +1,4 @@
-"""Calls of built-in functions. Calls with one to three arguments avoid packing them."""
+"""Calls of built-in functions, without packing one to three arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosmos_emulator.query.functions.function import Call
 
 
 def call_evaluator(call: Call, arguments: Sequence[Evaluator]) -> Evaluator:
-    """Return a closure that calls a function with its evaluated arguments."""
+    """Compile a call with evaluated arguments."""
     match arguments:
         case [only]:
             return lambda frame: call(only(frame))

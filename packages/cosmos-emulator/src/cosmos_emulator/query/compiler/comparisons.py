@@ -1,6 +1,6 @@
 """Comparison operators as values (true, false, undefined) and as tests for exactly true.
 
-Equality is defined between values of one type. Other pairs and the order of arrays or objects are undefined
+Comparing values of different types is undefined, and so is the order of arrays or objects
 (learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators).
 """
 
@@ -67,7 +67,7 @@ _NUMERIC = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 
 
 def comparison_test(name: str, left: Evaluator, right: Evaluator) -> Test:
-    """Return a test of `left name right`, specialized if an operand is constant."""
+    """Compile a test of `left name right`, specialized for a constant operand."""
     if isinstance(left, Constant) and not isinstance(right, Constant):
         name, left, right = MIRRORED[name], right, left
     if isinstance(right, Constant):
@@ -117,7 +117,7 @@ def _string_test(name: str, left: Evaluator, value: str) -> Test:
 
 
 def membership(value: Evaluator, choices: list[Evaluator]) -> Evaluator:
-    """Return a closure for IN, the OR of its equalities."""
+    """Compile IN, the OR of its equalities."""
 
     def evaluate(frame: Frame) -> bool | Undefined:
         found = value(frame)
@@ -134,7 +134,7 @@ def membership(value: Evaluator, choices: list[Evaluator]) -> Evaluator:
 
 
 def membership_test(value: Evaluator, choices: list[Evaluator]) -> Test:
-    """Return a test of IN. Constant choices need only one lookup."""
+    """Compile a test of IN. Constant choices need one lookup."""
     constants = [choice.value for choice in choices if isinstance(choice, Constant)]
     if len(constants) < len(choices):
         evaluate = membership(value, choices)

@@ -1,4 +1,4 @@
-"""Compiles expressions to closures and folds constant expressions."""
+"""Compiles expressions to closures; folds constants."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Rows = Callable[[Frame], Iterator[Json]]
 
 
 class AggregateCalls(Protocol):
-    """Collects the aggregate calls of a SELECT clause."""
+    """Collects the aggregate calls of SELECT."""
 
     def slot_for(self, call: syntax.FunctionCall) -> int:
-        """Return the slot that holds the call's result per group."""
+        """Return the slot of the call's result."""
 
 
 class ExpressionCompiler:
     """Compiles the expressions of one query level.
 
-    `subquery` compiles a nested query in this level's scope. `aggregates` is None if aggregates are not allowed.
+    `subquery` compiles a nested query in this scope. If `aggregates` is None, aggregates are not allowed.
     """
 
     def __init__(
@@ -52,16 +52,13 @@ class ExpressionCompiler:
         self._aggregates = aggregates
 
     def with_aggregates(self, aggregates: AggregateCalls) -> ExpressionCompiler:
-        """Return a compiler for the same level that allows aggregate functions."""
+        """Return a compiler that allows aggregate functions."""
         return ExpressionCompiler(self._context, self._scope, self._subquery, aggregates)
 
     # Values
 
     def compile(self, node: Expression) -> Evaluator:
-        """Return a closure from a frame to the expression's value.
-
-        Raises CosmosError 400 if the expression is invalid or not supported.
-        """
+        """Return a closure from a frame to the expression's value. Raises 400 if it is invalid or not supported."""
         match node:
             case syntax.Property():
                 return self._property(node)
@@ -89,7 +86,7 @@ class ExpressionCompiler:
         return self._compound(node)
 
     def projected(self, node: Expression) -> Evaluator:
-        """Compile an expression of a result row: values without a JSON form become undefined."""
+        """Compile an expression of a result row: values without JSON become undefined."""
         evaluate = self.compile(node)
         if isinstance(evaluate, Constant):
             return Constant(finite(evaluate.value))
@@ -200,7 +197,7 @@ class ExpressionCompiler:
     # Tests
 
     def test(self, node: Expression) -> Test:
-        """Return a closure that tests whether the expression is exactly true, as WHERE requires."""
+        """Compile a test for exactly true, as WHERE requires."""
         match node:
             case syntax.Logical(operator=operator, operands=operands):
                 return logical_test(operator, [self.test(operand) for operand in operands])
@@ -213,7 +210,7 @@ class ExpressionCompiler:
 
 
 def object_evaluator(members: Sequence[tuple[str, Evaluator]]) -> Evaluator:
-    """Return a closure for an object of the defined members."""
+    """Compile an object of its defined members."""
 
     def evaluate(frame: Frame) -> JsonOrUndefined:
         row: dict[str, Json] = {}

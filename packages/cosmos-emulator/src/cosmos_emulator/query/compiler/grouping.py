@@ -1,4 +1,4 @@
-"""GROUP BY and aggregates: each group of rows becomes one frame for the projection."""
+"""GROUP BY and aggregates: each group becomes one frame."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from cosmos_emulator.query.values import identity
 
 
 def is_aggregate(node: Expression) -> bool:
-    """Return whether an expression is a call of an aggregate function."""
+    """Return whether an expression calls an aggregate function."""
     return isinstance(node, FunctionCall) and node.name in AGGREGATES
 
 
 def has_aggregates(query: Query) -> bool:
-    """Return whether the SELECT clause calls an aggregate function outside its subqueries."""
+    """Return whether SELECT calls an aggregate function outside subqueries."""
     expressions = syntax.selected(query.select)
     return any(is_aggregate(node) for expression in expressions for node in syntax.walk(expression))
 
 
 @dataclass(slots=True)
 class Grouping:
-    """Groups frames by keys; implements `AggregateCalls` for the projection.
+    """Groups frames by keys; implements `AggregateCalls`.
 
-    Without keys, there is exactly one group, even without rows.
+    Without keys, there is one group, even without rows.
     """
 
     compiler: ExpressionCompiler
@@ -40,7 +40,7 @@ class Grouping:
     arguments: list[Evaluator] = field(default_factory=list)
 
     def slot_for(self, call: FunctionCall) -> int:
-        """Return the slot of an aggregate's result. Equal calls share a slot."""
+        """Return the slot of an aggregate. Equal calls share a slot."""
         if call not in self.calls:
             self.arguments.append(self._argument(call))
             self.calls[call] = self.context.new_slot()
@@ -58,12 +58,9 @@ class Grouping:
         return self.compiler.compile(call.arguments[0])
 
     def groups(self, frames: Iterable[Frame], start: Frame) -> Iterator[Frame]:
-        """Yield one frame per group in the order of their first rows.
-
-        A frame has the aliases of the group's first row and the results of the aggregates.
-        """
+        """Yield one frame per group, in row order, with the aliases of its first row and its aggregates."""
         factories = [AGGREGATES[call.name] for call in self.calls]
-        # `start` is the frame before the first row, used if the only group has no rows.
+        # `start` serves if the only group has no rows.
         gathered: dict[Hashable, tuple[Frame, list[Accumulator]]] = {}
         if not self.keys:
             gathered[()] = (list(start), [factory() for factory in factories])
@@ -81,10 +78,10 @@ class Grouping:
 
 
 def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:
-    """Return the grouping of a query, or None without GROUP BY and aggregates.
+    """Return the grouping of a query; None without GROUP BY and aggregates.
 
-    Raises CosmosError 400 for `SELECT *` with GROUP BY (SC2041) and for a property in the SELECT list that is neither
-    aggregated nor in GROUP BY (SC2102).
+    Raises 400 for `SELECT *` with GROUP BY (SC2041), and for a selected property that is neither aggregated nor in
+    GROUP BY (SC2102).
     """
     if not query.group_by and not has_aggregates(query):
         return None
@@ -110,7 +107,7 @@ def _check_grouped(node: Expression, group_by: tuple[Expression, ...], scope: Sc
 
 
 def _is_local(node: Expression, scope: Scope) -> bool:
-    """Return whether a path starts at an input of this query rather than of an enclosing one."""
+    """Return whether a path starts at an input of this query, not an enclosing one."""
     while isinstance(node, syntax.Property | syntax.Index):
         node = node.target
     return isinstance(node, syntax.Identifier) and node.name in scope.slots

@@ -1,7 +1,7 @@
-"""Logical and conditional operators as closures over compiled operands.
+"""Logical and conditional operators.
 
-Logic has three values: false decides AND and true decides OR. A value that is neither true nor false counts as
-undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/logical-operators).
+False decides AND, and true decides OR. Values other than true and false count as undefined
+(learn.microsoft.com/azure/cosmos-db/nosql/query/logical-operators).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined
 
 
 def logical(operator: str, operands: Sequence[Evaluator]) -> Evaluator:
-    """Return a closure for AND or OR."""
+    """Compile AND or OR."""
     decisive = operator == "OR"
 
     def evaluate(frame: Frame) -> bool | Undefined:
@@ -32,7 +32,7 @@ def logical(operator: str, operands: Sequence[Evaluator]) -> Evaluator:
 
 
 def logical_test(operator: str, tests: Sequence[Test]) -> Test:
-    """Return a test of AND or OR."""
+    """Compile a test of AND or OR."""
     first, second = tests[0], tests[1]
     if operator == "AND":
         if len(tests) == 2:
@@ -44,7 +44,7 @@ def logical_test(operator: str, tests: Sequence[Test]) -> Test:
 
 
 def coalesce(left: Evaluator, right: Evaluator) -> Evaluator:
-    """Return a closure for `left ?? right`."""
+    """Compile `left ?? right`."""
 
     def evaluate(frame: Frame) -> JsonOrUndefined:
         value = left(frame)
@@ -54,7 +54,7 @@ def coalesce(left: Evaluator, right: Evaluator) -> Evaluator:
 
 
 def conditional(test: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evaluator:
-    """Return a closure for `test ? then : otherwise`, undefined if the test is not a boolean."""
+    """Compile `test ? then : otherwise`, undefined if the test is not a boolean."""
 
     def evaluate(frame: Frame) -> JsonOrUndefined:
         decision = test(frame)
@@ -66,7 +66,7 @@ def conditional(test: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evalu
 
 
 def between(value: Evaluator, low: Evaluator, high: Evaluator) -> Evaluator:
-    """Return a closure for BETWEEN that computes the value once."""
+    """Compile BETWEEN, computing the value once."""
     at_least, at_most = COMPARISONS[">="], COMPARISONS["<="]
 
     def evaluate(frame: Frame) -> bool | Undefined:
@@ -80,7 +80,7 @@ def between(value: Evaluator, low: Evaluator, high: Evaluator) -> Evaluator:
 
 
 def like(value: Evaluator, pattern: Evaluator, escape: str | None) -> Evaluator:
-    """Return a closure for LIKE."""
+    """Compile LIKE."""
 
     def evaluate(frame: Frame) -> bool | Undefined:
         text, wanted = value(frame), pattern(frame)

@@ -1,6 +1,6 @@
-"""Arithmetic, bit, string and unary operators; an operand of the wrong type makes the result undefined.
+"""Arithmetic, bit, string and unary operators, undefined for operands of the wrong type.
 
-Numbers are doubles. Bit operators use 32-bit integers, as in JavaScript
+Numbers are doubles. Bit operators use 32-bit integers
 (learn.microsoft.com/azure/cosmos-db/nosql/query/bitwise-operators).
 """
 
@@ -37,7 +37,7 @@ def _divide(left: Number, right: Number) -> float:
 
 
 def _remainder(left: Number, right: Number) -> float:
-    """Return the remainder with the sign of the dividend, as in JavaScript."""
+    """Return the remainder with the dividend's sign, as in JavaScript."""
     return math.nan if right == 0 or math.isinf(left) else math.fmod(left, right)
 
 

@@ -1,4 +1,4 @@
-"""ORDER BY: sorted rows, and the positions from which a query resumes."""
+"""ORDER BY: sorted rows, and positions from which a query resumes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNSORTED: Final = 1000  # extra rows to keep between sorts
 
 
 class Entry(NamedTuple):
-    """A row to sort. `tie` orders rows with equal keys by item, then by position within the item."""
+    """A row to sort. `tie` orders rows with equal keys by item, then within the item."""
 
     values: tuple[JsonOrUndefined, ...]
     keys: tuple[SortKey, ...]
@@ -39,21 +39,21 @@ class Entry(NamedTuple):
     row: Json
 
     def position(self, taken: int) -> OrderPosition:
-        """Return the row's position after the query has returned `taken` rows."""
+        """Return the row's position after `taken` rows."""
         keys: list[Json] = [{} if value is UNDEFINED else {"item": value} for value in self.values]
         return {"keys": keys, "rid": self.tie[1], "row": self.tie[2], "taken": taken}
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """The compiled ORDER BY clause of a query."""
+    """A compiled ORDER BY clause."""
 
     keys: list[Evaluator]
     descending: list[bool]
     selection: Selection
 
     def entries(self, frames: Iterable[Frame]) -> list[Entry]:
-        """Return the defined rows of the frames, sorted."""
+        """Return the frames' defined rows, sorted."""
         entries: list[Entry] = []
         previous: JsonOrUndefined = UNDEFINED
         row_number = 0
@@ -86,7 +86,7 @@ class Ordering:
         return entries[self.index_after(entries, position) :]
 
     def taken(self, position: OrderPosition) -> int:
-        """Return how many rows the query had returned at the position."""
+        """Return how many rows precede the position."""
         return _integer(position, "taken")
 
     def _is_after(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie) -> bool:
@@ -108,10 +108,10 @@ class Ordering:
 
 
 class OrderedRows:
-    """The sorted rows of a query over items that are added in parts.
+    """Sorted rows of a query over items added in parts.
 
-    Keeps few rows beyond `wanted`, the maximum number to read. If all later items sort after the current rows, call
-    `finished` to get the rows so far and start over.
+    Keeps few rows beyond `wanted`. If all later items sort after the current rows, `finished` returns these and starts
+    over.
     """
 
     def __init__(
@@ -125,11 +125,11 @@ class OrderedRows:
         self._wanted = wanted
         self._entries: list[Entry] = []
         if after is not None:
-            ordering.behind([], after)  # raises if the position belongs to another query
+            ordering.behind([], after)  # raises for another query's position
 
     @property
     def is_done(self) -> bool:
-        """Return whether the query has returned all rows that LIMIT or TOP allows."""
+        """Return whether LIMIT or TOP allows no more rows."""
         return self._end is not None and self._count >= self._end
 
     def add(self, frames: Iterable[Frame]) -> None:
@@ -172,17 +172,17 @@ def _malformed() -> Exception:
 
 
 def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
-    """Order items by creation, using the number in `_rid`."""
+    """Order items by creation: the number in `_rid`."""
     rid = item.get("_rid") if type(item) is dict else None
     created = document_id(item)
     return (created if type(created) is int else 0, rid if type(rid) is str else "", row_number)
 
 
 def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
-    """Return the compiled ORDER BY, or None if the query has none or returns a single aggregate row.
+    """Return the compiled ORDER BY; None without it or for a single aggregate row.
 
-    Raises CosmosError 400 for ORDER BY with GROUP BY, and for an expression that is neither a path nor a UDF call
-    (error 2206 of the service, which orders documents only by paths).
+    Raises 400 for ORDER BY with GROUP BY, and for an expression that is neither a path nor a UDF call (error 2206 of
+    the service).
     """
     if not query.order_by:
         return None

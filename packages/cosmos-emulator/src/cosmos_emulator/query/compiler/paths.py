@@ -1,4 +1,4 @@
-"""Access to properties and elements. A missing value is undefined."""
+"""Access to properties and elements; undefined if missing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, is_integral
 
 
 def slot_evaluator(slot: int) -> Evaluator:
-    """Return a closure that reads a slot."""
+    """Compile reading a slot."""
     return lambda frame: frame[slot]
 
 
 def path_evaluator(slot: int, names: list[str]) -> Evaluator:
-    """Return a closure for `alias.name.name…`, without a loop for one or two steps."""
+    """Compile `alias.name.name…`, without a loop for one or two steps."""
     if len(names) == 1:
         return _one_step(slot, names[0])
     if len(names) == 2:
@@ -49,7 +49,7 @@ def _two_steps(slot: int, first: str, second: str) -> Evaluator:
 
 
 def step(value: JsonOrUndefined, key: JsonOrUndefined) -> JsonOrUndefined:
-    """Return `value[key]`: a property by name or an array element by position."""
+    """Return `value[key]`: a property or an array element."""
     if type(value) is dict:
         return value.get(key, UNDEFINED) if type(key) is str else UNDEFINED
     if type(value) is list and is_integral(key) and 0 <= key < len(value):
@@ -58,7 +58,7 @@ def step(value: JsonOrUndefined, key: JsonOrUndefined) -> JsonOrUndefined:
 
 
 def step_evaluator(target: Evaluator, key: Evaluator) -> Evaluator:
-    """Return a closure for `target[key]`."""
+    """Compile `target[key]`."""
     if isinstance(key, Constant):
         fixed = key.value
         return lambda frame: step(target(frame), fixed)

@@ -1,7 +1,7 @@
 """The state of a compilation.
 
 A compiled query runs on a *frame*: a list with a slot per input alias and aggregate, allocated once per run and
-overwritten for every row. Slot 0 holds the item. Closures read slots by index, never by name.
+overwritten for every row. Slot 0 is the item.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_JOINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """An evaluator with a known value, which the compiler uses to fold and specialize expressions."""
+    """An evaluator with a known value, for folding and specialization."""
 
     value: JsonOrUndefined
 
@@ -45,8 +45,7 @@ class Constant:
 class Scope:
     """The aliases visible to an expression, including those of enclosing queries.
 
-    If `opens_container`, any first name in FROM refers to the item. That applies to the top level and to a subquery
-    that is its first source.
+    If `opens_container` (the top level, or a subquery that is its first source), any first name in FROM is the item.
     """
 
     parent: Scope | None = None
@@ -54,14 +53,14 @@ class Scope:
     opens_container: bool = False
 
     def bind(self, alias: str, slot: int, source: Identifier | PathCollection) -> None:
-        """Bind an alias to a slot. Raises CosmosError 400 if this query already has the alias."""
+        """Bind an alias to a slot. Raises 400 for a duplicate in this query."""
         if alias in self.slots:
             message = f"The input alias '{alias}' is specified more than once in the FROM clause."
             raise query_error("SC2011", message, source.location)
         self.slots[alias] = slot
 
     def slot_of(self, name: str) -> int | None:
-        """Return the slot of an alias, or None if it is unknown."""
+        """Return the slot of an alias, if known."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.slots:
@@ -70,7 +69,7 @@ class Scope:
         return None
 
     def resolve(self, name: Identifier | PathCollection) -> int:
-        """Return the slot of an alias. Raises CosmosError 400 (SC2001) if it is unknown."""
+        """Return the slot of an alias. Raises 400 (SC2001) if unknown."""
         slot = self.slot_of(name.name)
         if slot is None:
             raise query_error("SC2001", f"Identifier '{name.name}' could not be resolved.", name.location)
@@ -79,7 +78,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Context:
-    """One compilation: parameters, functions, and the slots and calls allocated so far."""
+    """One compilation: parameters, functions, slots and counts."""
 
     parameters: Mapping[str, Json]
     udfs: UdfCaller | None = None
@@ -87,7 +86,7 @@ class Context:
     frame_size: int = 1
     udf_calls: int = 0
     joins: int = 0
-    regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # has a time limit per query
+    regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # one time limit per query
 
     def new_slot(self) -> int:
         """Allocate a slot."""
@@ -99,20 +98,20 @@ class Context:
         return [UNDEFINED] * self.frame_size
 
     def parameter(self, node: Parameter) -> Json:
-        """Return a parameter's value. Raises CosmosError 400 if it is not declared."""
+        """Return a parameter's value. Raises 400 if it is not declared."""
         if node.name not in self.parameters:
             raise query_error("SC2001", f"Parameter '{node.name}' is not declared.", node.location)
         return self.parameters[node.name]
 
     def count_udf_call(self, call: UdfCall) -> None:
-        """Count a UDF call. Raises CosmosError 400 if there are too many."""
+        """Count a UDF call. Raises 400 if there are too many."""
         self.udf_calls += 1
         if self.udf_calls > MAX_UDF_CALLS:
             message = f"The query exceeds the maximum of {MAX_UDF_CALLS} calls of user-defined functions."
             raise query_error("SC3005", message, call.location)
 
     def count_join(self) -> None:
-        """Count a JOIN. Raises CosmosError 400 if there are too many."""
+        """Count a JOIN. Raises 400 if there are too many."""
         self.joins += 1
         if self.joins > MAX_JOINS:
             raise query_error("SC3004", f"The query exceeds the maximum of {MAX_JOINS} JOINs.")

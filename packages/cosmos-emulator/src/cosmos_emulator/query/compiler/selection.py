@@ -1,6 +1,6 @@
-"""Compiles one query level: FROM, WHERE, SELECT and groups, without ORDER BY and row counts.
+"""Compiles one query level: FROM, WHERE, SELECT and groups.
 
-The top level and subqueries compile alike; a subquery starts from a frame that its enclosing query has filled.
+A subquery starts from a frame that its enclosing query has filled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_UNMEASURED_NODES = 200
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`bind` fills the frame row by row (None: a single, unchanged row); `test` is WHERE; `project` is SELECT."""
+    """`bind` fills the frame row by row (None: one unchanged row); `test` is WHERE; `project` is SELECT."""
 
     compiler: ExpressionCompiler
     bind: Binder | None
@@ -35,7 +35,7 @@ class Selection:
     """Whether rows must be measured because they can be much larger than the item."""
 
     def matches(self, frame: Frame) -> Iterator[Frame]:
-        """Yield the same frame, overwritten, for each row that WHERE accepts."""
+        """Yield the same, overwritten frame for each row that WHERE accepts."""
         test = self.test
         if self.bind is None:
             if test is None or test(frame):
@@ -50,7 +50,7 @@ class Selection:
         return self.projected(self.matches(frame), frame)
 
     def projected(self, matches: Iterable[Frame], start: Frame) -> Iterator[Json]:
-        """Return the defined result rows of the matches, grouped if the query has groups."""
+        """Return the defined result rows, grouped if the query has groups."""
         project = self.project
         frames = matches if self.grouping is None else self.grouping.groups(matches, start)
         for frame in frames:
@@ -60,16 +60,13 @@ class Selection:
                 yield value
 
     def measure(self, row: Json) -> None:
-        """Raise CosmosError 400 if the row is too large."""
+        """Raise 400 if the row is too large."""
         if self.may_grow:
             check_row(row)
 
 
 def compile_selection(query: Query, context: Context, scope: Scope) -> Selection:
-    """Compile a query and bind its aliases in `scope`.
-
-    Raises CosmosError 400 for invalid names, functions and combinations of clauses.
-    """
+    """Compile a query and bind its aliases in `scope`. Raises 400 for invalid names, functions and clauses."""
 
     def source(nested: Query, opens_container: bool) -> Callable[[Frame], Iterator[Json]]:
         return _compile_subquery(nested, context, Scope(scope, opens_container=opens_container))
@@ -96,7 +93,7 @@ def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[
 
 
 def _may_grow(query: Query) -> bool:
-    """Return whether the SELECT clause, or a nested query, can multiply its inputs."""
+    """Return whether SELECT, or a nested query, can multiply its inputs."""
     if any(isinstance(source.collection, syntax.SubqueryCollection) for source in query.sources):
         return True
     nodes = sum(1 for expression in syntax.selected(query.select) for _ in syntax.walk(expression))

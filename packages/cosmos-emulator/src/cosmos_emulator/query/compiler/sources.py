@@ -1,4 +1,4 @@
-"""FROM and JOIN: closures that fill the alias slots for each combination of inputs."""
+"""FROM and JOIN: closures that fill the alias slots for each row."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
 
 
 def compile_sources(sources: tuple[Source, ...], context: Context, scope: Scope, subquery: Subquery) -> Binder | None:
-    """Bind the aliases of a FROM clause in `scope`; return None for a single row with an unchanged frame.
+    """Bind the aliases of FROM in `scope`; return None for a single unchanged row.
 
-    If the scope opens the container, the first name of the first source is the item. Every other name must be an alias
-    bound before it or in an enclosing query.
+    If the scope opens the container, the first name of the first source is the item. Other names must be aliases bound
+    before.
     """
     binder: Binder | None = None
     for position, source in enumerate(sources):
@@ -91,7 +91,7 @@ def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndef
 
 
 def _nested(outer: Binder | None, slot: int, values: Values, checkpoint: Checkpoint | None) -> Binder:
-    """Loop over the values within the loops of the preceding sources."""
+    """Loop over the values within the preceding sources' loops."""
 
     def innermost(frame: Frame) -> Iterator[None]:
         for count, value in enumerate(values(frame)):

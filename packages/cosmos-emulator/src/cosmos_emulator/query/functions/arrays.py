@@ -29,7 +29,7 @@ def _array_concat(*arrays: JsonOrUndefined) -> JsonOrUndefined:
 def _array_contains(
     array: JsonOrUndefined, value: JsonOrUndefined, partial: JsonOrUndefined = False
 ) -> bool | Undefined:
-    """Return whether an element equals the value or, with `partial`, has all its properties."""
+    """Return whether an element equals the value or, if `partial`, has all its properties."""
     if type(array) is not list or value is UNDEFINED or type(partial) is not bool:
         return UNDEFINED
     if partial and type(value) is dict:
@@ -60,7 +60,7 @@ def _array_length(array: JsonOrUndefined) -> int | Undefined:
 
 
 def _array_slice(array: JsonOrUndefined, start: JsonOrUndefined, *length: JsonOrUndefined) -> JsonOrUndefined:
-    """Return at most `length` elements from `start`, which counts from the end if negative."""
+    """Return at most `length` elements from `start`; a negative start counts from the end."""
     if type(array) is not list or not is_integral(start):
         return UNDEFINED
     first = int(start) if start >= 0 else max(len(array) + int(start), 0)
@@ -79,7 +79,7 @@ def _set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndef
 
 
 def _set_union(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the distinct elements of both arrays, starting with the first array."""
+    """Return the distinct elements of both arrays, the first's first."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     return _distinct([*left, *right])
@@ -92,14 +92,14 @@ def _distinct(array: list[Json]) -> list[Json]:
 def _object_to_array(
     value: JsonOrUndefined, key: JsonOrUndefined = "k", member: JsonOrUndefined = "v"
 ) -> JsonOrUndefined:
-    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`; the arguments can set the property names."""
+    """Convert `{"a": 1}` to `[{"k": "a", "v": 1}]`, or other names."""
     if type(value) is not dict or type(key) is not str or type(member) is not str:
         return UNDEFINED
     return [{key: name, member: content} for name, content in value.items()]
 
 
 def _choose(index: JsonOrUndefined, *choices: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the choice at the one-based index, or undefined."""
+    """Return the choice at the one-based index."""
     if not is_integral(index) or not 1 <= index <= len(choices):
         return UNDEFINED
     return choices[int(index) - 1]
@@ -111,7 +111,7 @@ def _iif(test: JsonOrUndefined, then: JsonOrUndefined, otherwise: JsonOrUndefine
 
 
 def document_id(item: JsonOrUndefined) -> int | Undefined:
-    """Return an item's number in its container: the last eight bytes of its `_rid`, little-endian."""
+    """Return an item's number in its container: the last eight bytes of `_rid`, little-endian."""
     rid = item.get("_rid") if type(item) is dict else None
     if type(rid) is not str:
         return UNDEFINED

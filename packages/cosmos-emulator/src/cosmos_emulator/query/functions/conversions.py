@@ -1,6 +1,6 @@
 """Conversions between strings and other types.
 
-A string is parsed as JSON. If the result has another type, the function returns undefined
+Strings are parsed as JSON; a result of another type is undefined
 (learn.microsoft.com/azure/cosmos-db/nosql/query/stringtonumber and related pages).
 """
 
@@ -15,7 +15,7 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finit
 
 
 def _to_string(value: JsonOrUndefined) -> JsonOrUndefined:
-    """Return a string unchanged and any other value as compact JSON."""
+    """Return strings unchanged, other values as compact JSON."""
     if type(value) is str:
         return value
     if finite(value) is UNDEFINED:

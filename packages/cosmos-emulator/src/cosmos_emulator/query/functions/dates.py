@@ -1,7 +1,7 @@
 """Date functions: ISO 8601 strings in UTC with seven decimals, and ticks of 100 ns since 1970.
 
-They compute in integer ticks, because Python's datetime has only microseconds. Invalid dates and parts return
-undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/datetimeadd and related pages).
+They compute in integer ticks, because Python's datetime has only microseconds. Invalid dates and parts are undefined
+(learn.microsoft.com/azure/cosmos-db/nosql/query/datetimeadd and related pages).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PARTS = {name: part for part, names in _PART_NAMES.items() for name in names}
 
 
 class _Moment(NamedTuple):
-    """The components of a point in time; `fraction` is in ticks."""
+    """A point in time; `fraction` is in ticks."""
 
     year: int
     month: int
@@ -56,7 +56,7 @@ class _Moment(NamedTuple):
     fraction: int = 0
 
     def ticks(self) -> int:
-        """Return the ticks since 1970. Raises ValueError for an invalid date or time."""
+        """Return ticks since 1970. Raises ValueError for an invalid date or time."""
         if not (0 <= self.hour < 24 and 0 <= self.minute < 60 and 0 <= self.second < 60):
             raise ValueError("no such time")
         if not 0 <= self.fraction < _SECOND:
@@ -66,7 +66,7 @@ class _Moment(NamedTuple):
 
 
 def _moment(ticks: int) -> _Moment:
-    """Split ticks into components. Raises ValueError outside the years 1 to 9999."""
+    """Split ticks. Raises ValueError outside the years 1 to 9999."""
     day, rest = divmod(ticks, _DAY)
     ordinal = day + _EPOCH_DAY
     if not 1 <= ordinal <= _LAST_DAY:
@@ -83,7 +83,7 @@ def _text(ticks: int) -> str:
 
 
 def _parsed(text: JsonOrUndefined) -> int | None:
-    """Return the ticks of a date string, None if it is invalid."""
+    """Return the ticks of a date string, None if invalid."""
     match = _ISO.fullmatch(text) if type(text) is str else None
     if match is None:
         return None
@@ -100,7 +100,7 @@ def _part(name: JsonOrUndefined) -> str | None:
 
 
 def _date_time_add(part: JsonOrUndefined, amount: JsonOrUndefined, moment: JsonOrUndefined) -> str | Undefined:
-    """Move a date by whole parts; adding months clamps to the last day of the month."""
+    """Move a date by whole parts; months clamp to the last day."""
     unit, ticks = _part(part), _parsed(moment)
     if unit is None or ticks is None or not is_integral(amount):
         return UNDEFINED
@@ -127,7 +127,7 @@ def _days_in(year: int, month: int) -> int:
 
 
 def _date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUndefined) -> int | Undefined:
-    """Count the part boundaries between two dates, negative if the end is earlier."""
+    """Count the part boundaries between two dates."""
     unit, first, last = _part(part), _parsed(start), _parsed(end)
     if unit is None or first is None or last is None:
         return UNDEFINED
@@ -135,7 +135,7 @@ def _date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUn
 
 
 def _count(ticks: int, unit: str) -> int:
-    """Count the units from a fixed origin to a moment."""
+    """Count the units from a fixed origin."""
     if unit in _TICKS:
         return ticks // _TICKS[unit]
     if unit == "nanosecond":
@@ -145,7 +145,7 @@ def _count(ticks: int, unit: str) -> int:
 
 
 def _date_time_part(part: JsonOrUndefined, moment: JsonOrUndefined) -> int | Undefined:
-    """Return one part of a date; parts below a second count from the second."""
+    """Return one part of a date; parts below a second count from it."""
     unit, ticks = _part(part), _parsed(moment)
     if unit is None or ticks is None:
         return UNDEFINED
@@ -158,7 +158,7 @@ def _date_time_part(part: JsonOrUndefined, moment: JsonOrUndefined) -> int | Und
 
 
 def _date_time_from_parts(*parts: JsonOrUndefined) -> str | Undefined:
-    """Build a date from year, month, day and optionally hour, minute, second and ticks."""
+    """Build a date from year, month, day and optional smaller parts."""
     numbers = [int(part) for part in parts if is_integral(part)]
     if len(numbers) != len(parts):
         return UNDEFINED
@@ -174,7 +174,7 @@ def _date_time_bin(
     size: JsonOrUndefined = 1,
     start: JsonOrUndefined = "1970-01-01T00:00:00.0000000Z",
 ) -> str | Undefined:
-    """Round a date down to a multiple of `size` parts (days or smaller) since the start."""
+    """Round down to a multiple of `size` parts (days or smaller) since the start."""
     unit, ticks, origin = _part(part), _parsed(moment), _parsed(start)
     if unit is None or ticks is None or origin is None or not is_integral(size):
         return UNDEFINED

@@ -1,4 +1,4 @@
-"""The description of a built-in function."""
+"""Descriptions of built-in functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Call = Callable[..., JsonOrUndefined]
 
 
 class Evaluated(Enum):
-    """How often a call with constant arguments is computed."""
+    """How often a call with constant arguments is evaluated."""
 
     ONCE = auto()
     """At compile time."""
@@ -27,7 +27,7 @@ class Evaluated(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A built-in function with its name in capitals and its minimum and maximum number of arguments."""
+    """A built-in function: name in capitals, minimum and maximum number of arguments."""
 
     name: str
     call: Call
@@ -36,13 +36,13 @@ class Function:
     evaluated: Evaluated = Evaluated.ONCE
 
     def arity(self) -> str:
-        """Return the number of arguments in the wording of the service's SC2050 message."""
+        """Return the number of arguments, as worded in SC2050."""
         if self.maximum is None:
             return f"at least {self.minimum}"
         return f"{self.minimum}" if self.minimum == self.maximum else f"{self.minimum} to {self.maximum}"
 
     def takes(self, count: int) -> bool:
-        """Return whether a call can have this many arguments."""
+        """Return whether this many arguments are valid."""
         return self.minimum <= count and (self.maximum is None or count <= self.maximum)
 
 

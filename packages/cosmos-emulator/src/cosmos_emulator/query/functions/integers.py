@@ -1,7 +1,7 @@
 """The Int functions: 64-bit signed integers that wrap around, as in C++.
 
-Non-integer arguments and division by zero return undefined
-(learn.microsoft.com/azure/cosmos-db/nosql/query/intbitleftshift and related pages).
+Non-integers and division by zero are undefined (learn.microsoft.com/azure/cosmos-db/nosql/query/intbitleftshift and
+related pages).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BITS = 64
 
 
 def wrap(value: int, bits: int = _BITS) -> int:
-    """Wrap an integer to two's complement of that many bits."""
+    """Wrap an integer to two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -40,7 +40,7 @@ def _divide(dividend: int, divisor: int) -> int | Undefined:
 
 
 def _remainder(dividend: int, divisor: int) -> int | Undefined:
-    """Return the remainder with the sign of the dividend."""
+    """Return the remainder with the dividend's sign."""
     if divisor == 0:
         return UNDEFINED
     remainder = abs(dividend) % abs(divisor)

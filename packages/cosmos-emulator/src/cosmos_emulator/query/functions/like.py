@@ -1,4 +1,4 @@
-"""LIKE patterns as regular expressions that match in linear time per pattern part."""
+"""LIKE patterns as regular expressions, linear per pattern part."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import lru_cache
 def like_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
     """Convert a LIKE pattern to a regular expression for the whole text.
 
-    `%` matches any text, `_` one character, `[a-f]` and `[^a-f]` one character of a set. A character after the escape
-    is literal. Each part after a `%` matches at its first occurrence without backtracking.
+    `%` matches any text, `_` one character, `[a-f]` and `[^a-f]` one character of a set. The escape makes the next
+    character literal. Each part after a `%` matches its first occurrence, without backtracking.
     """
     segments: list[list[str]] = [[]]
     position = 0

@@ -1,7 +1,6 @@
-"""Mathematical functions on doubles. A non-number argument returns undefined.
+"""Mathematical functions on doubles, undefined for other arguments.
 
-A result such as SQRT(-1) is NaN or infinite inside the query, as the documentation of IS_FINITE_NUMBER shows, but
-undefined in a result row.
+A result such as SQRT(-1) is NaN or infinite inside the query (see IS_FINITE_NUMBER), but undefined in a result row.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _RANDOM_BITS = 53
 
 
 def _real(compute: Callable[..., Number]) -> Callable[..., Number | Undefined]:
-    """Adapt a function of doubles to JSON values."""
+    """Adapt a function of doubles."""
 
     def apply(*arguments: JsonOrUndefined) -> Number | Undefined:
         numbers = [as_double(argument) for argument in arguments if is_number(argument)]
@@ -67,7 +66,7 @@ def _log10(value: float) -> float:
 
 
 def number_bin(value: float, size: float = 1.0) -> Number:
-    """Return the largest multiple of `size` that does not exceed the value."""
+    """Return the largest multiple of `size` up to the value."""
     return math.floor(value / size) * size
 
 

@@ -1,4 +1,4 @@
-"""REGEXMATCH on the regex package, which is close to the service's PCRE and enforces a time limit."""
+"""REGEXMATCH on the regex package, which resembles the service's PCRE and has time limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BRACE: Final = re.compile(r"\\.(?:\{[^}]*\})?|\{(?!\d+(?:,\d*)?\})", re.DOTALL)
 
 
 class RegexMatcher:
-    """REGEXMATCH for one compiled query. Its matches share a time limit."""
+    """REGEXMATCH for one query, whose matches share a time limit."""
 
     def __init__(self) -> None:
         self._left_s = QUERY_S
@@ -42,9 +42,9 @@ class RegexMatcher:
     def __call__(
         self, text: JsonOrUndefined, pattern: JsonOrUndefined, modifiers: JsonOrUndefined = ""
     ) -> bool | Undefined:
-        """Return whether the pattern occurs in the text; undefined for a malformed pattern or unknown modifier.
+        """Return whether the pattern occurs; undefined if a pattern or modifier is malformed.
 
-        Raises CosmosError 400 if a limit is exceeded or the emulator does not support the pattern.
+        Raises 400 if a limit is exceeded or the pattern is not supported.
         """
         if type(text) is not str or type(pattern) is not str or type(modifiers) is not str:
             return UNDEFINED
@@ -66,8 +66,8 @@ class RegexMatcher:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, modifiers: str) -> tuple[regex.Pattern[str] | None, float]:
-    """Return the compiled pattern (None if malformed) and the polynomial degree of its worst-case time."""
-    import regex  # takes 20 ms, and few queries need it
+    """Return the pattern (None if malformed) and the polynomial degree of its worst-case time."""
+    import regex  # takes 20 ms
 
     if not set(modifiers) <= _MODIFIERS:
         return None, 0
@@ -84,18 +84,18 @@ def _compiled(pattern: str, modifiers: str) -> tuple[regex.Pattern[str] | None, 
         return None, 0
     except (OverflowError, RecursionError):
         raise _refusal(pattern, "it is too large") from None
-    # Without groups, the match can start at any character and each quantifier can end at any.
+    # Without groups, a match can start at any character and each quantifier end at any.
     return compiled, math.inf if "(" in pattern else 1 + len(_QUANTIFIER.findall(pattern))
 
 
 def _copies(pattern: str) -> int:
-    """Return an upper bound of the compiled pattern's size; the package copies counted groups."""
+    """Return an upper bound of the pattern's size: counted groups are copied."""
     counts = sum(map(int, _COUNT.findall(pattern)))
     return (len(pattern) + counts) * math.prod(max(int(count), 1) for count in _GROUP_COUNT.findall(pattern))
 
 
 def _literal_brace(found: re.Match[str]) -> str:
-    """Escape a brace that does not start a quantifier: regex would match approximately, PCRE literally."""
+    """Escape a brace that is not a quantifier: for regex it means approximate matching."""
     return "\\{" if found[0] == "{" else found[0]
 
 

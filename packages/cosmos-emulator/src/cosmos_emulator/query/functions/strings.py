@@ -1,4 +1,4 @@
-"""String functions. Positions and lengths count code points; arguments of another type return undefined."""
+"""String functions. Positions and lengths count code points; other types are undefined."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_REPLICATED = 10_000
 
 
 def _matcher(test: Callable[[str, str], bool]) -> Callable[..., bool | Undefined]:
-    """Make a function of two strings and an optional flag to ignore case."""
+    """Make a function of two strings and a flag to ignore case."""
 
     def match(text: JsonOrUndefined, part: JsonOrUndefined, ignore_case: JsonOrUndefined = False) -> bool | Undefined:
         if type(text) is not str or type(part) is not str or type(ignore_case) is not bool:
@@ -25,7 +25,6 @@ def _matcher(test: Callable[[str, str], bool]) -> Callable[..., bool | Undefined
 
 
 def _transformer(transform: Callable[[str], JsonOrUndefined]) -> Callable[..., JsonOrUndefined]:
-    """Make a function of one string."""
 
     def apply(text: JsonOrUndefined) -> JsonOrUndefined:
         return transform(text) if type(text) is str else UNDEFINED
@@ -34,7 +33,7 @@ def _transformer(transform: Callable[[str], JsonOrUndefined]) -> Callable[..., J
 
 
 def _trimmer(trim: Callable[[str, str | None], str]) -> Callable[..., str | Undefined]:
-    """Make a function of a string and, optionally, the characters to trim (default: whitespace)."""
+    """Make a function of a string and the characters to trim (default: whitespace)."""
 
     def apply(text: JsonOrUndefined, *characters: JsonOrUndefined) -> str | Undefined:
         if type(text) is not str:
@@ -72,7 +71,7 @@ def _right(text: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
 
 
 def _index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefined = 0) -> int | Undefined:
-    """Return the first position of `part` at or after `start`, or -1."""
+    """Return the first position of `part` from `start`, or -1."""
     if type(text) is not str or type(part) is not str or not is_integral(start):
         return UNDEFINED
     return text.find(part, max(int(start), 0))

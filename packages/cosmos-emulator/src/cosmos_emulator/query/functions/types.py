@@ -1,4 +1,4 @@
-"""Type checking functions. They return a boolean for every argument, including undefined."""
+"""Type checks, which return a boolean even for undefined."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _is_primitive(value: JsonOrUndefined) -> bool:
 
 
 def _is_integer(value: JsonOrUndefined) -> bool:
-    """Return whether the value is an integral number in the signed 64-bit range."""
+    """Return whether the value is a signed 64-bit integer."""
     return is_integral(value) and -_INT64 <= value < _INT64
 
 
