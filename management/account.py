@@ -26,8 +26,6 @@ _THROTTLE_WAIT_S = 3600
 
 @dataclass(frozen=True)
 class Blog:
-    """The containers that hold the blog."""
-
     users: Container
     posts: Container
     feed: Container
@@ -68,7 +66,7 @@ def _identity() -> DefaultAzureCredential:
 
 
 async def open_blog(client: CosmosClient, database: str) -> Blog:
-    """Return the blog's containers. Costs one request. Raises ManagementError if any is missing."""
+    """Return the blog's containers, in one request. Raises ManagementError if any is missing."""
     proxy = client.get_database_client(database)
     try:
         present = {properties["id"] async for properties in proxy.list_containers()}

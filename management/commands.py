@@ -16,7 +16,7 @@ SUCCESS, BROKEN = 0, 1
 
 
 async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
-    """Seed the database. With `if_empty`, skip one that has users unless it is an interrupted run of this seed."""
+    """Seed the database. With `if_empty`, only if it has no users or this seed was interrupted."""
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
         if if_empty and not (await is_empty(blog) or await is_unfinished(blog, plan)):
@@ -29,7 +29,7 @@ async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bo
 
 
 async def verify_database(configuration: Settings, *, wait_s: float) -> int:
-    """Print all findings; return BROKEN if any breaks consistency."""
+    """Print all findings; return BROKEN unless all are informational."""
     async with signed_in(configuration) as client:
         findings = await verify_within(await open_blog(client, configuration.database), wait_s)
     terminal.say_findings(findings)
@@ -47,7 +47,7 @@ async def list_failures(configuration: Settings, *, source: str | None, as_json:
 
 
 async def replay_failures(configuration: Settings, ids: Collection[str], *, source: str | None, as_json: bool) -> int:
-    """Replay the failures with the given IDs, or all; return BROKEN if any fails again."""
+    """Replay failures by ID, or all; return BROKEN if any fails again."""
     from management import failure_report, failures
 
     async with signed_in(configuration) as client:
@@ -59,7 +59,7 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
 
 
 async def show_lag(configuration: Settings, *, watch: bool, as_json: bool) -> int:
-    """Show the lag of the change-feed functions; return BROKEN if any is unknown."""
+    """Show the lag; return BROKEN if any is unknown."""
     from management import lag_report
     from management.lag import measure_lags
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from management.errors import ManagementError
 from shared.settings import Settings, read_settings
 
-# If the environment has one of these, the file's are ignored.
+# If the environment has one of these, ignore the file's.
 _CONNECTION = ("COSMOS", "COSMOS__accountEndpoint", "COSMOS__accountKey")
 
 
 def read_configuration(environment: Mapping[str, str], file: Path) -> Settings:
-    """Return settings from `environment`, then from the `Values` of `file`. Raises SettingsError, ManagementError.
+    """Return settings from `environment`, then from `file`. Raises SettingsError, ManagementError.
 
     Ignores BLOG_AUTH, which concerns only HTTP requests.
     """

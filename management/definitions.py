@@ -1,4 +1,4 @@
-"""Compare an existing container with its definition in shared/containers.json."""
+"""Compare a container with its definition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Definition = Mapping[str, Any]
 
 
 def unchangeable_differences(declared: Definition, present: Definition) -> list[str]:
-    """Describe differences in partition key and unique keys, which are immutable."""
+    """Describe differences in immutable properties."""
     differences = []
     if _partition_key(declared) != _partition_key(present):
         differences.append(f"its partition key is {_paths(present)}, not {_paths(declared)}")
@@ -22,7 +22,7 @@ def unchangeable_differences(declared: Definition, present: Definition) -> list[
 
 
 def changeable_differences(declared: Definition, present: Definition) -> list[str]:
-    """Name the properties to replace. Without a declared indexing policy, any is accepted."""
+    """Name the properties to replace. An undeclared indexing policy accepts any."""
     differences = []
     policy = declared.get("indexingPolicy")
     if policy is not None and _policy(policy) != _policy(present.get("indexingPolicy", {})):
@@ -48,7 +48,7 @@ def _unique_keys(definition: Definition) -> set[tuple[str, ...]]:
 
 
 def _policy(policy: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Normalize a policy, ignoring the order of paths and what the service adds."""
+    """Normalize a policy: ignore order and what the service adds."""
     return (
         policy.get("indexingMode", "consistent").lower(),
         policy.get("automatic", True),

@@ -1,4 +1,4 @@
-"""Expected errors of manage.py and the messages shown for them."""
+"""Expected errors and their messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPECTED = (ManagementError, SettingsError, BlogError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:
-    """Describe one of EXPECTED. `configuration` is None if reading the settings failed."""
+    """Describe one of EXPECTED. `configuration` is None if reading it failed."""
     match error:
         case SettingsError():
             return f"The settings are incomplete: {error}."

@@ -32,7 +32,7 @@ async def say_failures_as_json(failures: AsyncIterator[Failure]) -> None:
 
 @contextmanager
 def replay_report(*, as_json: bool) -> Iterator[Callable[[Outcome], None]]:
-    """Yield a function that prints an outcome, then print the totals."""
+    """Yield a function that prints outcomes, then print totals."""
     counts = dict.fromkeys(Result, 0)
 
     def report(outcome: Outcome) -> None:

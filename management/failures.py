@@ -1,8 +1,8 @@
 """List and replay the changes that change-feed functions failed to handle (shared/data/failures.py).
 
-A replay passes the item's current state to the function and deletes the failure if its etag is unchanged. If the
-function fails again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At worst, one
-of two concurrent replays restores a failure that the other resolved; replay it again to remove it.
+A replay passes the item's current state to the function and deletes the failure under its etag. If the function fails
+again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At worst, one of two
+concurrent replays restores a resolved failure; replay it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from shared.propagation.users import UserChangeHandler
 # Limit per run.
 MOST = 10_000
 _PAGE_SIZE = 100
-# Each function handles several items concurrently.
 _CONCURRENCY = 8
 
 # Without the change, which can be a megabyte.
@@ -40,7 +39,7 @@ OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
 
 @dataclass(frozen=True)
 class Failure:
-    """A change that the function `source` failed to handle."""
+    """A change that `source` failed to handle."""
 
     id: str
     source: str
@@ -65,8 +64,6 @@ class Failure:
 
 
 class Result(Enum):
-    """Outcome of replaying a failure."""
-
     REPLAYED = "replayed"
     DROPPED = "dropped"
     FAILED = "failed again"
@@ -78,22 +75,19 @@ class Result(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of replaying one failure, with a reason if needed."""
-
     failure: Failure
     result: Result
     detail: str = ""
 
 
 async def list_failures(blog: Blog, source: str | None) -> AsyncIterator[Failure]:
-    """Yield the failures of one function, or all, oldest first. Costs one paged query. Raises DatabaseUnavailable."""
+    """Yield one function's failures, or all, oldest first. Costs one paged query. Raises DatabaseUnavailable."""
     async for item in blog.failures.query_across(_ALL, {"source": source}, page_size=_PAGE_SIZE):
         yield Failure.of(item)
 
 
 async def find_failures(blog: Blog, ids: Collection[str], source: str | None) -> list[Failure]:
-    """Return the failures with these IDs, or up to `MOST` if no IDs are given. Raises ManagementError for unknown
-    IDs."""
+    """Return the failures with these IDs, or up to `MOST`. Raises ManagementError for unknown IDs."""
     found: list[Failure] = []
     async for failure in list_failures(blog, source):
         if not ids or failure.id in ids:
@@ -107,9 +101,9 @@ async def find_failures(blog: Blog, ids: Collection[str], source: str | None) ->
 
 
 async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Callable[[Outcome], None]) -> bool:
-    """Replay the failures, report each outcome, and return whether all succeeded.
+    """Replay and report failures; return whether all succeeded.
 
-    Each costs two point reads, a delete, and what the function costs. Raises the SDK's AzureError.
+    Each costs two point reads, a delete, and what the function costs. Raises AzureError.
     """
     replay = _Replay(blog)
     outcomes: list[Outcome] = []
@@ -125,8 +119,6 @@ async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Calla
 
 @dataclass(frozen=True)
 class _Handler:
-    """A change-feed function and the container that it watches."""
-
     feed: ChangeFeed
     container: Container
     on_changed: OnChanged
@@ -143,7 +135,7 @@ class _Replay:
         }
 
     async def outcome(self, failure: Failure) -> Outcome:
-        """Replay one failure. If the database fails, return that as the outcome, so that other replays continue."""
+        """Replay one failure. A database failure is an outcome, so other replays continue."""
         try:
             return await self._replay(failure)
         except (DatabaseThrottled, DatabaseUnavailable) as error:
@@ -178,7 +170,7 @@ async def _current_state(container: Container, stored: Item) -> Item | None:
     Costs one point read, or two without a partition key.
     """
     key = stored.get("partitionKey")
-    # The failure stores both a missing and a null key as null, but they are different partitions.
+    # A missing and a null key are different partitions, but the failure stores both as null.
     candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if key is None else (key,)
     for candidate in candidates:
         item = await container.read(stored["itemId"], candidate)

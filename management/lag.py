@@ -59,8 +59,7 @@ class Lag:
 async def measure_lags(
     database: DatabaseProxy, *, account_endpoint: str, deadline_s: float = DEADLINE_S
 ) -> dict[str, Lag]:
-    """Measure all functions concurrently and return the lags by function. A failed measurement becomes an unknown
-    lag."""
+    """Measure all functions concurrently. If a measurement fails, the lag is unknown."""
     host = urlsplit(account_endpoint).hostname or ""
     feeds = (USERS_FEED, POSTS_FEED)
     lags = await asyncio.gather(*(_lag(database, feed, host, deadline_s) for feed in feeds))
@@ -104,7 +103,7 @@ async def _rids(watched: ContainerProxy) -> str:
 
 
 def _by_partition(found: Iterable[Position], partitions: Iterable[KeyRange]) -> list[Position]:
-    """Split positions at partition boundaries, because leases follow a split or merge of partitions late."""
+    """Split positions at partition boundaries: leases follow a split or merge late."""
     parts = ((place, place.keys.within(partition)) for place in found for partition in partitions)
     return [Position(keys, place.continuation) for place, keys in parts if keys is not None]
 
@@ -116,7 +115,7 @@ class _Waiting:
 
 
 async def _waiting(watched: ContainerProxy, place: Position) -> _Waiting | None:
-    """Read one change after `place`. Raises UnreadableLeasesError if the response cannot be interpreted."""
+    """Read one change after `place`. Raises UnreadableLeasesError."""
     headers: dict[str, str] = {}
 
     def keep_headers(response_headers: Mapping[str, str], _: object) -> None:
@@ -155,7 +154,7 @@ def _latest_lsn(session_token: str) -> int:
 
 
 def _server_time(date: str) -> int:
-    """Parse a `Date` header; if invalid, use the local clock."""
+    """Parse a `Date` header, or use the local clock."""
     try:
         return int(parsedate_to_datetime(date).timestamp())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Print the lag as a table, updated in place with --watch, or as JSON lines."""
+"""Print the lag as a table or as JSON lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Measure = Callable[[], Awaitable[Mapping[str, Lag]]]
 
 
 async def report_lag(measure: Measure, *, watch: bool, as_json: bool) -> bool:
-    """Show the lag once, or until cancelled; return whether every function's is known."""
+    """Show the lag once, or until cancelled; return whether all are known."""
     lags = await measure()
     if as_json:
         _say_json(lags.values())

@@ -18,7 +18,6 @@ from management.errors import ManagementError
 
 _CONTINUATION = re.compile(r'"?\d+"?')
 _INCREMENTAL = "Incremental Feed"
-# The bounds of all effective partition keys.
 _FIRST, _END = "", "FF"
 
 
@@ -45,7 +44,6 @@ class KeyRange:
         return cls(first, end)
 
     def within(self, other: KeyRange) -> KeyRange | None:
-        """Return the intersection, if any."""
         first, end = max(self.first, other.first), min(self.end, other.end)
         return KeyRange(first, end) if first < end else None
 

@@ -1,4 +1,4 @@
-"""Keep the newest posts of a stream."""
+"""Keep the newest posts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Newest(Generic[T]):
         self._offered = 0
 
     def offer(self, place: Place, value: T) -> None:
-        self._offered += 1  # tie-breaker, so values are never compared
+        self._offered += 1  # tie-breaker
         entry = (place, self._offered, value)
         if len(self._heap) < self._length:
             heapq.heappush(self._heap, entry)

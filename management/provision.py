@@ -21,9 +21,9 @@ from shared.settings import Settings
 Say = Callable[[str], None]
 
 _SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
-# Returned by databases without script support.
+# From databases without script support.
 _UNSUPPORTED = {400, 404, 405, 500, 501}
-# Undeclared properties, which a replacement must repeat to keep.
+# Undeclared properties, which a replacement must keep.
 _KEPT = {
     "analytical_storage_ttl": "analyticalStorageTtl",
     "computed_properties": "computedProperties",
@@ -73,7 +73,7 @@ async def _set_throughput(proxy: DatabaseProxy, throughput: int, changed: Say) -
     try:
         present = (await proxy.get_throughput()).offer_throughput
     except (CosmosResourceNotFoundError, AttributeError) as error:
-        # azure-cosmos 4.17 means to raise the first, but its retry policy raises the second.
+        # azure-cosmos 4.17 means to raise the first, but raises the second.
         raise ManagementError(
             f"Cannot set throughput: database {proxy.id!r} has no shared throughput. It was created without it, or the"
             " account is serverless. Omit --throughput."
@@ -116,7 +116,7 @@ async def _provision_container(
 async def _provision_scripts_if_possible(
     database: DatabaseProxy, declared: Mapping[str, Any], configuration: Settings, changed: Say
 ) -> None:
-    """Provision scripts in both transaction modes, so that the mode can be switched.
+    """Provision scripts for both transaction modes.
 
     In batch mode, tolerate a database without script support, such as Microsoft's vNext emulator.
     """

@@ -28,13 +28,13 @@ _ATTEMPTS = 20
 
 @dataclass
 class Repairs:
-    """Repairs of a blog; counts the items changed."""
+    """Counts the items changed."""
 
     blog: Blog
     changed: int = 0
 
     async def complete_user(self, user_id: str) -> None:
-        """Add missing fields. Costs a point read and at most one write."""
+        """Add missing fields. Costs a point read and at most a write."""
         user = await self.blog.users.read(user_id, user_id)
         if user is None:
             return
@@ -48,12 +48,12 @@ class Repairs:
             if name in added and name not in user
         ]
         if operations:
-            with suppress(ConditionFailed, ItemMissing):  # the app has written it since
+            with suppress(ConditionFailed, ItemMissing):  # changed since
                 await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
                 self.changed += 1
 
     async def recount_post(self, post_id: str) -> None:
-        """Correct a post's counts and increment its version. Raises DatabaseUnavailable if the post keeps changing."""
+        """Correct a post's counts and increment its version. Raises DatabaseUnavailable."""
         for _ in range(_ATTEMPTS):
             counted = await recount(self.blog.posts, post_id)
             if counted is None or not counted.faults():
@@ -70,9 +70,9 @@ class Repairs:
         raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")
 
     async def update_usernames(self, place: tuple[str, list[str]]) -> None:
-        """Update stale usernames on items of a post. Costs two point reads per item and a rename per stale user.
+        """Update stale usernames on a post's items. Costs two point reads per item and a rename per stale user.
 
-        The change-feed functions check only one item per user, so they miss items without a name version.
+        The change-feed functions check one item per user, so they miss items without a name version.
         """
         post_id, item_ids = place
         for item_id in item_ids:
@@ -92,7 +92,7 @@ class Repairs:
         await self._repair_copy(copies, Post.TYPE, post_id)
 
     async def _repair_copy(self, copies: Copies, key: str, post_id: str) -> None:
-        """Delete an orphaned copy, or overwrite a stale one whatever its version. Replay adds missing copies."""
+        """Delete an orphaned copy; overwrite a stale one of any version. Replay adds missing copies."""
         wanted, copy = await wanted_copy(self.blog.posts, post_id), await copies.container.read(post_id, key)
         if copy is None:
             return
@@ -102,13 +102,13 @@ class Repairs:
             await copies.put(wanted)
             copy = await copies.container.read(post_id, key)
             if copy is not None and differences(copy, wanted):
-                with suppress(ConditionFailed, ItemMissing):  # the functions have written it since
+                with suppress(ConditionFailed, ItemMissing):  # changed since
                     await copies.container.delete(post_id, key, etag=copy["_etag"])
                     await copies.put(wanted, present=False)
             self.changed += 1
 
     async def release_reservation(self, key: str) -> None:
-        """Delete a confirmed reservation if its user has another username or does not exist."""
+        """Delete a confirmed reservation if its user has another name or does not exist."""
         held = await self.blog.users.read(key, key)
         if held is None or "ttl" in held:
             return

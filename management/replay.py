@@ -1,4 +1,4 @@
-"""Replay a container's change feed from the beginning through a change-feed function."""
+"""Replay a container's change feed from the beginning."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ChangeHandler = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
 
 
 async def replay(container: Container, handle: ChangeHandler) -> int:
-    """Pass each item's latest state to `handle`, in feed order, and return the number of changes.
+    """Pass each item's latest state to `handle`, in feed order; return the number of changes.
 
-    Includes changes that `handle` writes. Raises AzureError, or DatabaseUnavailable if a page keeps failing.
+    Includes changes that `handle` writes. Raises AzureError, DatabaseUnavailable.
     """
     replayed = 0
 

@@ -22,7 +22,7 @@ def say_error(line: str) -> None:
 
 
 def say_charge(charge: Charge, *, to_stderr: bool = False) -> None:
-    """Print the total request charge, if any request was sent."""
+    """Print the total request charge, if any."""
     if charge.answers:
         line = f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} responses."
         Console(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
@@ -40,8 +40,6 @@ def say_findings(findings: Sequence[Finding]) -> None:
 
 
 class SeedCount:
-    """What a seed has written."""
-
     def __init__(self) -> None:
         self.users = self.posts = self.planned_posts = self.responses = 0
 
@@ -59,7 +57,7 @@ class SeedCount:
 
 @contextmanager
 def seed_progress(users: int) -> Iterator[SeedCount]:
-    """Count what a seed writes. Show progress if standard error is a terminal."""
+    """Count what a seed writes, with progress bars on a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield SeedCount()

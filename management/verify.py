@@ -14,12 +14,12 @@ _POLL_S = 0.5
 
 
 async def verify(blog: Blog) -> list[Finding]:
-    """Return all findings, sorted. While the app runs, they include updates still in progress."""
+    """Return all findings, including updates still in progress while the app runs."""
     return in_order(await examine(blog, await take_census(blog)))
 
 
 async def verify_within(blog: Blog, seconds: float) -> list[Finding]:
-    """Verify until nothing is broken or `seconds` have passed; return the last findings."""
+    """Verify until nothing is broken or `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while True:
         findings = await verify(blog)

@@ -169,8 +169,7 @@ class _Bench:
         return {name: await self._batch_cost(command) for name, command in kinds.items()}
 
     async def rename(self) -> tuple[BatchCost, float]:
-        """Measure renames of users with no items and with many; also return the query's charge per physical
-        partition."""
+        """Measure renames of users with no items and with many; return also the query's charge per partition."""
         blog = await self.blog()
         inactive, active = await self._person(blog), await self._person(blog)
         for post in await self._old_posts(_MANY):

@@ -29,8 +29,7 @@ _SERVING_S: Final = 60.0  # afterwards, fewer requests suffice
 
 
 async def starts(sizes: Sizes, directory: Path, data_dir: Path) -> list[TargetResult]:
-    """Measure the median time from process start to the first SDK response: an empty account, and a post in a large
-    one.
+    """Measure the median time from process start to the first SDK response, of an empty and a large account.
 
     The operating system may have cached the files.
     """

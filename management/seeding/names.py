@@ -1,4 +1,4 @@
-"""Usernames: first and last name, plus a number once all pairs are used."""
+"""Usernames: first and last name, then a number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Names:
         self._key = key
 
     def name(self, index: int) -> str:
-        """Return a username of at most 21 characters, to leave room for a suffix."""
+        """Return at most 21 characters, to leave room for a suffix."""
         first, last = self._pairs[index % len(self._pairs)]
         round_ = index // len(self._pairs)
         joint = _JOINTS[(index * 7 + len(first) + len(last)) % len(_JOINTS)]

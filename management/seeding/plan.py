@@ -35,7 +35,7 @@ _ANSWERED_WITHIN = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Span:
-    """An inclusive range such as `5-50`, or a number such as `5`."""
+    """An inclusive range such as `5-50`, or a number."""
 
     low: int
     high: int
@@ -61,7 +61,7 @@ class Span:
 
 @dataclass(frozen=True)
 class SeedPlan:
-    """The sizes of a blog, small by default. A post has at most one like per user."""
+    """The sizes of a blog. A post has at most one like per user."""
 
     users: int = 20
     posts_per_user: Span = Span(1, 5)
@@ -93,14 +93,12 @@ class SeedPlan:
         return user_item(self._id("user", index), self._names.name(index), created)
 
     def posts(self, index: int, author: Item) -> Iterator[Item]:
-        """Yield a user's posts, with final counts."""
         for number in range(self.post_count(index)):
             post_id, rng = self._id("post", index, number), self._rng("post", index, number)
             prose = self._prose(rng, post_id)
             new = NewPost(user_id=author["userId"], title=prose.title(), content=prose.post())
             post = post_item(post_id, author, new, _between(rng, _FIRST_POST, _LAST_POST))
             comments, likes = self.response_counts(index, number, rng)
-            # Each comment and like increments the version.
             yield post | {"commentCount": comments, "likeCount": likes, "version": 1 + comments + likes}
 
     def post_count(self, index: int) -> int:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """A topic with related things and activities, and a place."""
-
     name: str
     things: tuple[str, ...]
     deeds: tuple[str, ...]

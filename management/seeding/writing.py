@@ -48,7 +48,7 @@ class Progress(Protocol):
 
 
 async def is_empty(blog: Blog) -> bool:
-    """Return whether `users` has no items. Costs one query for one row."""
+    """Costs one query for one row."""
     async for _ in blog.users.query_across("SELECT VALUE c.id FROM c", {}, page_size=1):
         return False
     return True
@@ -108,12 +108,12 @@ class _Seeding:
         self.progress.users_written(len(copies))
 
     async def _take_name(self, index: int) -> str:
-        """Reserve and return the planned username, or a variant if it is taken."""
+        """Reserve the planned username, or a variant if it is taken."""
         user, users = self.plan.user(index), self.blog.users
         planned: str = user["username"]
         present = await users.read(user["id"], user["id"])
         if present is not None:
-            # From an earlier run. If the user was renamed since, the users function updates the copies.
+            # From an earlier run. If the user was renamed, the users function updates the copies.
             return str(present["username"]) if name_version(present) == 0 else planned
         for name in (planned, f"{planned}-{user['id'][:8]}"):
             if await self._reserve(reservation_item(name, user["id"], 0, confirmed=True)):
@@ -150,7 +150,7 @@ class _Seeding:
 
 
 async def _create_all(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:
-    """Create the items of one logical partition, `whole` in the last transaction. Skip them if `whole` exists."""
+    """Create one logical partition's items, `whole` last, unless `whole` exists."""
     items = [*parts, whole]
     batches = [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
     if len(batches) > 1 and await container.read(whole["id"], key) is not None:
@@ -163,5 +163,5 @@ async def _create(container: Container, key: str, batch: Sequence[Item]) -> None
     try:
         await container.batch(key, [("create", (item,)) for item in batch])
     except BatchRefused as refused:
-        if not isinstance(refused.reason, ItemExists):  # written by an earlier run of the same plan
+        if not isinstance(refused.reason, ItemExists):  # from an earlier run
             raise

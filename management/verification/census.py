@@ -37,7 +37,7 @@ _RESPONSES = (
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"
 
-# The app writes these on every user. Users of the article's blog lack some; `rebuild` adds them.
+# Users of the article's blog lack some; `rebuild` adds them.
 USER_FIELDS = ("type", "username", "creationDate")
 
 

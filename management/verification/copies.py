@@ -25,7 +25,7 @@ FIELDS = (
 
 
 async def wanted_copy(posts: Container, post_id: str) -> Item | None:
-    """Return the copy that a post should have, if any. Costs one point read."""
+    """Return the copy that a post should have. Costs one point read."""
     post = await posts.read(post_id, post_id)
     if post is None or post["type"] != Post.TYPE:
         return None

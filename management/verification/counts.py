@@ -12,13 +12,13 @@ from shared.models.like import Like
 from shared.models.post import Post
 
 _COUNT = "SELECT VALUE COUNT(1) FROM c WHERE c.type = @type"
-# Each comment or like also writes its post, so a busy post needs several attempts.
+# Comments and likes write their post, so a busy post needs several attempts.
 _ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
 class Recount:
-    """A post and its numbers of comments and likes in that state."""
+    """A post and its numbers of comments and likes."""
 
     post: Item
     comments: int
@@ -47,7 +47,7 @@ async def recount(posts: Container, post_id: str) -> Recount | None:
             return None
         comments, likes = await _count(posts, post_id, Comment.TYPE), await _count(posts, post_id, Like.TYPE)
         after = await posts.read(post_id, post_id)
-        # A comment or like and its post are written in one transaction, so if the post is unchanged, so are its counts.
+        # Comments and likes are written in one transaction with their post, so if it is unchanged, so are the counts.
         if after is not None and after["_etag"] == before["_etag"]:
             return Recount(before, comments, likes)
     raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")

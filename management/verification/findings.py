@@ -31,8 +31,6 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with an item."""
-
     kind: Kind
     subject: str
     detail: str
