@@ -133,7 +133,6 @@ def _parent(document: JsonObject, steps: list[str]) -> dict[str, Json] | list[Js
 
 
 def _steps(path: Json | object) -> list[str]:
-    """Split a JSON pointer (RFC 6901)."""
     if not isinstance(path, str) or not path.startswith("/") or path == "/":
         raise _refused(f"the path {path!r} must start with '/' and name a property")
     return [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]

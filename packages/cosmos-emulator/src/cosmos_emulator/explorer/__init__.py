@@ -1,7 +1,7 @@
 """The data explorer: a web page under `/_explorer/` that is an ordinary client of the emulator.
 
-The page signs its requests to the REST API in the browser, so other sites gain nothing by embedding it. Its files
-contain only the well-known key. It prompts for any other key and keeps that in the tab's session storage.
+The page signs requests in the browser, so other sites gain nothing by embedding it. Its files contain only the
+well-known key; other keys are entered and kept in the tab's session storage.
 """
 
 from cosmos_emulator.explorer.pages import explorer_page, is_explorer

@@ -50,7 +50,6 @@ async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]
 
 
 async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
-    """Wait until the client disconnects, the fault is removed, or `hang_ms` passes."""
     loop = asyncio.get_running_loop()
     end = None if fault.rule.hang_ms is None else loop.time() + fault.rule.hang_ms / 1000
     fault.hanging += 1

@@ -84,7 +84,6 @@ class _Walk:
 
 
 def _differing(old: list[Json], new: list[Json]) -> int:
-    """Count the differing leaves of a path, in any order."""
     if len(old) == len(new) == 1:
         return int(_value_term(old[0]) != _value_term(new[0]))
     before, after = Counter(map(_value_term, old)), Counter(map(_value_term, new))

@@ -1,7 +1,6 @@
 """POST …/docs with `x-ms-cosmos-is-batch-request`: several operations.
 
-A transactional batch is atomic. In a bulk request (JavaScript SDK), each operation has a partition key and succeeds or
-fails independently.
+A transactional batch is atomic. In a bulk request (JavaScript SDK), operations are independent and have partition keys.
 """
 
 from __future__ import annotations

@@ -54,7 +54,6 @@ def v1_boundary(fraction: float) -> str:
 
 
 def _binary(component: KeyComponent, string_end: bytes) -> bytes:
-    """Return a component's type byte and value, for hashing."""
     match component:
         case UndefinedKey():
             return b"\x00"
@@ -69,7 +68,6 @@ def _binary(component: KeyComponent, string_end: bytes) -> bytes:
 
 
 def _ordered(component: KeyComponent) -> bytes:
-    """Return the order-preserving form of a component (version 1)."""
     match component:
         case int() | float() if not isinstance(component, bool):
             return b"\x05" + _ordered_number(component)

@@ -36,8 +36,6 @@ class _Count:
 
 
 class _CountIf:
-    """Counts the values that are exactly true."""
-
     def __init__(self) -> None:
         self._count = 0
 
@@ -101,8 +99,6 @@ class _Maximum(_Minimum):
 
 
 class _MakeList:
-    """All defined values, in row order."""
-
     def __init__(self) -> None:
         self._values: list[Json] = []
 
@@ -115,8 +111,6 @@ class _MakeList:
 
 
 class _MakeSet:
-    """The distinct defined values, in row order."""
-
     def __init__(self) -> None:
         self._values: dict[Hashable, Json] = {}
 

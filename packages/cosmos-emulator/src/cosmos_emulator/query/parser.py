@@ -124,7 +124,6 @@ class _Parser:
         return tuple(items)
 
     def _list_until(self, closing: str, item: Callable[[], T]) -> tuple[T, ...]:
-        """Parse items up to the closing operator."""
         if self._operator(closing):
             return ()
         items = self._list(item)
@@ -239,7 +238,6 @@ class _Parser:
         return step
 
     def _subquery(self) -> Query:
-        """Parse `(SELECT …)` after the parenthesis."""
         self._deeper()
         query = self.query()
         self._expect(")")
@@ -385,7 +383,6 @@ class _Parser:
         return self._member(self._primary())
 
     def _member(self, target: Expression) -> Expression:
-        """Parse `.name` and `[index]` after a target."""
         while True:
             if self._operator("."):
                 self._deeper()
@@ -423,7 +420,6 @@ class _Parser:
         raise self._unexpected()
 
     def _named(self) -> Expression:
-        """Parse an alias, a function call or a UDF call."""
         start = self._advance()
         name = start.text
         if name.lower() == "udf" and self._operator("."):

@@ -50,9 +50,8 @@ def query_plan(
 ) -> dict[str, Json]:
     """Return the plan of a query for a container.
 
-    `partition_key_paths` has the steps of each path, such as `[("postId",)]`. `supported_features` come from
-    `x-ms-cosmos-supported-query-features`; None skips the check. Raises 400 if the query is invalid or needs an
-    unsupported feature.
+    `partition_key_paths` has the steps of each path, such as `[("postId",)]`. Raises 400 if the query is invalid or
+    needs a feature missing from `supported_features` (None: not checked).
     """
     compile_query(query, parameters, _never_called)
     features = features_of(query)
@@ -174,7 +173,6 @@ def query_ranges(
 
 
 def _component(value: Json) -> JsonOrUndefined:
-    """Return a key component: arrays and objects are undefined."""
     return UNDEFINED if type(value) is list or type(value) is dict else value
 
 
@@ -183,5 +181,4 @@ def _point(epk: str) -> dict[str, Json]:
 
 
 def _below(epk: str) -> dict[str, Json]:
-    """Return the range of keys that start with the pinned components."""
     return {"min": epk, "max": f"{epk}FF", "isMinInclusive": True, "isMaxInclusive": False}

@@ -110,5 +110,4 @@ def _source(source: syntax.Source) -> str:
 
 
 def _is_plain(key: str | int) -> bool:
-    """Return whether a path step can follow a dot."""
     return isinstance(key, str) and key.isidentifier() and key.upper() not in KEYWORDS

@@ -1,12 +1,12 @@
 """The child process that runs scripts: QuickJS behind a pipe.
 
-engine.py starts this file with the folder of the quickjs package, and imports the frame layout from it. To start
-quickly, it imports nothing else from the emulator.
+engine.py starts this file with the folder of the quickjs package. To start quickly, it imports nothing from the
+emulator.
 
 Requests arrive one at a time on stdin, each a `REQUEST` and UTF-8 text. Two SOURCE requests deliver the runtimes
 (sources.py). RUN and RESUME are commands of runtime/engine.js, DEFINE and CALL of runtime/functions.js. DROP ends the
-script. Each reply is a `REPLY` and text. READY, after the second SOURCE and each DROP, means that a script can be
-accepted. The process exits when stdin closes, even while a script runs.
+script. Each reply is a `REPLY` and text. READY, after the second SOURCE and each DROP, precedes the next script. The
+process exits when stdin closes, even while a script runs.
 """
 
 from __future__ import annotations
@@ -55,8 +55,6 @@ class OutOfBoundsError(Exception):
 
 
 class _Context(Protocol):
-    """The untyped `quickjs.Context`, as used here."""
-
     def eval(self, source: str, /) -> object: ...
     def execute_pending_job(self) -> bool: ...
     def set_memory_limit(self, limit_bytes: int, /) -> None: ...
@@ -221,7 +219,6 @@ def _wait_for_the_end() -> None:
 
 
 def _ending_with_memory(action: Callable[[], None]) -> None:
-    """Exit if a thread runs out of memory."""
     try:
         action()
     except MemoryError:
@@ -229,7 +226,6 @@ def _ending_with_memory(action: Callable[[], None]) -> None:
 
 
 def _bound_process() -> None:
-    """Limit the address space, as a second defense, and disable core dumps."""
     if sys.platform == "win32":
         return
     import resource

@@ -71,8 +71,6 @@ def parsed_body(finished: Finished, limits: ScriptLimits) -> Json:
 
 
 class _Execution:
-    """The engine and deadline of one run."""
-
     def __init__(self, engine: EngineProcess, operations: ScriptOperations, limits: ScriptLimits) -> None:
         self._engine = engine
         self._operations = operations

@@ -107,7 +107,6 @@ def _check_grouped(node: Expression, group_by: tuple[Expression, ...], scope: Sc
 
 
 def _is_local(node: Expression, scope: Scope) -> bool:
-    """Return whether a path starts at an input of this query, not an enclosing one."""
     while isinstance(node, syntax.Property | syntax.Index):
         node = node.target
     return isinstance(node, syntax.Identifier) and node.name in scope.slots

@@ -49,7 +49,6 @@ def _bound(
 
 
 def _alias(source: Source) -> str | None:
-    """Return the given alias or the last property of the path."""
     if source.alias is not None or not isinstance(source.collection, PathCollection):
         return source.alias
     last = source.collection.path[-1]
@@ -91,7 +90,6 @@ def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndef
 
 
 def _nested(outer: Binder | None, slot: int, values: Values, checkpoint: Checkpoint | None) -> Binder:
-    """Loop over the values within the preceding sources' loops."""
 
     def innermost(frame: Frame) -> Iterator[None]:
         for count, value in enumerate(values(frame)):

@@ -29,7 +29,6 @@ def _array_concat(*arrays: JsonOrUndefined) -> JsonOrUndefined:
 def _array_contains(
     array: JsonOrUndefined, value: JsonOrUndefined, partial: JsonOrUndefined = False
 ) -> bool | Undefined:
-    """Return whether an element equals the value or, if `partial`, has all its properties."""
     if type(array) is not list or value is UNDEFINED or type(partial) is not bool:
         return UNDEFINED
     if partial and type(value) is dict:
@@ -60,7 +59,6 @@ def _array_length(array: JsonOrUndefined) -> int | Undefined:
 
 
 def _array_slice(array: JsonOrUndefined, start: JsonOrUndefined, *length: JsonOrUndefined) -> JsonOrUndefined:
-    """Return at most `length` elements from `start`; a negative start counts from the end."""
     if type(array) is not list or not is_integral(start):
         return UNDEFINED
     first = int(start) if start >= 0 else max(len(array) + int(start), 0)
@@ -71,7 +69,6 @@ def _array_slice(array: JsonOrUndefined, start: JsonOrUndefined, *length: JsonOr
 
 
 def _set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the distinct elements of both arrays in the order of the first."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     wanted = set(map(identity, right))
@@ -79,7 +76,6 @@ def _set_intersect(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndef
 
 
 def _set_union(left: JsonOrUndefined, right: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the distinct elements of both arrays, the first's first."""
     if type(left) is not list or type(right) is not list:
         return UNDEFINED
     return _distinct([*left, *right])
@@ -99,14 +95,12 @@ def _object_to_array(
 
 
 def _choose(index: JsonOrUndefined, *choices: JsonOrUndefined) -> JsonOrUndefined:
-    """Return the choice at the one-based index."""
     if not is_integral(index) or not 1 <= index <= len(choices):
         return UNDEFINED
     return choices[int(index) - 1]
 
 
 def _iif(test: JsonOrUndefined, then: JsonOrUndefined, otherwise: JsonOrUndefined) -> JsonOrUndefined:
-    """Return `then` if the test is exactly true, otherwise `otherwise`."""
     return then if test is True else otherwise
 
 

@@ -15,7 +15,6 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finit
 
 
 def _to_string(value: JsonOrUndefined) -> JsonOrUndefined:
-    """Return strings unchanged, other values as compact JSON."""
     if type(value) is str:
         return value
     if finite(value) is UNDEFINED:

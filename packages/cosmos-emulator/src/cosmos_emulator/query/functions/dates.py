@@ -45,8 +45,6 @@ _PARTS = {name: part for part, names in _PART_NAMES.items() for name in names}
 
 
 class _Moment(NamedTuple):
-    """A point in time; `fraction` is in ticks."""
-
     year: int
     month: int
     day: int
@@ -83,7 +81,6 @@ def _text(ticks: int) -> str:
 
 
 def _parsed(text: JsonOrUndefined) -> int | None:
-    """Return the ticks of a date string, None if invalid."""
     match = _ISO.fullmatch(text) if type(text) is str else None
     if match is None:
         return None
@@ -127,7 +124,6 @@ def _days_in(year: int, month: int) -> int:
 
 
 def _date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUndefined) -> int | Undefined:
-    """Count the part boundaries between two dates."""
     unit, first, last = _part(part), _parsed(start), _parsed(end)
     if unit is None or first is None or last is None:
         return UNDEFINED
@@ -135,7 +131,6 @@ def _date_time_diff(part: JsonOrUndefined, start: JsonOrUndefined, end: JsonOrUn
 
 
 def _count(ticks: int, unit: str) -> int:
-    """Count the units from a fixed origin."""
     if unit in _TICKS:
         return ticks // _TICKS[unit]
     if unit == "nanosecond":
@@ -158,7 +153,6 @@ def _date_time_part(part: JsonOrUndefined, moment: JsonOrUndefined) -> int | Und
 
 
 def _date_time_from_parts(*parts: JsonOrUndefined) -> str | Undefined:
-    """Build a date from year, month, day and optional smaller parts."""
     numbers = [int(part) for part in parts if is_integral(part)]
     if len(numbers) != len(parts):
         return UNDEFINED

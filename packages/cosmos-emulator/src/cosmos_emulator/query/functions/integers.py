@@ -32,7 +32,6 @@ def _integer(compute: Callable[..., int | Undefined]) -> Callable[..., int | Und
 
 
 def _divide(dividend: int, divisor: int) -> int | Undefined:
-    """Divide and round toward zero."""
     if divisor == 0:
         return UNDEFINED
     quotient = abs(dividend) // abs(divisor)

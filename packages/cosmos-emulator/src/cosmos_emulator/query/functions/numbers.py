@@ -24,7 +24,6 @@ _RANDOM_BITS = 53
 
 
 def _real(compute: Callable[..., Number]) -> Callable[..., Number | Undefined]:
-    """Adapt a function of doubles."""
 
     def apply(*arguments: JsonOrUndefined) -> Number | Undefined:
         numbers = [as_double(argument) for argument in arguments if is_number(argument)]

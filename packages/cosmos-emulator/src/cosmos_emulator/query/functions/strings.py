@@ -14,7 +14,6 @@ MAX_REPLICATED = 10_000
 
 
 def _matcher(test: Callable[[str, str], bool]) -> Callable[..., bool | Undefined]:
-    """Make a function of two strings and a flag to ignore case."""
 
     def match(text: JsonOrUndefined, part: JsonOrUndefined, ignore_case: JsonOrUndefined = False) -> bool | Undefined:
         if type(text) is not str or type(part) is not str or type(ignore_case) is not bool:
@@ -71,7 +70,6 @@ def _right(text: JsonOrUndefined, length: JsonOrUndefined) -> str | Undefined:
 
 
 def _index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefined = 0) -> int | Undefined:
-    """Return the first position of `part` from `start`, or -1."""
     if type(text) is not str or type(part) is not str or not is_integral(start):
         return UNDEFINED
     return text.find(part, max(int(start), 0))

@@ -39,7 +39,6 @@ def _is_primitive(value: JsonOrUndefined) -> bool:
 
 
 def _is_integer(value: JsonOrUndefined) -> bool:
-    """Return whether the value is a signed 64-bit integer."""
     return is_integral(value) and -_INT64 <= value < _INT64
 
 
