@@ -52,7 +52,7 @@ def _finding(how: str, times: Mapping[str, Times]) -> TargetResult:
 
 
 def _later(action: Action, start: int) -> Action:
-    """Shift the action's numbers to unused ones."""
+    """Shift the action's numbers to unused numbers."""
     return lambda number: action(start + number)
 
 

@@ -100,7 +100,7 @@ def test_any_query_runs_or_is_rejected(rounds: FuzzRounds) -> None:
     for rng in rounds:
         text, parameters = query(rng), parameters_of(rng)
         rounds.inputs += 1
-        rows = attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called at once
+        rows = attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called immediately
         if rows is not None:
             attempt(rounds, text, parameters, lambda: _explained(text, parameters))  # noqa: B023
     grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
@@ -133,7 +133,7 @@ def test_a_condition_its_negation_and_non_booleans_partition_the_items(rounds: F
             continue
         rounds.inputs += 1
         parts = [
-            attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called at once
+            attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called immediately
             for text in (
                 f"SELECT VALUE c.id FROM c WHERE ({where}) = true",
                 f"SELECT VALUE c.id FROM c WHERE ({where}) = false",
