@@ -29,7 +29,7 @@ _Row = tuple[StoredItem, JsonObject, list[str]]
 async def import_items(container: Container, lines: Iterable[bytes], clock: Clock) -> int:
     """Create an item for each line of JSON, skipping empty lines; return their number.
 
-    Raises 400 if a line is not a valid item, 409 if an id or unique key value is taken. Earlier transactions are kept.
+    Raises 400 and 409 like a create. Earlier transactions are kept.
     """
     count = 0
     remaining = (line for line in lines if line.strip())

@@ -7,7 +7,7 @@ from cosmos_emulator.json_text import JsonObject
 
 
 def create(partition: LogicalPartition, document: JsonObject) -> ItemResult:
-    """Create a document (201). Raises 400 if it is invalid, 409 if its id or a unique key value is taken."""
+    """Create a document (201). Raises 400, 409."""
     item, stored = partition.add(document)
     definition = partition.container.definition
     charge_ru = partition.charges.create(

@@ -6,7 +6,7 @@ from cosmos_emulator.documents.logical_partition import ItemReference, ItemResul
 
 
 def delete(partition: LogicalPartition, reference: ItemReference, if_match: str | None = None) -> ItemResult:
-    """Delete an item (204). Raises 404 if it is missing, 412 if it has changed."""
+    """Delete an item (204). Raises 404, 412."""
     item = partition.find(reference)
     check_if_match(item, if_match)
     partition.remove(item)

@@ -48,10 +48,7 @@ class Patch:
 def patch(
     partition: LogicalPartition, reference: ItemReference, changes: Patch, if_match: str | None = None
 ) -> ItemResult:
-    """Patch an item (200).
-
-    Raises 404 if it is missing, 412 if it has changed or the condition is false, 400 for an invalid operation.
-    """
+    """Patch an item (200). Raises 400, 404, and 412 also if the condition is false."""
     old = partition.find(reference)
     check_if_match(old, if_match)
     document = old.document()

@@ -15,7 +15,7 @@ def read(
     charges: ChargeModel,
     if_none_match: str | None = None,
 ) -> ItemResult:
-    """Read an item (200, or 304 if unchanged). Raises 404 if it is missing."""
+    """Read an item (200, or 304 if unchanged). Raises 404."""
     item = find_item(items, key, reference)
     charge_ru = charges.point_read(len(item.body))
     unchanged = if_none_match is not None and if_none_match.strip('"') == item.etag.strip('"')

@@ -10,10 +10,7 @@ from cosmos_emulator.store.items import StoredItem
 def replace(
     partition: LogicalPartition, reference: ItemReference, document: JsonObject, if_match: str | None = None
 ) -> ItemResult:
-    """Replace an item (200).
-
-    Raises 404 if it is missing, 412 if it has changed, 400 if the partition key differs, 409 if a new id is taken.
-    """
+    """Replace an item (200). Raises 404, 409, 412, and 400 if the partition key differs."""
     old = partition.find(reference)
     check_if_match(old, if_match)
     return overwrite(partition, old, document)

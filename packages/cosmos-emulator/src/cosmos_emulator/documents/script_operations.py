@@ -54,7 +54,7 @@ class PartitionOperations:
         return self._target.container.alt_link
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """Return a document, or None if it is unchanged. Raises 404 if it is missing."""
+        """Return a document, or None if it is unchanged. Raises 404."""
         target = self._target
         result = read(target.items, target.key, _reference(document_link), self._charges, if_none_match)
         self.reads_ru += result.charge_ru
@@ -88,23 +88,23 @@ class PartitionOperations:
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """Create a document. Raises 400 without an id or with another partition key, 409 if the id is taken."""
+        """Create a document. Raises 409, and 400 without an id or with another partition key."""
         _ = index_action  # the indexing policy applies to every item
         with self._target.items.savepoint():
             return self._written(create(self._target, body))
 
     def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """Create or replace a document. Raises 412 if it has changed."""
+        """Create or replace a document. Raises 412."""
         with self._target.items.savepoint():
             return self._written(upsert(self._target, body, etag))
 
     def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
-        """Replace a document. Raises 404 if it is missing, 412 if it has changed."""
+        """Replace a document. Raises 404, 412."""
         with self._target.items.savepoint():
             return self._written(replace(self._target, _reference(document_link), body, etag))
 
     def delete_document(self, document_link: str, *, etag: str | None) -> None:
-        """Delete a document. Raises 404 if it is missing, 412 if it has changed."""
+        """Delete a document. Raises 404, 412."""
         with self._target.items.savepoint():
             self.writes_ru += delete(self._target, _reference(document_link), etag).charge_ru
 

@@ -10,7 +10,7 @@ from cosmos_emulator.names import checked_item_id
 
 
 def upsert(partition: LogicalPartition, document: JsonObject, if_match: str | None = None) -> ItemResult:
-    """Create (201) or replace (200) an item. Raises 412 if it exists and has changed."""
+    """Create (201) or replace (200) an item. Raises 412."""
     old = partition.items.get(partition.key, checked_item_id(document.get("id")))
     if old is None:
         return create(partition, document)

@@ -65,7 +65,7 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
 
 
 def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
-    """Return the entries of `includedPaths` or `excludedPaths`. Raises 400 if they are invalid."""
+    """Return the entries of `includedPaths` or `excludedPaths`. Raises 400."""
     entries = document.get(key)
     if entries is None:
         return []

@@ -38,7 +38,7 @@ class IndexingPolicy:
 
     @classmethod
     def parse(cls, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> IndexingPolicy:
-        """Compile a policy, by default the service's. Raises 400 if it is invalid.
+        """Compile a policy, by default the service's. Raises 400.
 
         `partition_key_paths` are as in a container's definition, `["/userId"]`.
         """

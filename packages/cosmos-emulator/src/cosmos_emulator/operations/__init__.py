@@ -1,4 +1,5 @@
 """One file per operation, with its HTTP handler `handle`.
 
-Operations on items call documents/, as do batches and scripts.
+Operations on items call documents/, as do batches and scripts. They raise 400 for an invalid request, 404 for a missing
+resource, 409 for a taken name, and 412 for a changed etag.
 """

@@ -8,7 +8,7 @@ from cosmos_emulator.throughput import offer_content
 
 
 async def handle(request: Request) -> Answer:
-    """Create a database (201), with throughput if requested. Raises 409 if the name is taken."""
+    """Create a database (201), with throughput if requested. Raises 409."""
     body = request.json_object()
     checked_name(body.get("id"))
     content = offer_content(request.headers)

@@ -38,7 +38,7 @@ def checked_script(kind: str, body: JsonObject) -> JsonObject:
 
 
 async def handle(request: Request) -> Answer:
-    """Create a script (201). Raises 409 if the name is taken, 400 if there are too many (concepts-limits)."""
+    """Create a script (201). Raises 409, and 400 if there are too many (concepts-limits)."""
     container, kind = request.container, request.link.kinds[-1]
     account = request.gateway.account
     body = checked_script(kind, request.json_object())

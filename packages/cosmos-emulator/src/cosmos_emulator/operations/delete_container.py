@@ -7,7 +7,7 @@ from cosmos_emulator.http.resource_requests import check_if_match
 
 
 async def handle(request: Request) -> Answer:
-    """Delete a container with its items, scripts and throughput (204). Raises 412 if it has changed."""
+    """Delete a container with its items, scripts and throughput (204). Raises 412."""
     container = request.container
     check_if_match(request, container.resource)
     await request.gateway.account.remove_container(container)

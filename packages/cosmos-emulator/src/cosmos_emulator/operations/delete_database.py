@@ -7,7 +7,7 @@ from cosmos_emulator.http.resource_requests import check_if_match
 
 
 async def handle(request: Request) -> Answer:
-    """Delete a database with its containers (204). Raises 412 if it has changed."""
+    """Delete a database with its containers (204). Raises 412."""
     database = request.database
     check_if_match(request, database)
     await request.gateway.account.remove_database(database)

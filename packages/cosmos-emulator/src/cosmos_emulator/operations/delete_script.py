@@ -7,7 +7,7 @@ from cosmos_emulator.http.resource_requests import check_if_match, owner_rid
 
 
 async def handle(request: Request) -> Answer:
-    """Delete a script (204). Raises 404 if it is missing, 412 if it has changed."""
+    """Delete a script (204). Raises 404, 412."""
     script = request.resource(request.link.kinds[-1], owner_rid(request))
     check_if_match(request, script)
     request.gateway.account.resources.remove(script)

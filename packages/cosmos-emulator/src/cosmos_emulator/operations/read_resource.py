@@ -12,7 +12,7 @@ from cosmos_emulator.store.resources import Resource
 
 
 async def handle(request: Request) -> Answer:
-    """Return a resource (200), or 304 if unchanged. Raises 404 if it is missing."""
+    """Return a resource (200), or 304 if unchanged. Raises 404."""
     kind = request.link.kinds[-1]
     if kind == "dbs":
         return _answer(request, request.database)

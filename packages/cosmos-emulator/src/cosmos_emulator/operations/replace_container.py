@@ -13,7 +13,7 @@ _FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
 
 
 async def handle(request: Request) -> Answer:
-    """Replace a container (200). Raises 400 if id, partition key or unique keys differ, 412 if it has changed."""
+    """Replace a container (200). Raises 412, and 400 if id, partition key or unique keys differ."""
     container = request.container
     check_if_match(request, container.resource)
     present = container.resource.body

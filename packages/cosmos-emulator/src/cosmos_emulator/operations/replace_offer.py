@@ -8,7 +8,7 @@ from cosmos_emulator.throughput import checked_content
 
 
 async def handle(request: Request) -> Answer:
-    """Change an offer (200). Raises 404 if it is missing, 400 for an invalid throughput, 412 if it has changed."""
+    """Change an offer (200). Raises 400, 404, 412."""
     offer = request.resource("offers", "")
     check_if_match(request, offer)
     content = checked_content(request.json_object().get("content"))

@@ -9,7 +9,7 @@ from cosmos_emulator.operations.create_script import checked_script
 
 
 async def handle(request: Request) -> Answer:
-    """Replace a script (200). Raises 404 if it is missing, 400 if it is invalid, 412 if it has changed."""
+    """Replace a script (200). Raises 400, 404, 412."""
     kind = request.link.kinds[-1]
     script = request.resource(kind, owner_rid(request))
     check_if_match(request, script)

@@ -48,7 +48,7 @@ class PartitionKeyDefinition:
 
     @classmethod
     def parse(cls, definition: Json) -> PartitionKeyDefinition:
-        """Parse the definition. Raises 400 if it is invalid."""
+        """Parse the definition. Raises 400."""
         if not isinstance(definition, dict):
             raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
         paths, kind = definition.get("paths"), definition.get("kind", "Hash")

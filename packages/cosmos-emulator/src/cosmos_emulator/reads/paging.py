@@ -97,7 +97,7 @@ class ItemPosition:
 
     @classmethod
     def of_json(cls, token: JsonObject) -> ItemPosition | None:
-        """Return a token's position, if any. Raises 400 if it is malformed."""
+        """Return a token's position, if any. Raises 400."""
         match token:
             case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
                 return cls(range_id, ScanPosition(epk, number))
@@ -137,7 +137,7 @@ def encode_continuation(token: JsonObject) -> str:
 
 
 def decode_continuation(text: str | None) -> JsonObject:
-    """Decode a token, empty for None. Raises 400 if it is malformed."""
+    """Decode a token, empty for None. Raises 400."""
     if not text:
         return {}
     try:

@@ -38,7 +38,7 @@ class QueryText:
     calls_udfs: bool
 
     def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
-        """Compile the query. Raises 400 if it is invalid."""
+        """Compile the query. Raises 400."""
         return compile_query(self.query, self.parameters, udfs)
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
@@ -66,7 +66,7 @@ class QueryText:
 
 
 def parse_query_body(body: bytes) -> QueryText:
-    """Parse a body `{"query", "parameters"}`. Raises 400 if it is invalid."""
+    """Parse a body `{"query", "parameters"}`. Raises 400."""
     document = json_text.parse_object(body)
     text, parameters = document.get("query"), document.get("parameters", [])
     if not isinstance(text, str):
@@ -75,7 +75,7 @@ def parse_query_body(body: bytes) -> QueryText:
 
 
 def parse_query(text: str, parameters: Json) -> QueryText:
-    """Parse a query with parameters `[{"name": "@n", "value": …}]`. Raises 400 if it is invalid."""
+    """Parse a query with parameters `[{"name": "@n", "value": …}]`. Raises 400."""
     if len(text) > _MAX_TEXT:
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):

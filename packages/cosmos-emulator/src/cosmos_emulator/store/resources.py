@@ -75,7 +75,7 @@ class ResourceTable:
         return [one for one in self._by_rid.values() if one.kind == kind and one.parent == parent]
 
     def add(self, resource: Resource) -> None:
-        """Store a new resource. Raises 409 if the name is taken."""
+        """Store a new resource. Raises 409."""
         if (resource.kind, resource.parent, resource.id) in self._by_name:
             raise CosmosError(409, "Resource with specified id or name already exists.")
         self._connection.execute(
