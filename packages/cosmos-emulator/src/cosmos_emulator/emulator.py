@@ -1,4 +1,4 @@
-"""The emulator: its data, its server and its background tasks."""
+"""The emulator: data, server and background tasks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHUTDOWN_S: Final = 6.0  # a running script can take 5 s
 class CosmosEmulator:
     """An emulator that runs inside an `async with` block.
 
-    `endpoint` is its base URL. With TLS, `certificate` is the file that clients must trust.
+    `endpoint` is its base URL; with TLS, clients must trust the file `certificate`.
     """
 
     def __init__(self, settings: EmulatorSettings | None = None) -> None:
@@ -47,7 +47,7 @@ class CosmosEmulator:
 
     @property
     def faults(self) -> Faults:
-        """The fault rules, which can be changed at any time."""
+        """The fault rules, which can change at any time."""
         return self.settings.faults
 
     async def __aenter__(self) -> Self:
@@ -95,7 +95,7 @@ class CosmosEmulator:
         return f"{'https' if tls else 'http'}://{self.settings.host}:{port}/"
 
     def _tls(self, directory: Path) -> ssl.SSLContext:
-        try:  # here, because cryptography is optional and slow to import
+        try:  # cryptography is optional and slow to import
             from cosmos_emulator.http.tls import server_context
         except ModuleNotFoundError as error:
             raise ImportError("TLS needs the package cryptography; run: pip install 'cosmos-emulator[tls]'") from error
@@ -104,7 +104,7 @@ class CosmosEmulator:
         return server_context(self.settings.host, self.certificate)
 
     async def _purge(self, account: Account) -> None:
-        # Reads already skip expired items; purging only frees their space.
+        # Only frees space: reads already skip expired items.
         while True:
             await asyncio.sleep(self.settings.purge_interval_s)
             for container in account.containers:

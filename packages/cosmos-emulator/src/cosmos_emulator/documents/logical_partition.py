@@ -1,4 +1,4 @@
-"""A logical partition within a transaction: the target of every document operation."""
+"""A logical partition within a transaction, the target of document operations."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SYSTEM_PROPERTIES: Final = ("_rid", "_self", "_etag", "_attachments", "_ts", "_l
 
 @dataclass(frozen=True, slots=True)
 class ItemReference:
-    """Names an item by its id or, in a rid link, by the number of its rid."""
+    """An item by its id or, in a rid link, by its rid's number."""
 
     id: str = ""
     number: int | None = None
 
     @classmethod
     def of_link(cls, link: Link) -> ItemReference:
-        """Parse a link. A rid of another type or container becomes -1, which no item has."""
+        """Parse a link. A rid of another type or container becomes -1, which matches no item."""
         _, container, *_, item = link.ids
         if not link.by_rid:
             return cls(item)
@@ -40,7 +40,7 @@ class ItemReference:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """The result of an operation: status, stored item (None if deleted) and modeled charge."""
+    """Status, stored item (None if deleted) and modeled charge of an operation."""
 
     status: int
     item: StoredItem | None
@@ -48,7 +48,7 @@ class ItemResult:
 
 
 class LogicalPartition:
-    """One partition key value of a container, in a transaction of its physical partition."""
+    """One partition key value, in a transaction of its physical partition."""
 
     def __init__(
         self,
@@ -67,18 +67,18 @@ class LogicalPartition:
         self._now_s = now_s
 
     def find(self, reference: ItemReference) -> StoredItem:
-        """Return an item. Raises 404 if it is not in this logical partition."""
+        """Return an item. Raises 404."""
         return find_item(self.items, self.key, reference)
 
     def add(self, document: JsonObject) -> tuple[StoredItem, JsonObject]:
-        """Store a new document. Raises 400 if it is invalid, 409 if its id or a unique key value is taken."""
+        """Store a new document. Raises 400, 409."""
         self._check_key(document)
         item, stored = self.stamped(document, self.items.last_number + 1)
         self.items.insert(item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
     def overwrite(self, old: StoredItem, document: JsonObject) -> tuple[StoredItem, JsonObject]:
-        """Replace `old` with a document, keeping the rid. Raises 400 and 409 like `add`."""
+        """Replace `old` with a document, keeping the rid. Raises 400, 409."""
         self._check_key(document)
         item, stored = self.stamped(document, old.number)
         self.items.update(old, item, stored, self.container.definition.unique_values(stored))
@@ -89,7 +89,7 @@ class LogicalPartition:
         self.items.delete(item)
 
     def stamped(self, document: JsonObject, number: int) -> tuple[StoredItem, JsonObject]:
-        """Return item and document as stored, with system properties. Raises 400 or 413 if it is invalid.
+        """Return item and document with system properties. Raises 400, 413.
 
         The caller has checked the partition key.
         """
@@ -135,12 +135,12 @@ class LogicalPartition:
     def _expiry(self, ttl_s: int | None) -> int | None:
         default_s = self.container.definition.default_ttl_s
         if default_s is None:
-            return None  # an item's ttl has no effect unless the container enables TTL
+            return None  # an item's ttl needs the container's
         lifetime_s = default_s if ttl_s is None else ttl_s
         return None if lifetime_s == -1 else self._now_s + lifetime_s
 
     def _next_etag(self) -> str:
-        # LSN, partition index and etag count are unique in the container. The time distinguishes restarts.
+        # LSN, partition index and etag count are unique in the container; the time distinguishes restarts.
         items = self.items
         items.etags += 1
         lsn = f"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32 & 0xFFFF:04x}"
@@ -148,7 +148,7 @@ class LogicalPartition:
 
 
 def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> StoredItem:
-    """Return an item of a logical partition. Raises 404 if it is missing."""
+    """Return an item of a logical partition. Raises 404."""
     number = reference.number
     found = items.get(key, reference.id) if number is None else items.get_by_number(key, number)
     if found is None:

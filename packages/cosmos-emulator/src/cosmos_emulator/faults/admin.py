@@ -1,9 +1,9 @@
-"""`/_emulator/faults`: manage the faults of a running emulator over HTTP.
+"""`/_emulator/faults`: manage the faults of a running emulator.
 
     GET     list faults and counts    {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
     POST    add a fault               {"fault": 429, "operation": "create", "times": 2}
     PUT     replace all faults        [{…}, {…}]
-    DELETE  remove all faults, or one fault with /{id}
+    DELETE  remove all faults, or one with /{id}
 
 Requests are unsigned, so they must come from this machine and not from another site's page.
 """
@@ -26,7 +26,7 @@ _PATH: Final = "/_emulator/faults"
 
 
 def is_administration(raw_path: str) -> bool:
-    """Return whether a path is for the emulator rather than the emulated service."""
+    """Return whether a path is for the emulator, not the emulated service."""
     return raw_path.startswith("/_emulator")
 
 
@@ -81,7 +81,7 @@ def _rule(value: Json) -> FaultRule:
 
 
 def check_caller(headers: Mapping[str, str], peer: str | None) -> None:
-    """Raise 403 for a request from another machine or from another site's page."""
+    """Raise 403 for a request from another machine or another site's page."""
     if peer is None or not ipaddress.ip_address(peer.partition("%")[0]).is_loopback:
         raise CosmosError(403, "The emulator can only be administered from its own machine.")
     origin = headers.get("Origin")

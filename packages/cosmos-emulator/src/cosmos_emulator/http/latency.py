@@ -19,7 +19,7 @@ class Latency:
 
     @classmethod
     def parse(cls, text: str) -> Latency:
-        """Parse `10ms`, `10ms±5ms` or `10ms+-5ms`. Raises ValueError for anything else."""
+        """Parse `10ms`, `10ms±5ms` or `10ms+-5ms`. Raises ValueError otherwise."""
         match = _FORM.fullmatch(text.replace(" ", ""))
         if match is None:
             raise ValueError(f"{text!r} is not a duration; write 10ms or 10ms±5ms")
@@ -29,7 +29,7 @@ class Latency:
         return cls(mean_ms / 1000, jitter_ms / 1000)
 
     def __str__(self) -> str:
-        """Return the text that `parse` accepts."""
+        """Return text for `parse`."""
         return f"{self.mean_s * 1000:g}ms±{self.jitter_s * 1000:g}ms"
 
     def next_s(self) -> float:

@@ -1,4 +1,4 @@
-"""The request that an operation receives and the `Answer` that it returns."""
+"""The request and the `Answer` of an operation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cosmos_emulator.store.resources import Resource
 _DEFAULT_PAGE: Final = 100
 _LARGEST_PAGE: Final = 2**31 - 1
 RID_MISMATCH: Final = 1024
-_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # headers are ASCII, so other characters are percent-encoded
+_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # ASCII; others are percent-encoded
 NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
 
 
 @dataclass(slots=True)
 class Answer:
-    """The result of an operation; `headers` are added to the headers of every response."""
+    """The result of an operation, with additional `headers`."""
 
     status: int
     body: bytes = b""
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request; `verb` is the HTTP method, `base_url` the scheme and host that the client used."""
+    """A request; `verb` is the HTTP method, `base_url` the client's scheme and host."""
 
     gateway: Gateway
     verb: str
@@ -57,7 +57,7 @@ class Request:
 
     @property
     def database(self) -> Resource:
-        """The database of the link. Raises 404 if it is missing."""
+        """The database of the link. Raises 404."""
         resources, name = self.gateway.account.resources, self.link.ids[0]
         found = resources.find_rid("dbs", name) if self.link.by_rid else resources.find("dbs", "", name)
         if found is None:
@@ -66,10 +66,7 @@ class Request:
 
     @property
     def container(self) -> Container:
-        """The container of the link.
-
-        Raises 404 if it is missing, and 400/1024 if the client has cached an earlier container of this name.
-        """
+        """The container of the link. Raises 404, or 400/1024 if the client has cached a deleted one of this name."""
         resources, name = self.gateway.account.resources, self.link.ids[1]
         if self.link.by_rid:
             found = resources.find_rid("colls", name)
@@ -87,7 +84,7 @@ class Request:
         return self.gateway.account.container(found.rid)
 
     def resource(self, kind: str, parent: str) -> Resource:
-        """Return the script or offer that the link names. Raises 404 if it is missing."""
+        """Return the script or offer of the link. Raises 404."""
         resources, name = self.gateway.account.resources, self.link.ids[-1]
         found = resources.find(kind, parent, name) or resources.find_rid(kind, name)
         if found is None or found.parent != parent:
@@ -95,7 +92,7 @@ class Request:
         return found
 
     def partition_key(self, container: Container) -> PartitionKey:
-        """Return the partition key of the request. Raises 400 if it is missing or a prefix."""
+        """Return the partition key. Raises 400 if it is missing or a prefix."""
         key = self.optional_partition_key(container)
         if key is None:
             raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
@@ -104,13 +101,13 @@ class Request:
         return key
 
     def optional_partition_key(self, container: Container) -> PartitionKey | None:
-        """Return the partition key of the header, or None if it is absent."""
+        """Return the partition key of the header, if any."""
         text = self.headers.get(h.PARTITION_KEY)
         return None if text is None else container.definition.partition_key.of_header(text)
 
     @property
     def page_size(self) -> int:
-        """The maximum number of rows in a page: 100 by default, unlimited for -1."""
+        """The maximum rows in a page: 100 by default, unlimited for -1."""
         text = self.headers.get(h.MAX_ITEM_COUNT, str(_DEFAULT_PAGE))
         try:
             count = int(text)
@@ -126,14 +123,14 @@ class Request:
 
 
 def resource_answer(status: int, resource: Resource, *, charge_ru: float = 1.0) -> Answer:
-    """Return a resource that is not an item, with its etag; metadata requests are modeled as 1 RU."""
+    """Return a resource with its etag; metadata requests are modeled as 1 RU."""
     return Answer(status, json_text.dump(resource.body), {h.ETAG: resource.etag}, charge_ru)
 
 
 def feed_answer(
     rid: str, name: str, members: list[bytes], headers: dict[str, str], charge_ru: float, status: int = 200
 ) -> Answer:
-    """Return the feed `{"_rid", name: [...], "_count"}`; each member is JSON text."""
+    """Return `{"_rid", name: [...], "_count"}`; each member is JSON text."""
     body = b'{"_rid":"%b","%b":[%b],"_count":%d}' % (
         rid.encode(),
         name.encode(),
@@ -144,11 +141,10 @@ def feed_answer(
 
 
 def partition_headers(container: Container, partition: Partition, served_lsn: int | None = None) -> dict[str, str]:
-    """Return the headers from which a client updates its session token and its routing cache.
+    """Return the headers that update a client's session token and routing cache.
 
-    `served_lsn` is the LSN of the state that a read saw, if it was not the current state.
-
-    Without `x-ms-alt-content-path`, azure-cosmos does not store the token (_session.py).
+    `served_lsn` is the LSN of the state that a read saw, unless it was current. azure-cosmos stores the token only with
+    `x-ms-alt-content-path` (_session.py).
     """
     lsn = partition.lsn if served_lsn is None else served_lsn
     return {

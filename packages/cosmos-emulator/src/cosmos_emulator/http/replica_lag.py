@@ -1,4 +1,4 @@
-"""`/_emulator/replica-lag`: read or change the replica lag of a running emulator over HTTP.
+"""`/_emulator/replica-lag`: read or change the replica lag of a running emulator.
 
 GET    {"replicaLag": "500ms±200ms"}, or null if it is off
 PUT    the same, to change it
@@ -19,7 +19,7 @@ _PROPERTY: Final = "replicaLag"
 
 
 def administer_replica_lag(settings: EmulatorSettings, method: str, body: bytes) -> Answer:
-    """Return the lag, after a change if the method is PUT. Raises 400 if it is invalid."""
+    """Return the lag, which a PUT changes. Raises 400 if it is invalid."""
     if method not in ("GET", "PUT"):
         raise CosmosError(405, f"The method {method} is not allowed on {REPLICA_LAG}.")
     if method == "PUT":

@@ -1,4 +1,4 @@
-"""The HTTP server: reads a request, runs its operation, and turns errors into statuses."""
+"""The HTTP server: runs operations and turns errors into statuses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cosmos_emulator.http.stages import Stages
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
-# An oversized body is read up to this size. Otherwise, a client that is still sending would miss the 413.
+# An oversized body is read up to this size: a client that is still sending would miss the 413.
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
 _ACCOUNT_LEVEL: Final = "Session"
@@ -48,7 +48,7 @@ _ALWAYS: Final = {
 
 
 class CosmosServer:
-    """Handles the HTTP requests of one gateway."""
+    """Handles a gateway's HTTP requests."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -60,11 +60,11 @@ class CosmosServer:
         self._charge_label = gateway.charges.label
 
     def close(self) -> None:
-        """Release requests that a `hang` fault holds open."""
+        """Release the requests of `hang` faults."""
         self._is_closing = True
 
     async def answer(self, http: web.BaseRequest) -> web.Response:
-        """Return the response to any request; never raises."""
+        """Return the response; never raises."""
         path = http.raw_path
         if path.startswith("/_"):  # the service has no such path
             if is_explorer(path):
@@ -78,7 +78,7 @@ class CosmosServer:
             answer = self._refusal(error, http, activity_id)
         except ConnectionDropped:
             return _dropped(http)
-        except Exception:  # noqa: BLE001 - the outermost edge: the server must go on
+        except Exception:  # noqa: BLE001 - the server must go on
             _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
             failure = CosmosError(500, "The emulator failed on this request. See its log for the cause.")
             answer = self._refusal(failure, http, activity_id)
@@ -138,7 +138,7 @@ class CosmosServer:
 
 
 def _in_utf8(text: str) -> str:
-    """Replace bytes that are not UTF-8, because JSON cannot represent them."""
+    """Replace bytes that are not UTF-8, for JSON."""
     return text.encode(errors="replace").decode()
 
 
@@ -149,7 +149,7 @@ def new_request(
     writer: AbstractStreamWriter,
     task: asyncio.Task[None],
 ) -> web.BaseRequest:
-    """Create aiohttp's request with this server's limit for the body."""
+    """Create aiohttp's request with this server's body limit."""
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_READ_BYTES)
 

@@ -1,6 +1,6 @@
-"""Session tokens that clients send: `{range}:{version}#{lsn}`, separated by commas.
+"""Clients' session tokens: `{range}:{version}#{lsn}`, separated by commas.
 
-Source: azure-cosmos _vector_session_token.py, and READ_SESSION_NOTAVAILABLE in its http_constants.py.
+Source: azure-cosmos _vector_session_token.py and http_constants.py (READ_SESSION_NOTAVAILABLE).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=
 def check_session(request: Request) -> None:
     """Raise 404/1002 if the client has seen a later write than a partition has, 400 for a malformed token.
 
-    This happens only after the data directory is restored from an older copy. If a replica is behind the session, a
-    newer one serves the read, as in the service, whose clients try the next replica.
+    This happens only after an older copy of the data is restored. If a replica is behind the session, a newer one
+    serves the read, because the service's clients try the next replica.
     """
     if not request.headers.get(h.SESSION_TOKEN):
         return
@@ -36,7 +36,7 @@ def check_session(request: Request) -> None:
 
 
 def session_lsns(request: Request) -> dict[str, int]:
-    """Return the LSN that the client's session has reached in each range, by range id. Raises 400 if malformed."""
+    """Return the LSN of the client's session by range id. Raises 400 if malformed."""
     found: dict[str, int] = {}
     text = request.headers.get(h.SESSION_TOKEN)
     for token in text.split(",") if text else ():

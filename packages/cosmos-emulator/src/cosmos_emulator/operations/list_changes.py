@@ -1,6 +1,6 @@
 """GET …/docs with `A-IM: Incremental Feed`: the change feed in latest version mode.
 
-Sources: learn.microsoft.com/azure/cosmos-db/change-feed-modes; headers as in azure-cosmos _change_feed.
+Sources: learn.microsoft.com/azure/cosmos-db/change-feed-modes; azure-cosmos _change_feed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WINDOW: Final = 4000  # LSNs per read
 
 
 async def handle(request: Request) -> Answer:
-    """Return a page of the latest versions in LSN order, or 304. The etag is the start of the next page."""
+    """Return latest versions in LSN order, or 304. The etag is the start of the next page."""
     if request.headers[h.A_IM].lower() != _MODE:
         raise CosmosError(
             400, f"The change feed mode {request.headers[h.A_IM]!r} is not supported; use 'Incremental Feed'."
@@ -41,7 +41,7 @@ async def handle(request: Request) -> Answer:
 
 
 async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
-    """Read slices until the page is full. Updates `after` in place, also past ranges without changes."""
+    """Read slices until the page is full. Updates `after`, also past ranges without changes."""
     page: list[StoredItem] = []
     for index, one in enumerate(slices):
         if len(page) >= limit:
@@ -69,7 +69,7 @@ def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
 
 
 def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
-    """Return the LSN after which to read each slice, and the time after which items must have been written.
+    """Return the LSN after which to read each slice, and the time after which items were written.
 
     An etag overrides a start time (.NET SDK, GatewayTests.cs).
     """
@@ -83,9 +83,9 @@ def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
 
 
 def _packed(lsns: list[int]) -> str:
-    """Pack the LSN of each slice into one decimal number.
+    """Pack the slices' LSNs into one decimal number.
 
-    For a whole container, azure-cosmos accepts only digits as a continuation (_change_feed/change_feed_state.py).
+    For a container, azure-cosmos accepts only digits (_change_feed/change_feed_state.py).
     """
     packed = 0
     for lsn in reversed(lsns):

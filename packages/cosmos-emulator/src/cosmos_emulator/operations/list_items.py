@@ -16,7 +16,7 @@ from cosmos_emulator.reads.slices import at_replicas, slices_headers, slices_of
 
 
 async def handle(request: Request) -> Answer:
-    """Return a page. Later inserts do not shift its continuation. Raises 400 for another request's continuation."""
+    """Return a page; later inserts do not shift its continuation. Raises 400 for another request's."""
     container = request.container
     slices = at_replicas(request, slices_of(request, container))
     start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))

@@ -21,7 +21,7 @@ from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.store.account import Container
 
-# Times that clients expect (@azure/cosmos queryMetricsConstants.js) but that are not measured.
+# Expected by clients (@azure/cosmos queryMetricsConstants.js) but not measured.
 _UNMEASURED: Final = (
     "totalExecutionTimeInMs",
     "queryCompileTimeInMs",
@@ -38,7 +38,7 @@ _UNMEASURED: Final = (
 
 
 async def handle(request: Request) -> Answer:
-    """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it range by range."""
+    """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it by range."""
     container = request.container
     text = parse_query_body(request.body)
     slices = at_replicas(request, slices_of_query(request, container, text))
@@ -67,7 +67,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
 def _page_in_worker(
     request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
 ) -> QueryPage:
-    """Run a query that can take seconds (UDFs, groups, aggregates) in a thread with separate connections."""
+    """Run a query that can take seconds in a thread with separate connections."""
     with ExitStack() as views:
         own = [
             one if one.snapshot else replace(one, items=views.enter_context(one.partition.separate_view()))
@@ -104,7 +104,7 @@ def _metrics(page: QueryPage) -> str:
 
 
 def _index_utilization(page: QueryPage) -> str:
-    """Return the indexes used, as base64 JSON (azure-cosmos _utils.py). Potential indexes are always empty."""
+    """Return the used indexes as base64 JSON (azure-cosmos _utils.py)."""
     single = [
         {
             "FilterExpression": "",
@@ -125,7 +125,7 @@ def _index_utilization(page: QueryPage) -> str:
 
 
 def _index_utilization_v2(page: QueryPage) -> str:
-    """Return the indexes used, as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
+    """Return the used indexes as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
     single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in _served_indexes(page)]
     metrics = {
         "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},

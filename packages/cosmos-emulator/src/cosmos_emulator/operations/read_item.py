@@ -10,7 +10,7 @@ from cosmos_emulator.reads.slices import at_replicas, slices_of_key
 
 
 async def handle(request: Request) -> Answer:
-    """Return the item that the link names (200), or 304 if it is unchanged."""
+    """Return the item in the link (200), or 304 if unchanged."""
     container = request.container
     key = request.partition_key(container)
     (target,) = at_replicas(request, slices_of_key(container, key))

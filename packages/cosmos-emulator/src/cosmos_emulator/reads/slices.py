@@ -1,4 +1,4 @@
-"""The part of a container that a request reads: a logical partition, a range of keys, or all of it."""
+"""What a request reads of a container: a logical partition, a range of keys, or all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RANGE_GONE: Final = 1002
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The items of one physical partition that are in `scope`, read through `items`."""
+    """A physical partition's items in `scope`, read through `items`."""
 
     partition: Partition
     scope: ItemScope
@@ -30,12 +30,12 @@ class Slice:
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The replica's state that the slice is read from, or None for the current state."""
+        """The replica's state that is read; None for the current state."""
         return self.items if isinstance(self.items, Snapshot) else None
 
     @property
     def lsn(self) -> int:
-        """The LSN of the state that the slice is read from."""
+        """The LSN of the state that is read."""
         return self.snapshot.lsn if self.snapshot else self.partition.lsn
 
     @property
@@ -45,7 +45,7 @@ class Slice:
 
 
 def slices_of(request: Request, container: Container) -> list[Slice]:
-    """Return the slices that the headers name, in key order, or the whole container."""
+    """Return the slices in the headers, in key order, or the whole container."""
     key = request.optional_partition_key(container)
     if key is not None:
         return slices_of_key(container, key)
@@ -60,7 +60,7 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 
 def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
-    """Return one logical partition, or every logical partition with the prefix of a hierarchical key."""
+    """Return a logical partition, or all with the prefix of a hierarchical key."""
     if key.is_prefix:
         return slices_of_range(container, KeyRange(key.epk, key.epk + END))
     partition = container.partition_of(key)
@@ -68,7 +68,7 @@ def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:
 
 
 def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
-    """Return the part of each physical partition in a range of keys. Raises 400 if no key can be in the range."""
+    """Return each physical partition's part of a range. Raises 400 if no key can be in the range."""
     found = [_slice(partition, bounds) for partition in container.partitions_in(bounds)]
     if not found:
         raise CosmosError(400, f"There are no partition keys from {bounds.start!r} to {bounds.end!r}.")
@@ -76,7 +76,7 @@ def slices_of_range(container: Container, bounds: KeyRange) -> list[Slice]:
 
 
 def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
-    """Return the slices as replicas see them, which can be behind unless the client's session is newer."""
+    """Return the slices as replicas see them, at least as new as the client's session."""
     lag = request.gateway.settings.replica_lag
     if lag is None:
         return slices
@@ -85,7 +85,7 @@ def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
-    """Return the session headers of a read: the first partition's headers, with the session tokens of all."""
+    """Return the session headers of a read: the first partition's, with all session tokens."""
     headers = partition_headers(container, slices[0].partition, slices[0].lsn)
     tokens = (partition_headers(container, one.partition, one.lsn)[h.SESSION_TOKEN] for one in slices)
     return {**headers, h.SESSION_TOKEN: ",".join(tokens)}

@@ -26,7 +26,7 @@ _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TR
 
 
 class Container:
-    """A container: its definition and its physical partitions in key order."""
+    """A container's definition and its physical partitions in key order."""
 
     def __init__(
         self,
@@ -76,19 +76,19 @@ class Container:
         return f"dbs/{self.database.id}/colls/{self.resource.id}"
 
     def partition_of(self, key: PartitionKey) -> Partition:
-        """Return the physical partition of a logical partition."""
+        """Return the physical partition of a key."""
         return self.partitions[bisect_right(self._starts, key.epk) - 1]
 
     def partitions_in(self, key_range: KeyRange) -> list[Partition]:
-        """Return the physical partitions that overlap a range of keys, in order."""
+        """Return the physical partitions that overlap a range, in order."""
         return [partition for partition in self.partitions if partition.range.overlaps(key_range)]
 
     def partition_by_id(self, range_id: str) -> Partition | None:
-        """Return the physical partition with this id in `pkranges`."""
+        """Return the physical partition by its id in `pkranges`."""
         return next((partition for partition in self.partitions if partition.id == range_id), None)
 
     async def apply_definition(self, definition: ContainerDefinition) -> None:
-        """Apply a changed definition, including to existing items."""
+        """Apply a changed definition, also to existing items."""
         before, self.definition = self.definition, definition
         for partition in self.partitions:
             if definition.default_ttl_s != before.default_ttl_s:
@@ -109,7 +109,7 @@ class Container:
 
 
 class Account:
-    """Databases, containers and everything in them, stored in one directory."""
+    """Databases, containers and their contents, in one directory."""
 
     def __init__(self, directory: Path, clock: Clock, *, durable: bool, replica_lag: Lag = lambda: None) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -131,11 +131,11 @@ class Account:
         return list(self._containers.values())
 
     def container(self, rid: str) -> Container:
-        """Return the container with this rid, which must exist."""
+        """Return the container with this rid."""
         return self._containers[rid]
 
     def add_database(self, body: JsonObject) -> Resource:
-        """Create a database. Its number is random so clients cannot confuse it with a deleted database."""
+        """Create a database. Its random number distinguishes it from deleted databases."""
         rid = rids.database_rid(secrets.randbits(32))
         links: JsonObject = {"_self": f"dbs/{rid}/", "_colls": "colls/", "_users": "users/"}
         resource = Resource(rid, "dbs", "", self._stamped(body, rid, links))
@@ -143,7 +143,7 @@ class Account:
         return resource
 
     def add_container(self, database: Resource, body: JsonObject, partitions: int) -> Container:
-        """Create a container with a completed body. Raises 400 if it is invalid, 409 if the name is taken."""
+        """Create a container with a completed body. Raises 400, 409."""
         ContainerDefinition.parse(body)
         rid = rids.container_rid(database.rid, self.resources.next_number("containers"))
         links: JsonObject = {
@@ -159,7 +159,7 @@ class Account:
         return self._open(database, resource)
 
     def add_script(self, container: Container, kind: str, body: JsonObject) -> Resource:
-        """Create a stored procedure (`sprocs`), trigger or UDF. Raises 409 if the name is taken."""
+        """Create a stored procedure (`sprocs`), trigger or UDF. Raises 409."""
         number = self.resources.next_number(kind)
         rid = rids.child_rid(container.rid, _SCRIPT_RID_KINDS[kind], number)
         links: JsonObject = {"_self": f"{container.self_link}{kind}/{rid}/"}
@@ -183,17 +183,17 @@ class Account:
         return resource
 
     def offer_of(self, owner: Resource) -> Resource | None:
-        """Return the offer of a database or container, if it has one."""
+        """Return the offer of a database or container, if any."""
         offers = self.resources.children("offers", "")
         return next((offer for offer in offers if offer.body["offerResourceId"] == owner.rid), None)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
-        """Replace the body of a resource; its rid and links do not change."""
+        """Replace a resource's body; its rid and links do not change."""
         kept: JsonObject = {name: value for name, value in resource.body.items() if name.startswith("_")}
         self.resources.replace(resource, self._stamped(body, resource.rid, kept))
 
     async def replace_container(self, container: Container, body: JsonObject) -> None:
-        """Replace the indexing policy or default TTL, including for existing items."""
+        """Replace the indexing policy or default TTL, also for existing items."""
         definition = ContainerDefinition.parse(body)
         self.replace(container.resource, body)
         await container.apply_definition(definition)
@@ -228,7 +228,7 @@ class Account:
         self.resources.remove(resource)
 
     def _open(self, database: Resource, resource: Resource) -> Container:
-        # Hexadecimal, because base64 rids can differ only by case, which some file systems ignore.
+        # Hexadecimal: base64 rids can differ only by case, which some file systems ignore.
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
         container = Container(
             database,
@@ -243,7 +243,7 @@ class Account:
         return container
 
     def _remove_abandoned(self) -> None:
-        """Finish container deletions that a crash interrupted."""
+        """Finish interrupted container deletions."""
         known = {container.directory for container in self._containers.values()}
         for directory in self._directory.iterdir():
             if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:

@@ -1,4 +1,4 @@
-"""A physical partition of a container: one SQLite file with one writer and any number of readers."""
+"""A physical partition: one SQLite file with one writer and many readers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
 from cosmos_emulator.store.replicas import Lag, Replicas, Snapshot
 from cosmos_emulator.store.schema import check_format, create_tables, open_connection
 
-# An item's number has the partition's index in its upper bits, so it is unique in the container.
+# An item's number has the partition's index in its upper bits, to be unique in the container.
 NUMBER_BITS: Final = 40
 _PURGE_AT_ONCE: Final = 500
-_MOST_WANTED: Final = 16  # indexes created for queries, which later writes must maintain
+_MOST_WANTED: Final = 16  # indexes created for queries
 
 
 class Partition:
-    """Items with an effective partition key in `range`.
+    """Items with an EPK in `range`.
 
-    Reads see committed data and can run at any time on the event loop. Write transactions run one at a time and
-    can be handed to a worker thread.
+    Reads see committed data and can run at any time on the event loop. Write transactions run one at a time, also in a
+    worker thread.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class Partition:
         may_index: Callable[[IndexDefinition], bool],
         on_unbuilt: Callable[[Partition], None],
     ) -> None:
-        """Prepare the partition; its file is opened or created on first use.
+        """Prepare the partition; its file is opened on first use.
 
-        `named_indexes` returns the indexes that the policy names, `may_index` whether it allows one. `on_unbuilt` is
-        called from any thread when `build_slice` has work to do.
+        `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_unbuilt` is called
+        from any thread when `build_slice` has work.
         """
         self.id = str(index)
         self.index = index
@@ -67,25 +67,25 @@ class Partition:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number of the last committed write transaction."""
+        """The log sequence number of the last commit."""
         _ = self._writer
         return self._lsn
 
     @property
     def size_bytes(self) -> int:
-        """The size of the file, without the write-ahead log."""
+        """The size of the file, without its log."""
         return self._path.stat().st_size if self._path.exists() else 0
 
     @cached_property
     def committed(self) -> ItemView:
         """The items as last committed."""
-        _ = self._writer  # creates the file and its tables
+        _ = self._writer  # creates the file
         self._reader = open_connection(self._path, durable=self._durable, read_only=True)
         return ItemView(self._reader, self._clock)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[ItemTransaction]:
-        """Begin the partition's only transaction: committed at the end, rolled back if the block raises."""
+        """Begin the only transaction, committed at the end or rolled back if the block raises."""
         async with self._lock:
             writer = self._writer
             writer.execute("BEGIN IMMEDIATE")
@@ -107,16 +107,13 @@ class Partition:
 
     @cached_property
     def committed_for_worker(self) -> ItemView:
-        """The committed items, for the worker thread that runs the current transaction.
-
-        No other transaction can commit, so this is the state before that transaction.
-        """
+        """The items before the current transaction, for the worker thread that runs it."""
         self._worker_reader = open_connection(self._path, durable=self._durable, read_only=True)
         return ItemView(self._worker_reader, self._clock)
 
     @contextmanager
     def separate_view(self) -> Iterator[ItemView]:
-        """Open a view of the committed items for a worker thread without a transaction."""
+        """Open a view of the committed items for a worker thread."""
         _ = self._writer
         with closing(open_connection(self._path, durable=self._durable, read_only=True)) as connection:
             yield ItemView(connection, self._clock)
@@ -126,17 +123,17 @@ class Partition:
         return Snapshot(open_connection(self._path, durable=self._durable, read_only=True), self._clock, indexes)
 
     async def purge_expired(self) -> None:
-        """Free the space of expired items, which reads already skip."""
+        """Free the space of expired items."""
         async with self._lock:
             if self.is_open:
                 items = ItemTransaction(self._writer, self._clock, self._indexes, self._lsn, self._last_number)
                 self._atomically(self._writer, lambda: items.discard_expired(_PURGE_AT_ONCE))
 
     async def apply_default_ttl(self, default_ttl_s: int | None) -> None:
-        """Recompute the expiry of every item after the container's default changes."""
+        """Recompute every item's expiry after the default changes."""
         async with self._lock:
             writer = self._writer
-            # In a thread, because it rewrites the whole file.
+            # In a thread: it rewrites the whole file.
             await asyncio.to_thread(
                 writer.execute,
                 "UPDATE items SET expires_at = CASE WHEN :default IS NULL OR coalesce(ttl, :default) = -1 THEN NULL"
@@ -147,25 +144,25 @@ class Partition:
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
-        """The complete indexes, which queries can use."""
+        """The complete indexes."""
         _ = self._writer
         return self._indexes.usable
 
     def want_index(self, definition: IndexDefinition) -> None:
-        """Request an index that the policy allows but does not name; it is built in the background."""
+        """Request an index that the policy allows, to be built in the background."""
         if definition not in self._wanted and len(self._wanted) < _MOST_WANTED:
             self._wanted[definition] = None
             self._on_unbuilt(self)
 
     async def apply_policy(self) -> None:
-        """Drop indexes that the new policy excludes and add those it names."""
+        """Drop and add indexes for a new policy."""
         if self.is_open:
             async with self._lock:
                 await asyncio.to_thread(self._atomically, self._writer, self._synchronize)
             self._on_unbuilt(self)
 
     async def build_slice(self) -> bool:
-        """Build part of an index for a few milliseconds; returns whether more work remains."""
+        """Build part of an index for a few milliseconds; return whether work remains."""
         async with self._lock:
             if self.is_closed:
                 return False
@@ -186,7 +183,7 @@ class Partition:
             self._indexes.add(definition, on_demand=False)
 
     def _atomically(self, connection: sqlite3.Connection, change: Callable[[], None]) -> None:
-        """Change indexes in a transaction. If it fails, reload their state from the file."""
+        """Change indexes in a transaction. If it fails, reload their state."""
         connection.execute("BEGIN IMMEDIATE")
         try:
             change()
@@ -199,11 +196,11 @@ class Partition:
 
     @property
     def is_open(self) -> bool:
-        """Whether the file has been opened since startup."""
+        """Whether the file is open."""
         return "_writer" in self.__dict__
 
     async def close(self) -> None:
-        """Close the file permanently, after the running transaction."""
+        """Close the file, after the running transaction."""
         async with self._lock:
             self.is_closed = True
             self.replicas.catch_up()

@@ -1,6 +1,6 @@
-"""Recent states of a physical partition, which lagging replicas still serve.
+"""Recent states of a physical partition, which lagging replicas serve.
 
-A state is an open read transaction on the partition's file. SQLite keeps what it reads in the write-ahead log.
+A state is an open read transaction; SQLite keeps what it reads in the write-ahead log.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Lag = Callable[[], Latency | None]
 """Returns how far replicas are behind now, or None if they are not."""
 
 _MOST_LOG_BYTES: Final = 64 << 20
-_STATES: Final = 8  # kept per partition for the length of the lag
+_STATES: Final = 8  # per partition and length of the lag
 
 
 class Snapshot(ItemView):
-    """The items of one state; later commits do not change it. Its connection closes with the last reference."""
+    """The items of one state. Its connection closes with the last reference."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock, indexes: tuple[StoredIndex, ...]) -> None:
         super().__init__(connection, clock)
@@ -37,7 +37,7 @@ class Snapshot(ItemView):
 
 
 class Replicas:
-    """Chooses the state that a read sees, and keeps states until every replica has caught up."""
+    """Chooses the state that a read sees, and keeps states until replicas catch up."""
 
     def __init__(self, lag: Lag, clock: Clock, open_snapshot: Callable[[], Snapshot], log: Path) -> None:
         """`log` is the partition's write-ahead log."""
@@ -45,10 +45,10 @@ class Replicas:
         self._clock = clock
         self._open = open_snapshot
         self._log = log
-        self._states: deque[Snapshot] = deque()  # oldest first; the last one can be the current state
+        self._states: deque[Snapshot] = deque()  # oldest first; the last can be current
 
     def state(self, lag: Latency, at_least: int) -> Snapshot:
-        """Return the state of a replica, or a newer one if the replica has not reached the LSN `at_least`."""
+        """Return a replica's state, or a newer one if it has not reached the LSN `at_least`."""
         now = self._clock()
         self._forget(now - lag.mean_s - lag.jitter_s)
         seen_until = now - lag.next_s()
@@ -59,10 +59,10 @@ class Replicas:
         return self._states[-1]
 
     def keep_state(self) -> None:
-        """Keep the current state, which a commit is about to supersede, if replicas are lagging.
+        """Keep the current state before a commit, if replicas lag.
 
-        States that were current only briefly are skipped, so that few connections are open. If the log is too large,
-        replicas catch up, because SQLite can reuse it only after all states are closed.
+        Brief states are skipped, to limit connections. If the log is too large, replicas catch up: SQLite reuses it
+        only after all states are closed.
         """
         lag = self._lag()
         if lag is None or self._log.stat().st_size > _MOST_LOG_BYTES:
@@ -78,7 +78,7 @@ class Replicas:
             states.append(current)
 
     def catch_up(self) -> None:
-        """Let all later reads see the present."""
+        """Let later reads see the present."""
         self._states.clear()
 
     def _forget(self, superseded_before: float) -> None:

@@ -1,7 +1,7 @@
-"""The SQLite files: connections, format version, and the tables of a physical partition.
+"""The SQLite files: connections, format version, and tables.
 
-WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut can lose the most
-recent writes (sqlite.org/pragma.html#pragma_synchronous).
+WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut can lose the latest
+(sqlite.org/pragma.html#pragma_synchronous).
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ CREATE TABLE IF NOT EXISTS progress (
     number INTEGER NOT NULL       -- of the last inserted item
 );
 """
-_LOG_BYTES: Final = 8 << 20  # of a log that is reused
+_LOG_BYTES: Final = 8 << 20  # kept for reuse
 _LOCK_TIMEOUT_S: Final = 10.0
 
 
 class UnsupportedFormat(OSError):
-    """The data directory was written by a newer version of the emulator."""
+    """A newer version of the emulator wrote the data directory."""
 
 
 def open_connection(
@@ -64,7 +64,7 @@ def open_connection(
 ) -> sqlite3.Connection:
     """Open a connection in autocommit mode. Any thread can use it, one at a time.
 
-    Unless `durable`, it never waits for the disk. `timeout_s` limits the wait for another connection's lock.
+    Unless `durable`, it never waits for the disk. `timeout_s` limits the wait for a lock.
     """
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
@@ -81,17 +81,17 @@ def open_connection(
 
 
 def create_tables(connection: sqlite3.Connection, first_number: int) -> None:
-    """Create the tables that are missing; items are numbered from `first_number` + 1.
+    """Create missing tables; items are numbered from `first_number` + 1.
 
-    LSNs start at the time in microseconds. Clients may send the session token of a deleted container of the same name,
-    and SDKs merge tokens to the highest LSN, so a new container's LSNs must be higher than an old one's.
+    LSNs start at the time in microseconds. Clients can send the session token of a deleted container of the same name,
+    and SDKs merge tokens to the highest LSN, so a new container's LSNs must be higher.
     """
     connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
     connection.execute("INSERT OR IGNORE INTO progress VALUES (1, ?, ?)", (time.time_ns() // 1000, first_number))
 
 
 def check_format(connection: sqlite3.Connection, path: Path) -> None:
-    """Set a file's format version. Raises UnsupportedFormat, without changes, if its version is newer."""
+    """Set a file's format version. Raises UnsupportedFormat, without changes, if it is newer."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found > FORMAT_VERSION:
         raise UnsupportedFormat(
