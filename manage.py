@@ -47,7 +47,7 @@ def manage(
         typer.Option(
             metavar="FILE",
             show_default=_LOCAL_SETTINGS.name,
-            help="File to read settings from that are not set in the environment.",
+            help="File with settings that the environment does not set.",
         ),
     ] = _LOCAL_SETTINGS,
 ) -> None:

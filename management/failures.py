@@ -1,8 +1,8 @@
 """List and replay the changes that change-feed functions failed to handle (shared/data/failures.py).
 
-A replay passes the item's current state to the function and deletes the failure under its etag. If the function fails
-again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At worst, one of two
-concurrent replays restores a resolved failure; replay it again.
+A replay passes the item's current state to the function, then deletes the failure unless a newer one has replaced it.
+If the function fails again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At
+worst, one of two concurrent replays restores a resolved failure; replay it again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
 1. Repair what a census reports: missing user fields, wrong counts and versions, stale usernames, orphaned or stale
-copies, and reservations of names that their users no longer have.
+   copies, and reservations of names that their users no longer have.
 2. Replay the change feed of `users`, which confirms or creates reservations and finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
 

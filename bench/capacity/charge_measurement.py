@@ -66,7 +66,7 @@ class MeasuredCharges:
 
 
 async def measure() -> MeasuredCharges:
-    """Measure on a new emulator, in seconds."""
+    """Measure on a new emulator; takes seconds."""
     async with _provisioned() as (client, meter):
         blog = await open_blog(client, _DATABASE)
         author, post = await fill(blog)

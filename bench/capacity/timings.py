@@ -58,7 +58,7 @@ class Timings:
 
 
 async def measure_timings() -> Timings:
-    """Measure everything, in up to a minute."""
+    """Measure everything; takes up to a minute."""
     with tempfile.TemporaryDirectory(prefix="timings-") as directory:
         async with emulator(None, "--latency", f"{LATENCY_MS}ms") as server:
             await provision(server.settings(_DATABASE))

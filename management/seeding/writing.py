@@ -4,8 +4,8 @@ The order of writes leaves concurrent change-feed functions nothing to do:
 1. Each user's username reservation, confirmed.
 2. The user and the copies of their posts, in one transaction. These copies cannot be stale: the posts do not exist yet.
 3. Each post with its comments and likes, in one transaction. The posts function finds this version's copy and skips it.
-If the user is renamed during the seed, the function fixes the usernames.
-4. The 100 newest posts, written to the feed as the app does, which is then truncated.
+   If the user is renamed during the seed, the function fixes the usernames.
+4. The 100 newest posts, written to the feed as the app does. Then the feed is truncated.
 
 If a transaction would exceed 100 operations, it is split, and the user or post comes last. An interrupted seed leaves
 copies without posts. Repeat it to add those posts, or `rebuild` to delete the copies.
