@@ -37,7 +37,7 @@ _DEFAULTS: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ContainerDefinition:
-    """A parsed container; `unique_keys` has the paths of each unique key."""
+    """A parsed container; `unique_keys` has the paths of each key."""
 
     partition_key: PartitionKeyDefinition
     indexing: IndexingPolicy
@@ -55,7 +55,7 @@ class ContainerDefinition:
         )
 
     def unique_values(self, document: JsonObject) -> list[str]:
-        """Return each unique key's value as canonical JSON; a missing value is null."""
+        """Return each unique key's value as canonical JSON."""
         return [
             json_text.dump([_null_if_missing(value_at(document, path)) for path in paths]).decode()
             for paths in self.unique_keys

@@ -43,7 +43,7 @@ def parse_stored(data: bytes) -> JsonObject:
 
 
 def dump(value: object) -> bytes:
-    """Return compact JSON. Integers beyond 64 bits, from scripts, become doubles."""
+    """Return compact JSON. Integers beyond 64 bits become doubles."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -51,7 +51,7 @@ def dump(value: object) -> bytes:
 
 
 def normalized(value: Json, depth: int = 0) -> Json:
-    """Turn integral doubles into integers, in place, because the service prints 1.0 as 1."""
+    """Turn integral doubles into integers, in place: the service prints 1.0 as 1."""
     if isinstance(value, dict):
         _check_depth(depth)
         for name, member in value.items():

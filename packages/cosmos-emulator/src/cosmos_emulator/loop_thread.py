@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """Runs coroutines for synchronous code and for other event loops."""
+    """Runs coroutines for synchronous code and other event loops."""
 
     def __enter__(self) -> LoopThread:
         self._loop = asyncio.new_event_loop()

@@ -14,7 +14,7 @@ _FORBIDDEN_IN_NAMES: Final = frozenset("/\\?#")
 
 
 def checked_item_id(value: Json) -> str:
-    """Return a valid item id: 1 to 1023 bytes, no slashes or backslashes. Raises 400 otherwise."""
+    """Return a valid item id: 1 to 1023 bytes, no slashes or backslashes. Raises 400."""
     if not isinstance(value, str):
         raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
     if not value or len(value.encode()) > _MAX_ITEM_ID_BYTES:
@@ -25,7 +25,7 @@ def checked_item_id(value: Json) -> str:
 
 
 def checked_name(value: Json) -> str:
-    """Return a valid name of another resource: 1 to 255 characters. Raises 400 otherwise."""
+    """Return a valid name of another resource: 1 to 255 characters. Raises 400."""
     if not isinstance(value, str):
         raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
     if not 0 < len(value) <= _MAX_NAME_CHARACTERS or value.endswith(" "):

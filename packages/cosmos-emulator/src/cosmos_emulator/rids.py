@@ -34,7 +34,7 @@ def decode(rid: str) -> bytes | None:
 
 
 def is_database_rid(segment: str) -> bool:
-    """Return whether a link's second segment is a rid: eight characters for four bytes."""
+    """Return whether a link's second segment is a rid."""
     return len(segment) == 8 and len(decode(segment) or b"") == DATABASE_BYTES
 
 

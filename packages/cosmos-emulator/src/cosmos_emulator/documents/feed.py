@@ -10,7 +10,7 @@ from cosmos_emulator.store.items import StoredItem
 def feed_page(
     slices: list[Slice], start: ItemPosition | None, limits: PageLimits
 ) -> Steps[tuple[list[StoredItem], ItemPosition | None]]:
-    """Return the items after `start` and the position after them, None for the last page."""
+    """Return items after `start`, and the next position, None at the end."""
     page: list[StoredItem] = []
     position: ItemPosition | None = None
     for one, chunk in item_chunks(slices, start):

@@ -13,7 +13,7 @@ MAX_OPERATIONS: Final = 10
 
 
 def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
-    """Return a copy of the document with all operations applied in order."""
+    """Return a copy of the document with the operations applied."""
     result = copy.deepcopy(document)
     for operation in operations:
         name = operation.get("op") if isinstance(operation, dict) else None

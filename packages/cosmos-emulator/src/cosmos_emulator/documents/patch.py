@@ -29,7 +29,7 @@ class Patch:
 
     @classmethod
     def parse(cls, body: Json) -> Patch:
-        """Parse `{"condition": "from c where …", "operations": […]}`, or the JavaScript SDK's array."""
+        """Parse `{"condition": …, "operations": […]}`, or the JavaScript SDK's array."""
         operations = body.get("operations") if isinstance(body, dict) else body
         if not isinstance(operations, list) or not operations:
             raise CosmosError(400, "The patch is invalid: it has no operations.")

@@ -54,7 +54,7 @@ class PartitionOperations:
         return self._target.container.alt_link
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """Return a document, or None if it is unchanged. Raises 404."""
+        """Return a document, or None if unchanged. Raises 404."""
         target = self._target
         result = read(target.items, target.key, _reference(document_link), self._charges, if_none_match)
         self.reads_ru += result.charge_ru
@@ -88,7 +88,7 @@ class PartitionOperations:
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """Create a document. Raises 409, and 400 without an id or with another partition key."""
+        """Create a document. Raises 409, and 400 without an id or with another key."""
         _ = index_action  # the indexing policy applies to every item
         with self._target.items.savepoint():
             return self._written(create(self._target, body))

@@ -42,7 +42,7 @@ class Triggers:
 
     @classmethod
     def of_request(cls, request: Request, container: Container, kind: str) -> Triggers | None:
-        """Return the triggers named in the headers, if any. Raises 400 if a trigger does not apply to the write."""
+        """Return the triggers named in the headers. Raises 400 if one does not apply to the write."""
         named = {side: request.headers.get(name, "") for side, name in _HEADERS.items()}
         if not any(named.values()):
             return None
@@ -57,7 +57,7 @@ class Triggers:
         document: JsonObject,
         operation: Callable[[LogicalPartition, JsonObject], ItemResult],
     ) -> tuple[ItemResult, bytes | None]:
-        """Run a write and its triggers; return the result and a post-trigger's reply. Errors roll back everything."""
+        """Run a write and its triggers; return a post-trigger's reply, too. Errors roll back everything."""
         scripts = PartitionOperations(self.gateway, target)
         sent: JsonObject | None = None if self.kind == "Delete" else document
         if self.before is not None:

@@ -43,13 +43,13 @@ _HEADERS: Final = {
 
 
 def is_explorer(raw_path: str) -> bool:
-    """Return whether a path belongs to the explorer, and not to a resource."""
+    """Return whether a path belongs to the explorer."""
     path = raw_path.partition("?")[0]
     return path == _ROOT or path.startswith(f"{_ROOT}/")
 
 
 def explorer_page(method: str, raw_path: str) -> web.Response:
-    """Return one of the explorer's files; 404 for unknown names, 405 for methods other than GET and HEAD."""
+    """Return a file of the explorer; 404 for unknown names, 405 except for GET and HEAD."""
     if method not in ("GET", "HEAD"):
         return web.Response(
             status=405, text="The data explorer supports only GET and HEAD.", headers={"Allow": "GET, HEAD"}

@@ -45,7 +45,7 @@ class Fault:
 
 
 class Faults:
-    """Faults in the order added; the first match that strikes takes effect. Thread-safe."""
+    """Faults in order; the first match that strikes takes effect. Thread-safe."""
 
     def __init__(self, *rules: FaultRule | str) -> None:
         self._lock = threading.Lock()
@@ -88,5 +88,5 @@ class Faults:
             self.remove(fault)
 
     def striking(self, target: Target, when: When) -> Fault | None:
-        """Return the fault that strikes a request at this point, if any."""
+        """Return the fault, if any, that strikes a request."""
         return next((fault for fault in self._faults if fault.strikes(target, when)), None)

@@ -33,7 +33,7 @@ class MasterKey:
             raise ValueError("the account key must be base64") from error
 
     def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
-        """Raise 401 unless the request has a valid signature or a Microsoft Entra ID token."""
+        """Raise 401 without a valid signature or a Microsoft Entra ID token."""
         header = headers.get(h.AUTHORIZATION)
         if not header:
             raise CosmosError(401, "Required Header authorization is missing.")

@@ -85,5 +85,5 @@ def wants_no_content(headers: Mapping[str, str]) -> bool:
 
 
 def flag(headers: Mapping[str, str], name: str) -> bool:
-    """Return whether a boolean header is set (`True` in Python, `true` in JavaScript)."""
+    """Return whether a boolean header is `True` or `true`."""
     return headers.get(name, "").lower() == "true"

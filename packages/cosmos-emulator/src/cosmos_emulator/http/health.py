@@ -17,7 +17,7 @@ def is_health(raw_path: str) -> bool:
 
 
 def health_response(method: str) -> web.Response:
-    """Return 200 with the version, or 405 for methods other than GET and HEAD."""
+    """Return 200 with the version; 405 except for GET and HEAD."""
     if method not in ("GET", "HEAD"):
         return web.Response(status=405, text="Use GET to read the health status.", headers={"Allow": "GET, HEAD"})
     body = json_text.dump({"status": "ready", "version": __version__})

@@ -27,7 +27,7 @@ def item_reference(request: Request) -> ItemReference:
 def logical_partition(
     request: Request, container: Container, partition: Partition, key: PartitionKey, items: ItemTransaction
 ) -> LogicalPartition:
-    """Return the logical partition that the request writes to."""
+    """Return the request's logical partition."""
     gateway = request.gateway
     now_s = int(gateway.settings.clock())
     return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
@@ -64,7 +64,7 @@ def _check_indexing_directive(request: Request) -> None:
 def item_answer(
     request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
 ) -> Answer:
-    """Return the stored item or a post-trigger's `reply`; empty if the client wants no content."""
+    """Return the stored item or a post-trigger's `reply`, unless the client wants no content."""
     headers = partition_headers(container, partition)
     if result.item is None:
         return Answer(result.status, b"", headers, result.charge_ru)

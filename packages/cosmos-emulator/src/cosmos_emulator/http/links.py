@@ -33,7 +33,7 @@ class Link:
 
     @property
     def signed_link(self) -> str:
-        """The link in the signature: the resource, or the owner of the feed."""
+        """The link in the signature: the resource, or a feed's owner."""
         if self.kinds[:1] == ("offers",):
             return "".join(self.ids).lower()
         owned = self.ids[:-1] if self.kinds[-1:] == ("operations",) else self.ids

@@ -20,14 +20,14 @@ _FEED_NAMES: Final = {
 
 
 def feed_members(request: Request) -> tuple[str, str, list[Resource]]:
-    """Return the owner's rid, the feed's name and its members. Raises 404 without the owner."""
+    """Return the owner's rid, the feed's name and its members. Raises 404."""
     kind = request.link.kinds[-1]
     owner = owner_rid(request)
     return owner, _FEED_NAMES[kind], request.gateway.account.resources.children(kind, owner)
 
 
 def owner_rid(request: Request) -> str:
-    """Return the rid of the resource's database or container; empty for the account."""
+    """Return the rid of the resource's owner; empty for the account."""
     match request.link.kinds[-1]:
         case "dbs" | "offers":
             return ""
@@ -38,7 +38,7 @@ def owner_rid(request: Request) -> str:
 
 
 def check_if_match(request: Request, resource: Resource) -> None:
-    """Raise 412 unless `If-Match` is absent, `*` or the etag, with or without quotes."""
+    """Raise 412 unless `If-Match` is absent, `*` or the etag."""
     if_match = request.headers.get(h.IF_MATCH)
     if if_match and if_match != "*" and not _same(if_match, resource):
         raise CosmosError(412, "One of the specified pre-condition is not met.")

@@ -21,7 +21,7 @@ _CLOCK_SKEW: Final = timedelta(hours=1)
 
 
 def server_context(host: str, certificate: Path) -> ssl.SSLContext:
-    """Create a key and its certificate, and write only the certificate to a PEM file."""
+    """Create a key and its certificate; write only the certificate to a PEM file."""
     key = ec.generate_private_key(ec.SECP256R1())
     public = _self_signed(host, key).public_bytes(serialization.Encoding.PEM)
     certificate.write_bytes(public)

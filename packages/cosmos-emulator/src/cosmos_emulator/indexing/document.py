@@ -65,7 +65,7 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
 
 
 def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
-    """Return the entries of `includedPaths` or `excludedPaths`. Raises 400."""
+    """Return `includedPaths` or `excludedPaths`. Raises 400."""
     entries = document.get(key)
     if entries is None:
         return []
@@ -98,7 +98,7 @@ def parse_patterns(document: Mapping[str, Json]) -> dict[tuple[Path, str], bool]
 
 
 def parse_composite_indexes(document: Mapping[str, Json]) -> tuple[CompositeIndex, ...]:
-    """Parse the composite indexes. Raises 400 as in vercel/cosmosdb-server, create-collection.ts."""
+    """Parse composite indexes. Raises 400 (vercel/cosmosdb-server, create-collection.ts)."""
     indexes = document.get("compositeIndexes")
     if indexes is None:
         return ()

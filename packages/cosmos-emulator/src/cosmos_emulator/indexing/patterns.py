@@ -37,12 +37,12 @@ def child_of(node: PatternNode | None, step: str | Step) -> PatternNode | None:
 
 
 def subtree_indexed(node: PatternNode | None, inherited: bool) -> bool:
-    """Return whether the subtree is indexed, by default like its parent."""
+    """Return whether the subtree is indexed; inherited by default."""
     return inherited if node is None or node.subtree is None else node.subtree
 
 
 def leaf_indexed(node: PatternNode | None, inherited: bool) -> bool:
-    """Return whether a scalar at this node is indexed, by default like the subtree."""
+    """Return whether the scalar is indexed; like the subtree by default."""
     return inherited if node is None or node.leaf is None else node.leaf
 
 

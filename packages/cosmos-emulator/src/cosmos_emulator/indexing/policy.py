@@ -62,7 +62,7 @@ class IndexingPolicy:
         return changed_units(old_terms, new_terms)
 
     def serves_filter(self, path: Path) -> bool:
-        """Return whether an index serves comparisons of the scalar at this path."""
+        """Return whether an index serves comparisons of this path."""
         return self.indexes(path)
 
     def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:

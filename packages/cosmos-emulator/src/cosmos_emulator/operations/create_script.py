@@ -22,7 +22,7 @@ _LIMITS: Final = {"sprocs": 100, "triggers": 25, "udfs": 50}
 
 
 def checked_script(kind: str, body: JsonObject) -> JsonObject:
-    """Return a valid script. Raises 400 if a property is missing; the code is parsed when it runs."""
+    """Return a valid script, unparsed until it runs. Raises 400."""
     checked_name(body.get("id"))
     missing = [name for name in _REQUIRED[kind] if not isinstance(body.get(name), str)]
     if missing:

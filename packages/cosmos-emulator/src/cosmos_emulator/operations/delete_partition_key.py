@@ -11,7 +11,7 @@ _AT_ONCE: Final = 500
 
 
 async def handle(request: Request) -> Answer:
-    """Delete all items in transactions of a few hundred (200). The service does this in the background."""
+    """Delete all items, some hundred per transaction (200). The service does so in the background."""
     container = request.container
     key = request.partition_key(container)
     partition = container.partition_of(key)

@@ -90,7 +90,7 @@ class BatchOperation:
 
 
 async def handle(request: Request) -> Answer:
-    """Run a batch: 200, or 207 if an operation failed. Raises 400 unless there are 1 to 100 operations."""
+    """Run 1 to 100 operations: 200, or 207 if an operation failed. Raises 400."""
     entries = json_text.parse(request.body)
     if not isinstance(entries, list) or not entries:
         raise CosmosError(400, "Batch request has no operations.")

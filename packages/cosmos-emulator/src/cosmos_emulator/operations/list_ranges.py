@@ -11,7 +11,7 @@ from cosmos_emulator.store.partition import Partition
 
 
 async def handle(request: Request) -> Answer:
-    """Return all ranges, or 304 if unchanged; azure-cosmos repeats the request until then (_routing)."""
+    """Return all ranges, or 304, until which azure-cosmos repeats the request (_routing)."""
     container = request.container
     etag = container.resource.etag
     headers = {h.ETAG: etag}

@@ -9,7 +9,7 @@ from cosmos_emulator.reads.query_text import parse_query_body
 
 
 async def handle(request: Request) -> Answer:
-    """Return all rows on one page. azure-cosmos finds offers this way."""
+    """Return all rows on one page. azure-cosmos finds offers with it."""
     owner, name, members = feed_members(request)
     query = parse_query_body(request.body).compile()
     rows = list(query.run([dict(member.body) for member in members]))

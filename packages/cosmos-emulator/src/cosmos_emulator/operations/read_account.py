@@ -33,7 +33,7 @@ _QUERY_ENGINE: Final = json_text.dump(
 
 
 async def handle(request: Request) -> Answer:
-    """Return the account with the request's endpoint, which the client then uses."""
+    """Return the account with the request's endpoint."""
     location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
     document: JsonObject = {
         "id": _NAME,

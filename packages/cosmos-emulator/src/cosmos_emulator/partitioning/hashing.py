@@ -17,7 +17,7 @@ _V1_HASHED_CHARACTERS: Final = 100
 
 @final
 class UndefinedKey:
-    """The key of an item without a value, or with an object, at the key's path."""
+    """The key of an item without a value, or with an object, at the path."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ def effective_partition_key_v2(components: Sequence[KeyComponent]) -> str:
 
 
 def effective_partition_key_multi(components: Sequence[KeyComponent]) -> str:
-    """Return 32 digits per component (`kind: MultiHash`), so a key's prefix has a prefix of the EPK."""
+    """Return 32 digits per component (`kind: MultiHash`); a key prefix gives an EPK prefix."""
     return "".join(effective_partition_key_v2([component]) for component in components)
 
 

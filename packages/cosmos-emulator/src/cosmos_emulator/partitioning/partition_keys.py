@@ -64,7 +64,7 @@ class PartitionKeyDefinition:
         return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1)
 
     def of_document(self, document: JsonObject) -> PartitionKey:
-        """Return a document's key; a missing value or an object is undefined. Raises 400 for an array."""
+        """Return a document's key; an object is undefined. Raises 400 for an array."""
         return self._key(tuple(_component(value_at(document, path)) for path in self.paths))
 
     def of_header(self, text: str) -> PartitionKey:

@@ -36,7 +36,7 @@ EVERYTHING: Final = KeyRange(FIRST, END)
 
 
 def split_evenly(definition: PartitionKeyDefinition, count: int) -> list[KeyRange]:
-    """Return adjacent ranges from "" to "FF", split as in the service (version 2: at 1FFF… for two)."""
+    """Return adjacent ranges from "" to "FF", split as in the service."""
     cuts = [_boundary(definition, index, count) for index in range(1, count)]
     return [KeyRange(start, end) for start, end in zip([FIRST, *cuts], [*cuts, END], strict=True)]
 

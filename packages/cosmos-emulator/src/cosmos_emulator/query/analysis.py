@@ -59,7 +59,7 @@ class _Reader:
         self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
-        """Return the property names from the item to the expression; None if it is not a path."""
+        """Return the property names of an item's path, otherwise None."""
         names: list[str] = []
         while isinstance(node, syntax.Property):
             names.append(node.name)
@@ -69,7 +69,7 @@ class _Reader:
         return None
 
     def constant(self, node: Expression) -> JsonOrUndefined:
-        """Return the value of an expression independent of the item, otherwise UNDEFINED."""
+        """Return the value of a constant expression, otherwise UNDEFINED."""
         dependent = (syntax.Identifier, syntax.Subquery, syntax.UdfCall)
         if any(isinstance(part, dependent) for part in syntax.walk(node)):
             return UNDEFINED
@@ -233,7 +233,7 @@ def _text_predicate(node: FunctionCall, reader: _Reader) -> Iterator[Predicate]:
 
 
 def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:
-    """Return the ORDER BY paths and whether each is descending; None unless all are paths of the item."""
+    """Return the ORDER BY paths and directions; None unless all are paths of the item."""
     reader = _Reader(query, {})
     paths = [(reader.path(item.expression), item.descending) for item in query.order_by]
     known = [(path, descending) for path, descending in paths if path]

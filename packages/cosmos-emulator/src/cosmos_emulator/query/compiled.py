@@ -33,7 +33,7 @@ class OrderedItems:
         self._rows.add(self._matching(items))
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
-        """Return the rows so far with their positions. Later rows must sort after them."""
+        """Return the rows so far with their positions."""
         return self._rows.finished()
 
 
@@ -56,7 +56,7 @@ class CompiledQuery:
 
     @property
     def is_streaming(self) -> bool:
-        """Return whether items yield rows independently: only FROM, JOIN, WHERE and SELECT."""
+        """Return whether items yield rows independently."""
         return self.features.has_from and not self.features.needs_plan
 
     @property
@@ -71,7 +71,7 @@ class CompiledQuery:
         return self._selection.rows(frame)
 
     def matches(self, item: Item) -> bool:
-        """Return whether WHERE is true for the item or, with a JOIN, for a row of it."""
+        """Return whether WHERE is true for the item, or a row of it."""
         return self.matcher()(item)
 
     def matcher(self) -> Callable[[Item], bool]:

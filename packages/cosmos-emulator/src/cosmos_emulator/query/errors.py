@@ -35,7 +35,7 @@ def syntax_error(near: str, location: Location) -> CosmosError:
 
 
 def not_supported(feature: str, location: Location | None = None) -> CosmosError:
-    """Return an error for a feature that the service or the emulator does not support."""
+    """Return an error for an unsupported feature."""
     message = f"The specified query includes '{feature}' which is currently not supported."
     return query_error("SC2990", message, location)
 

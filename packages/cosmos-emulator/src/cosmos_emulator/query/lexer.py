@@ -64,7 +64,7 @@ _EXACT_DIGITS = 18
 
 
 def tokenize(text: str) -> list[Token]:
-    """Return the tokens of a query and END. Raises 400 at an invalid character (SC1001) or for a long text (SC3001)."""
+    """Return the tokens of a query and END. Raises 400 (SC1001, or SC3001 for a long text)."""
     if len(text) > MAX_TEXT_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         message = f"The query text exceeds the maximum length of {MAX_TEXT_BYTES} bytes."
         raise query_error("SC3001", message)

@@ -41,13 +41,13 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=512)
 def parse(text: str) -> Query:
-    """Return the syntax tree of a query. Raises 400 with the service's SC1001 document if it is invalid."""
+    """Return the syntax tree of a query. Raises 400 (SC1001)."""
     return _parsed(text, _Parser.query)
 
 
 @lru_cache(maxsize=128)
 def parse_condition(text: str) -> Query:
-    """Return a patch condition, `FROM c WHERE …`, as a query that selects `true` per match."""
+    """Return a patch condition, `FROM c WHERE …`, as a query."""
     return _parsed(text, _Parser.condition)
 
 

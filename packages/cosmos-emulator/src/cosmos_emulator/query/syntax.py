@@ -219,7 +219,7 @@ class SelectList(Node):
     items: tuple[SelectItem, ...]
 
     def named(self) -> list[tuple[str, SelectItem]]:
-        """Return each item with its property name: alias, last property, or `$1` and so on."""
+        """Return each item with its property name: alias, last property, or `$1`."""
         named: list[tuple[str, SelectItem]] = []
         unnamed = 0
         for item in self.items:
@@ -255,7 +255,7 @@ class SubqueryCollection(Node):
 
 @dataclass(frozen=True, slots=True)
 class Source(Node):
-    """An input of FROM or JOIN. With `iterate` (`alias IN collection`), each array element is a row."""
+    """An input of FROM or JOIN. With `iterate` (IN), each array element is a row."""
 
     collection: PathCollection | SubqueryCollection
     alias: str | None
@@ -321,7 +321,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """Yield the expression and its subexpressions, parents first, outside subqueries."""
+    """Yield the expression and its subexpressions, outside subqueries."""
     pending = [node]
     while pending:
         current = pending.pop()

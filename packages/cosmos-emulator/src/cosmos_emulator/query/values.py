@@ -39,7 +39,7 @@ def is_number(value: JsonOrUndefined) -> TypeGuard[Number]:
 
 
 def number(value: Number) -> Number:
-    """Return an arithmetic result as a double, or an int if it is integral."""
+    """Return an arithmetic result, integral results as int."""
     if isinstance(value, int):
         return value if -EXACT_INTEGERS <= value <= EXACT_INTEGERS else as_double(value)
     if value.is_integer() and -EXACT_INTEGERS < value < EXACT_INTEGERS:
@@ -61,7 +61,7 @@ def is_integral(value: JsonOrUndefined) -> TypeGuard[Number]:
 
 
 def deep_equal(left: JsonOrUndefined, right: JsonOrUndefined) -> bool:
-    """Return whether two values are equal JSON: 1 equals 1.0, true does not; property order is ignored."""
+    """Return whether two values are equal JSON: 1 equals 1.0, true does not."""
     if type(left) is dict:
         return (
             type(right) is dict

@@ -53,7 +53,7 @@ def complete_at_once(steps: Steps[T]) -> T:
 
 @dataclass(slots=True)
 class PageLimits:
-    """Limits of a page: rows, 4 MB, 5 s (concepts-limits: maximum response size, operation time)."""
+    """Limits of a page: rows, 4 MB, 5 s (concepts-limits)."""
 
     max_rows: int
     rows: int = 0
@@ -61,7 +61,7 @@ class PageLimits:
     deadline: float = field(default_factory=lambda: time.monotonic() + MAX_PAGE_S)
 
     def admit(self, size_bytes: int) -> bool:
-        """Count a row if it fits on the page; the first always does."""
+        """Count a row if it fits; the first always does."""
         if self.rows and (self.rows >= self.max_rows or self.size_bytes + size_bytes > MAX_PAGE_BYTES):
             return False
         self.rows += 1
@@ -81,7 +81,7 @@ class PageLimits:
 
 @dataclass(frozen=True, slots=True)
 class ItemPosition:
-    """A position in scan order, which later inserts do not shift."""
+    """A position in scan order, stable under inserts."""
 
     range_id: str
     after: ScanPosition

@@ -50,12 +50,12 @@ class QueryText:
         return query_plan(self.query, self.parameters, definition.paths, supported_features, _hasher(definition))
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
-        """Return the conditions of all matches that an index can serve."""
+        """Return all matches' conditions that an index can serve."""
         predicates = filter_predicates(self.query, self.parameters)
         return [one for one in predicates if policy.serves_filter(one.path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
-        """Return the ORDER BY paths and whether each is descending; None unless all are paths of the item."""
+        """Return the ORDER BY paths and directions; None unless all are paths of the item."""
         return order_by_paths(self.query)
 
     def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:

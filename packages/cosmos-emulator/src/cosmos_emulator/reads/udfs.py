@@ -14,7 +14,7 @@ from cosmos_emulator.store.account import Container
 
 @contextmanager
 def udf_caller(gateway: Gateway, container: Container, text: QueryText) -> Iterator[UdfCaller | None]:
-    """Provide a caller for one thread, with one JavaScript context; None if the query calls no UDF."""
+    """Provide a caller for one thread; None if the query calls no UDF."""
     if not text.calls_udfs:
         yield None
         return

@@ -55,7 +55,7 @@ class EngineProcess:
         return self._process.pid
 
     def ready(self, memory_bytes: int) -> bool:
-        """Wait until the process can accept a script; return False if it has exited."""
+        """Wait until the process accepts scripts; return False if it has exited."""
         self._memory_bytes, self.spent_s = memory_bytes, 0.0
         try:
             outcome, _ = self._receive(_START_S)
@@ -69,7 +69,7 @@ class EngineProcess:
         return self._ask(wire.RUN, settings, limit_s)
 
     def resume(self, reply: str, limit_s: float) -> str:
-        """Send the reply to the last step's operation; return the next step."""
+        """Send the reply to the last step; return the next."""
         return self._ask(wire.RESUME, reply, limit_s)
 
     def define(self, function: str, limit_s: float) -> str:

@@ -32,7 +32,7 @@ class ScriptOperations(Protocol):
         """Return `dbs/{name}/colls/{name}`."""
 
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
-        """Return the document in the transaction, or None if its etag is `if_none_match`."""
+        """Return the document, or None if its etag is `if_none_match`."""
 
     def read_documents(self, page_size: int, continuation: str | None) -> Page:
         """Return a page of documents in the transaction."""
@@ -40,10 +40,10 @@ class ScriptOperations(Protocol):
     def query_documents(
         self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
     ) -> Page:
-        """Return a page of rows; the store decides whether they include own writes."""
+        """Return a page of rows, with or without own writes."""
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """Return the stored document. `index_action` is "default", "include", "exclude" or None."""
+        """Return the stored document. `index_action`: "default", "include", "exclude" or None."""
 
     def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
         """Return the stored document."""

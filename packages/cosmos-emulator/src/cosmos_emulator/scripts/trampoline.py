@@ -44,7 +44,7 @@ class Finished:
 
 
 def run_script(script: Script, operations: ScriptOperations, limits: ScriptLimits) -> Finished:
-    """Run a script to its end. After a CosmosError, the caller must roll back."""
+    """Run a script to its end. On CosmosError, the caller must roll back."""
     try:
         with ENGINES.lent(limits.memory_bytes) as engine:
             return _Execution(engine, operations, limits).run(script)

@@ -14,7 +14,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class IndexBuilder:
-    """One task for all partitions of an account, on the creating event loop."""
+    """One task for all partitions of an account."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -30,7 +30,7 @@ class IndexPart:
 
 @dataclass(frozen=True, slots=True)
 class IndexDefinition:
-    """An index; if `is_local`, the entries of each logical partition are contiguous."""
+    """An index; if `is_local`, a logical partition's entries are contiguous."""
 
     parts: tuple[IndexPart, ...]
     is_local: bool
@@ -97,7 +97,7 @@ def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[I
 
 
 def property_names(path: Iterable[object]) -> Names:
-    """Return the names of a path; empty if it has array elements, which are not indexed."""
+    """Return the names of a path; empty if it has array elements."""
     steps = tuple(path)
     names = tuple(step for step in steps if isinstance(step, str))
     return names if len(names) == len(steps) else ()

@@ -58,7 +58,7 @@ class ExpressionCompiler:
     # Values
 
     def compile(self, node: Expression) -> Evaluator:
-        """Return a closure from a frame to the expression's value. Raises 400 if it is invalid or not supported."""
+        """Return a closure from a frame to the value. Raises 400."""
         match node:
             case syntax.Property():
                 return self._property(node)
@@ -86,7 +86,7 @@ class ExpressionCompiler:
         return self._compound(node)
 
     def projected(self, node: Expression) -> Evaluator:
-        """Compile an expression of a result row: values without JSON become undefined."""
+        """Compile an expression of a result row; its values have JSON or are undefined."""
         evaluate = self.compile(node)
         if isinstance(evaluate, Constant):
             return Constant(finite(evaluate.value))

@@ -58,7 +58,7 @@ class Grouping:
         return self.compiler.compile(call.arguments[0])
 
     def groups(self, frames: Iterable[Frame], start: Frame) -> Iterator[Frame]:
-        """Yield one frame per group, in row order, with the aliases of its first row and its aggregates."""
+        """Yield one frame per group, with the aliases of its first row and its aggregates."""
         factories = [AGGREGATES[call.name] for call in self.calls]
         # `start` serves if the only group has no rows.
         gathered: dict[Hashable, tuple[Frame, list[Accumulator]]] = {}

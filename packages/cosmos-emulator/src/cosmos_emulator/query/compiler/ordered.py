@@ -31,7 +31,7 @@ _UNSORTED: Final = 1000  # extra rows to keep between sorts
 
 
 class Entry(NamedTuple):
-    """A row to sort. `tie` orders rows with equal keys by item, then within the item."""
+    """A row to sort. `tie` orders rows with equal keys."""
 
     values: tuple[JsonOrUndefined, ...]
     keys: tuple[SortKey, ...]
@@ -144,7 +144,7 @@ class OrderedRows:
             del self._entries[bound:]
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
-        """Return the rows so far, each with its position."""
+        """Return the rows so far with their positions."""
         entries, self._entries = self._entries, []
         self._ordering.sort(entries)
         skipped = min(self._to_skip, len(entries))

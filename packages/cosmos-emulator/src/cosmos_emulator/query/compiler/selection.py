@@ -35,7 +35,7 @@ class Selection:
     """Whether rows must be measured because they can be much larger than the item."""
 
     def matches(self, frame: Frame) -> Iterator[Frame]:
-        """Yield the same, overwritten frame for each row that WHERE accepts."""
+        """Yield the overwritten frame for each row that WHERE accepts."""
         test = self.test
         if self.bind is None:
             if test is None or test(frame):
@@ -66,7 +66,7 @@ class Selection:
 
 
 def compile_selection(query: Query, context: Context, scope: Scope) -> Selection:
-    """Compile a query and bind its aliases in `scope`. Raises 400 for invalid names, functions and clauses."""
+    """Compile a query and bind its aliases in `scope`. Raises 400."""
 
     def source(nested: Query, opens_container: bool) -> Callable[[Frame], Iterator[Json]]:
         return _compile_subquery(nested, context, Scope(scope, opens_container=opens_container))
