@@ -47,7 +47,7 @@ class Row:
 
 
 async def measure(profile: Profile) -> list[tuple[Row, float]]:
-    """Return the modeled request units of each request."""
+    """Return the modeled charge of each request, in request units."""
     async with CosmosEmulator(EmulatorSettings(charge_profile=profile)) as emulator:
         configuration = Settings(emulator.endpoint, emulator.key, "bench")
         await provision(configuration)

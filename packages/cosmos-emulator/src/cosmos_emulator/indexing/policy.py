@@ -22,8 +22,8 @@ NO_TERMS = IndexTerms({}, 0, 0, None)
 class IndexingPolicy:
     """A valid indexing policy, compiled because `terms` runs on each write.
 
-    `document` includes defaults. Mode `none` indexes nothing, not even `id` and `_ts`. `named_paths` are the included
-    paths `/…/?` without array elements.
+    `document` has the service's defaults. Mode `none` indexes nothing, not even `id` and `_ts`. `named_paths` are the
+    included paths `/…/?` without array elements.
     """
 
     def __init__(self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ class IndexingPolicy:
 
     @classmethod
     def parse(cls, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> IndexingPolicy:
-        """Compile a policy, by default the service's. Raises 400.
+        """Compile a policy; None and `{}` are the default policy. Raises 400 if it is invalid.
 
         `partition_key_paths` are as in a container's definition, `["/userId"]`.
         """
@@ -51,7 +51,7 @@ class IndexingPolicy:
         return path in ALWAYS_INDEXED or path_indexed(self._patterns, path)
 
     def terms(self, item: Item) -> IndexTerms:
-        """Return the index terms of an item, none in mode `none`."""
+        """Return the index terms of an item. Mode `none` has no terms."""
         if self.mode == "none":
             return NO_TERMS
         return collect_terms(item, self._patterns, self._key_units)
@@ -62,15 +62,15 @@ class IndexingPolicy:
         return changed_units(old_terms, new_terms)
 
     def serves_filter(self, path: Path) -> bool:
-        """Return whether an index serves comparisons of this path."""
+        """Return whether an index serves a comparison with the scalar at this path."""
         return self.indexes(path)
 
     def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:
         """Return whether an index provides this order of (path, descending).
 
-        One path must be indexed. Several need a composite index with these paths, and all directions equal or reversed.
-        `equality_paths`, constant in the filter, can precede them. The service then requires that ORDER BY names these
-        paths too; to test what it accepts, omit them.
+        One path must be indexed. Several need a composite index with these paths, all directions equal or all reversed.
+        `equality_paths`, which the filter holds constant, can precede them. The service uses such an index only if
+        ORDER BY names these paths too; to test what the service accepts, omit them.
         """
         if not order_by:
             return True
