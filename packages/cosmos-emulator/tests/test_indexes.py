@@ -15,6 +15,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
+from cosmos_emulator.reads import index_selection
 from tests.emulator_client import emulator_client
 
 COUNT = 3000
@@ -22,6 +23,11 @@ NAMED = {
     "includedPaths": [{"path": "/kind/?"}, {"path": "/n/?"}],
     "excludedPaths": [{"path": "/*"}],
     "compositeIndexes": [[{"path": "/n", "order": "descending"}, {"path": "/id", "order": "descending"}]],
+}
+BY_KIND = {
+    "includedPaths": [{"path": "/kind/?"}, {"path": "/n/?"}],
+    "excludedPaths": [{"path": "/*"}],
+    "compositeIndexes": [[{"path": f"/{name}", "order": "descending"} for name in ("kind", "n", "id")]],
 }
 NO_PATHS = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
 ALL_PATHS = {"includedPaths": [{"path": "/*"}], "excludedPaths": []}
@@ -75,6 +81,30 @@ async def test_an_indexed_query_reads_few_more_items_than_it_returns(
         rows, count = await _rows_and_reads(_container(client), query)
         assert rows == found
         assert count <= len(found) + 3
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("c.kind = 'rare'", [9, 8, 7]),
+        ("c.kind = 'rare' AND c.n <= 5 AND (c.n < 5 OR c.id < '5')", [4, 3, 2]),
+        ("c.kind IN ('none', 'rare', 'vague')", [9, 8, 7]),
+        ("c.kind IN ('none', 'rare', 'vague') AND c.n <= 5", [5, 4, 3]),
+    ],
+)
+async def test_a_composite_index_that_starts_with_the_filter_seeks_to_it(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, found: list[int]
+) -> None:
+    monkeypatch.setattr(index_selection, "_FEW", 1)  # do not sort the matches
+    settings = await asyncio.to_thread(_import, data, tmp_path, BY_KIND)
+    query = NEWEST.replace("c.kind = 'rare'", where).replace("ORDER BY", "ORDER BY c.kind DESC,")
+
+    async with emulator_client(settings) as client:
+        rows, count = await _rows_and_reads(_container(client), query)
+        assert rows == found
+        assert count <= len(found) + 3
+        headers: Any = _container(client).client_connection.last_response_headers
+        assert float(headers["x-ms-request-charge"]) < 2.9
 
 
 async def test_a_new_policy_builds_and_drops_indexes_in_the_background(data: Path, tmp_path: Path) -> None:

@@ -12,12 +12,20 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import EmulatorSettings
+from cosmos_emulator.charges.profiles import PASSED_ENTRY_RU
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, RawClient, RawResponse
 
 PATH = f"/{CONTAINER}/docs"
 NAMES = [f"key {number}" for number in range(12)]
+NEWEST_FIRST = {
+    "includedPaths": [{"path": "/type/?"}, {"path": "/n/?"}],
+    "excludedPaths": [{"path": "/*"}],
+    "compositeIndexes": [
+        [{"path": f"/{name}", "order": "descending"} for name in names] for names in (("n", "id"), ("type", "n", "id"))
+    ],
+}
 
 
 @pytest.fixture
@@ -286,6 +294,57 @@ async def test_a_query_is_charged_for_the_items_it_loads(database: DatabaseProxy
     assert first < indexed < scanned
     assert scanned > everything  # the same items plus a filter
     assert unordered > indexed
+
+
+async def test_a_query_is_charged_for_index_entries_that_its_order_passes_over(database: DatabaseProxy) -> None:
+    container = await database.create_container("one", PartitionKey("/pk"), indexing_policy=NEWEST_FIRST)
+    for number in range(5):
+        await container.create_item({"id": f"c{number}", "pk": "p", "type": "comment", "n": number})
+
+    async def charge(query: str) -> float:
+        found = await rows(container, query, partition_key="p")
+        headers: Any = container.client_connection.last_response_headers
+        assert [item["n"] for item in found] == [4, 3, 2, 1, 0]
+        return float(headers["x-ms-request-charge"])
+
+    passing = "SELECT * FROM c WHERE c.type IN ('comment', 'deleted') ORDER BY c.n DESC, c.id DESC OFFSET 0 LIMIT 5"
+    single = "SELECT * FROM c WHERE c.type = 'comment' ORDER BY c.n DESC OFFSET 0 LIMIT 5"
+    seeking = passing.replace("ORDER BY", "ORDER BY c.type DESC,")
+    ranged = "SELECT * FROM c WHERE c.n < 5 ORDER BY c.n DESC OFFSET 0 LIMIT 5"
+    before = {query: await charge(query) for query in (passing, single, seeking, ranged)}
+    assert before[passing] == before[seeking]
+    for number in range(400):
+        await container.create_item({"id": f"l{number}", "pk": "p", "type": "like", "n": 5 + number})
+    after = {query: await charge(query) for query in before}
+
+    assert after[seeking] == before[seeking]
+    assert after[ranged] == before[ranged]
+    assert after[passing] == pytest.approx(before[passing] + 400 * PASSED_ENTRY_RU, abs=0.011)
+    assert after[single] == pytest.approx(before[single] + 400 * PASSED_ENTRY_RU, abs=0.011)
+
+
+@pytest.mark.parametrize("policy", [None, {"includedPaths": [{"path": "/n/?"}, {"path": "/type/?"}]}])
+async def test_the_charge_of_passed_entries_does_not_depend_on_the_named_paths(
+    database: DatabaseProxy, policy: dict[str, Any] | None
+) -> None:
+    if policy is not None:
+        policy["excludedPaths"] = [{"path": "/*"}]
+    container = await database.create_container("one", PartitionKey("/pk"), indexing_policy=policy)
+    for number in range(40):
+        type_ = "comment" if number % 10 == 0 else "like"
+        await container.create_item({"id": str(number), "pk": "p", "type": type_, "n": number})
+    query = "SELECT * FROM c WHERE c.type = 'comment' ORDER BY c.n DESC"
+
+    charges: list[float] = []
+    pages = container.query_items(query, partition_key="p", max_item_count=2).by_page()
+    async for page in pages:
+        assert len([item async for item in page]) in (2, 0)
+        headers: Any = container.client_connection.last_response_headers
+        charges.append(float(headers["x-ms-request-charge"]))
+
+    start_ru, item_ru = 2.82, 0.0195 * 0.25
+    # From 39 to 20, then from 19 to 0: 18 likes each.
+    assert charges == [pytest.approx(start_ru + 2 * item_ru + 18 * PASSED_ENTRY_RU, abs=0.015)] * 2
 
 
 async def test_require_order_index_rejects_an_order_without_an_index(database: DatabaseProxy, emulator: Any) -> None:

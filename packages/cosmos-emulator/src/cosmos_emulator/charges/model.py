@@ -110,18 +110,20 @@ class ChargeModel:
         loaded_bytes: float,
         *,
         filtered: bool,
+        passed_entries: int = 0,
         aggregate: bool = False,
     ) -> float:
         """Return the charge of a query page.
 
-        `partitions` is the number visited. Loaded items are those that no index rules out, returned or not. `filtered`
-        means that the query has a WHERE; `aggregate`, that an index computes its aggregate.
+        `partitions` is the number visited. Loaded items are those that no index rules out, returned or not.
+        `passed_entries` are those of the ORDER BY index that a filter excludes. `filtered` means that the query has a
+        WHERE; `aggregate`, that an index computes its aggregate.
         """
         if aggregate and self.profile.aggregate is not None:
             return partitions * self.profile.aggregate
         start_ru = self.profile.query_start if filtered else self.profile.query_start_unfiltered
         load_ru = loaded_items * self.profile.per_item + loaded_bytes / BYTES_PER_KB * self.profile.per_kb
-        return partitions * start_ru + load_ru
+        return partitions * start_ru + load_ru + passed_entries * self.profile.per_passed_entry
 
     def script(self, reads_ru: float, writes_ru: float) -> float:
         """Return the charge of a stored procedure, from the charges of its reads and writes."""

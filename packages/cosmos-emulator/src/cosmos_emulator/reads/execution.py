@@ -17,7 +17,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.query import CompiledQuery, UdfCaller
-from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.index_selection import LONG_SCAN, IndexAccess
 from cosmos_emulator.reads.order_by import OrderedPage
 from cosmos_emulator.reads.paging import (
     ItemPosition,
@@ -27,12 +27,12 @@ from cosmos_emulator.reads.paging import (
     encode_continuation,
     malformed_continuation,
 )
+from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import IndexDropped, StoredItem
 
-_LONG_SCAN: Final = 1000  # items
 _POOR_SHARE: Final = 0.25  # of scanned items; if no more match, an index is requested
 
 
@@ -53,6 +53,7 @@ class PagedQuery:
         self._order_served = text.order_is_served(policy, self._served)
         order = text.order() if self._order_served and self._compiled.is_ordered else None
         self._access = IndexAccess(self._served, order)
+        self._passed = PassedEntries(self._served, order or ())
         self._filtered = text.query.where is not None
         self._charges = charges
         if require_order_index and self._compiled.features.has_order_by and not self._order_served:
@@ -66,7 +67,7 @@ class PagedQuery:
         """Return whether the query could block the event loop and needs a worker thread."""
         if self._compiled.is_streaming or self._compiled.is_ordered:
             return False
-        return sum(one.items.count_up_to(one.scope, _LONG_SCAN) for one in slices) >= _LONG_SCAN
+        return sum(one.items.count_up_to(one.scope, LONG_SCAN) for one in slices) >= LONG_SCAN
 
     def page(self, slices: list[Slice], continuation: str | None, limits: PageLimits) -> Steps[QueryPage]:
         """Return the next page. Raises 400 for a continuation of another query."""
@@ -116,8 +117,10 @@ class PagedQuery:
     def _order(self, reading: Reading) -> Steps[None]:
         page, ordered = reading.page, OrderedPage(self._compiled, reading)
         yield from ordered.fill()
-        if self._order_served and page.load.items == ordered.matched:
-            page.load.reduce_to(len(page.rows) + (0 if reading.token else self._compiled.counts.skipped))
+        if self._order_served:
+            page.load.passed_entries = yield from ordered.passed_over(self._passed)
+            if page.load.items == ordered.matched:
+                page.load.reduce_to(len(page.rows) + (0 if reading.token else self._compiled.counts.skipped))
 
     def _run(self, reading: Reading) -> None:
         page, given = reading.page, reading.given
@@ -130,7 +133,7 @@ class PagedQuery:
 
     def _want_indexes(self, page: QueryPage) -> None:
         # After a long scan with few matches, request the index that would have avoided it.
-        if page.scanned >= _LONG_SCAN and page.load.items <= page.scanned * _POOR_SHARE:
+        if page.scanned >= LONG_SCAN and page.load.items <= page.scanned * _POOR_SHARE:
             for one in page.scans:
                 self._access.want(one)
 
@@ -142,6 +145,7 @@ class PagedQuery:
             partitions,
             page.load.items,
             page.load.size_bytes,
+            passed_entries=page.load.passed_entries,
             filtered=self._filtered,
             aggregate=features.has_aggregates and not features.has_group_by and answered,
         )

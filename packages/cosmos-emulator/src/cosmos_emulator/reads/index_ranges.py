@@ -8,7 +8,7 @@ the matches, which the compiled query filters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
@@ -76,14 +76,21 @@ class IndexOrder:
 
     def resumed(self, values: Mapping[Names, JsonOrUndefined]) -> IndexOrder:
         """Return the rest of the order, starting with the items that have these values."""
+        return self._cut(values, upward=not self.backward)
+
+    def until(self, values: Mapping[Names, JsonOrUndefined]) -> IndexOrder:
+        """Return the start of the order, ending with the items that have these values."""
+        return self._cut(values, upward=self.backward)
+
+    def _cut(self, values: Mapping[Names, JsonOrUndefined], *, upward: bool) -> IndexOrder:
         place = b""
         for part in self.parts:
             data, exact = encoded(values[part.path])
             place += inverted(data) if part.descending else data
             if not exact:
                 break
-        stretches = tuple(_resumed(stretch, place, backward=self.backward) for stretch in self.stretches)
-        return IndexOrder(stretches, self.parts, self.backward, self.is_complete)
+        stretches = tuple(_cut(stretch, place, upward=upward) for stretch in self.stretches)
+        return replace(self, stretches=stretches)
 
 
 def conditions_of(predicates: Iterable[Predicate]) -> dict[Names, Condition]:
@@ -105,11 +112,7 @@ def stretches_of(
     """
     if definition.parts[0].path not in conditions:
         return None
-    prefixes, used = _prefixes(definition.parts, conditions, start)
-    rest = definition.parts[used:]
-    if not rest or rest[0].path not in conditions:
-        return [(prefix, successor(prefix)) for prefix in prefixes]
-    return [_bounded(prefix, rest[0], conditions) for prefix in prefixes]
+    return _narrowed(definition.parts, conditions, start, _MOST_STRETCHES)
 
 
 def ordered_path(
@@ -153,22 +156,35 @@ def _ordered_after(
         backward, shared = turned, shared + 1
     if not shared:
         return None
-    prefixes, reached = _prefixes(definition.parts[:used], conditions, start)
+    prefixes, reached = _prefixes(definition.parts[:used], conditions, start, _MOST_STRETCHES)
     if reached < used:
         return None
-    stretches = tuple(OrderedStretch(prefix, _bounded(prefix, parts[0], conditions)) for prefix in prefixes)
+    most = _MOST_STRETCHES // max(1, len(prefixes))
+    stretches = tuple(
+        OrderedStretch(prefix, entries) for prefix in prefixes for entries in _narrowed(parts, conditions, prefix, most)
+    )
     return IndexOrder(stretches, parts[:shared], backward, shared == len(wanted))
 
 
+def _narrowed(
+    parts: Sequence[IndexPart], conditions: Mapping[Names, Condition], start: bytes, most: int
+) -> list[EntryRange]:
+    """Return at most `most` ranges of entries that start with `start`: points of the first parts, then an interval."""
+    prefixes, used = _prefixes(parts, conditions, start, most)
+    if used == len(parts):
+        return [(prefix, successor(prefix)) for prefix in prefixes]
+    return [_bounded(prefix, parts[used], conditions) for prefix in prefixes]
+
+
 def _prefixes(
-    parts: Sequence[IndexPart], conditions: Mapping[Names, Condition], start: bytes
+    parts: Sequence[IndexPart], conditions: Mapping[Names, Condition], start: bytes, most: int
 ) -> tuple[list[bytes], int]:
-    """Return the prefixes for every combination of points of the first parts, and the number of these parts."""
+    """Return the prefixes for the combinations of points of the first parts, and the number of these parts."""
     choices: list[list[bytes]] = []
     count = 1
     for part in parts:
         condition = conditions.get(part.path)
-        if condition is None or condition.points is None or count * len(condition.points) > _MOST_STRETCHES:
+        if condition is None or condition.points is None or count * len(condition.points) > most:
             break
         count *= len(condition.points)
         choices.append([inverted(point) if part.descending else point for point in condition.points])
@@ -183,11 +199,12 @@ def _bounded(prefix: bytes, part: IndexPart, conditions: Mapping[Names, Conditio
     return prefix + low, prefix + high
 
 
-def _resumed(stretch: OrderedStretch, place: bytes, *, backward: bool) -> OrderedStretch:
+def _cut(stretch: OrderedStretch, place: bytes, *, upward: bool) -> OrderedStretch:
+    """Return the entries from a place upward, or up to and including the place."""
     low, high = stretch.entries
-    if backward:
-        return OrderedStretch(stretch.prefix, (low, min(high, successor(stretch.prefix + place))))
-    return OrderedStretch(stretch.prefix, (max(low, stretch.prefix + place), high))
+    if upward:
+        return OrderedStretch(stretch.prefix, (max(low, stretch.prefix + place), high))
+    return OrderedStretch(stretch.prefix, (low, min(high, successor(stretch.prefix + place))))
 
 
 def _condition(predicate: Predicate) -> Condition | None:

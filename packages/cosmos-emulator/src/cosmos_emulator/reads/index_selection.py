@@ -23,12 +23,13 @@ from cosmos_emulator.reads.index_ranges import (
 )
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
-from cosmos_emulator.store.index_definition import IndexDefinition, Names, local_prefix
+from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart, Names, local_prefix
 from cosmos_emulator.store.indexes import StoredIndex
 from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, StoredItem
 
 _FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an ordered index
 _PROBES: Final = (_FEW, 4096, 65536)
+LONG_SCAN: Final = 1000  # items; after such a scan, an index is requested
 _FIRST_CHUNK: Final = 32
 _CHUNK: Final = 256
 
@@ -150,6 +151,13 @@ class IndexAccess:
         start = _start(one.scope)
         parts = wanted_parts(self._conditions, self.order)
         if start is not None and parts:
+            one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
+
+    def want_order(self, one: Slice) -> None:
+        """Request an index that provides only the order."""
+        start = _start(one.scope)
+        if start is not None:
+            parts = tuple(IndexPart(path, descending) for path, descending in self.order)
             one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
 
     def _is_one_entry(self, index: StoredIndex) -> bool:

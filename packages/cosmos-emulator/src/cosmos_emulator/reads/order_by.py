@@ -10,6 +10,7 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, JsonOrUndefined, OrderedItems, OrderPosition
 from cosmos_emulator.reads.index_selection import Order, OrderedAccess
 from cosmos_emulator.reads.paging import Steps, encode_continuation, malformed_continuation
+from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.result_page import Reading
 from cosmos_emulator.store.index_definition import Names
 from cosmos_emulator.store.items import StoredItem
@@ -36,6 +37,21 @@ class OrderedPage:
         self._rows: OrderedItems = query.ordered_rows(after, reading.limits.max_rows + 1 + self._to_skip)
         self._position: JsonObject | None = None
         self.matched = 0  # items that satisfy WHERE
+
+    def passed_over(self, entries: PassedEntries) -> Steps[int]:
+        """Return how many index entries the page passed over."""
+        end, is_done = self._position, self._rows.is_done
+        if entries.is_empty or (end is None and is_done):
+            return 0
+        is_cut = is_done or self._page.continuation is not None
+        count = yield from entries.read(
+            self._reading.slices,
+            None if self._after is None else _values_of(self._after, entries.order),
+            _values_of(end, entries.order) if end is not None and is_cut else None,
+        )
+        # A page that resumes reads the last entry of the page before again.
+        before = self._given + self._query.counts.skipped if self._after is None else 1
+        return max(0, count - len(self._page.rows) - before)
 
     def fill(self) -> Steps[None]:
         """Read until the page is full or nothing is left."""

@@ -16,11 +16,12 @@ from cosmos_emulator.store.items import StoredItem
 
 @dataclass(slots=True)
 class Load:
-    """The items that an index would have loaded. They determine the charge."""
+    """The items that an index would have loaded and the entries it passed over. They determine the charge."""
 
     served: list[Predicate]
     items: int = 0
     size_bytes: int = 0
+    passed_entries: int = 0
 
     def add(self, item: StoredItem, document: JsonObject) -> None:
         """Count an item, unless an index rules it out."""

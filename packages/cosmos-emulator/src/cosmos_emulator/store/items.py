@@ -175,6 +175,11 @@ class ItemView:
                 break
         return found
 
+    def count_entries(self, index: StoredIndex, ranges: Sequence[EntryRange]) -> int:
+        """Count the entries in ranges of an index, including those of expired items."""
+        statement = f"SELECT count(*) FROM {index.table} WHERE entry >= ? AND entry < ?"  # noqa: S608 - constants
+        return sum(self._read_index(statement, bounds).fetchone()[0] for bounds in ranges)
+
     def load(self, scope: ItemScope, numbers: Sequence[int]) -> list[StoredItem]:
         """Return the existing items of the scope with these numbers in one list, ordered by number."""
         condition, arguments = scope.where(epk="+epk")
