@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
+from bench.servers import PARTITIONS
 from management.account import Blog, open_blog, signed_in
 from management.provision import provision
 from shared.charges import metered
@@ -48,7 +49,7 @@ class Row:
 
 async def measure(profile: Profile) -> list[tuple[Row, float]]:
     """Return the modeled charge of each request, in request units."""
-    async with CosmosEmulator(EmulatorSettings(charge_profile=profile)) as emulator:
+    async with CosmosEmulator(EmulatorSettings(charge_profile=profile, partitions=PARTITIONS)) as emulator:
         configuration = Settings(emulator.endpoint, emulator.key, "bench")
         await provision(configuration)
         async with signed_in(configuration) as client:

@@ -20,6 +20,7 @@ from shared.settings import Settings
 
 REPOSITORY: Final = Path(__file__).parent.parent
 PEER: Final = REPOSITORY / "bench" / "peer"
+PARTITIONS: Final = 4  # of every container, unless a measurement sets another number
 PeerMode = Literal["fastest", "shipped"]
 _ADDRESS: Final = re.compile(r"https?://[0-9.]+:[0-9]+/?")
 _START_S: Final = 60.0
@@ -46,7 +47,8 @@ class Server:
 async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server]:
     """Start the emulator with data in `data_dir`, or in memory."""
     where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
-    async with _server([sys.executable, "-m", "cosmos_emulator", "--port", "0", *where, *options], {}) as server:
+    given = ["--port", "0", "--partitions", str(PARTITIONS), *where, *options]
+    async with _server([sys.executable, "-m", "cosmos_emulator", *given], {}) as server:
         yield server
 
 

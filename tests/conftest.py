@@ -22,7 +22,8 @@ hypothesis.settings.load_profile("project")
 
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[EmulatorThread]:
-    with EmulatorThread(EmulatorSettings(require_order_index=True)) as running:
+    # Several partitions, because queries and change feeds must work across them.
+    with EmulatorThread(EmulatorSettings(partitions=4, require_order_index=True)) as running:
         yield running
 
 

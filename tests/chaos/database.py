@@ -39,6 +39,7 @@ class Database:
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "cosmos_emulator", "--port", str(self._port), "--data-dir", str(self.data)),
+                *("--partitions", "4"),
                 *self._options,
                 cwd=_REPOSITORY,
                 stdout=PIPE,

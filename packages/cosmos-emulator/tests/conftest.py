@@ -19,8 +19,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def settings(clock: Clock) -> EmulatorSettings:
-    return EmulatorSettings(clock=clock)
+def partitions() -> int:
+    """Physical partitions of a container: several, so that the SDK merges queries and feeds. Override it if needed."""
+    return 4
+
+
+@pytest.fixture
+def settings(clock: Clock, partitions: int) -> EmulatorSettings:
+    return EmulatorSettings(clock=clock, partitions=partitions)
 
 
 @pytest.fixture

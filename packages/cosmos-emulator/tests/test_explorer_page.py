@@ -73,7 +73,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def emulator() -> AsyncIterator[CosmosEmulator]:
-    async with CosmosEmulator(EmulatorSettings()) as emulator:
+    async with CosmosEmulator(EmulatorSettings(partitions=4)) as emulator:
         yield emulator
 
 

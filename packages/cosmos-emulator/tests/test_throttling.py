@@ -9,7 +9,7 @@ import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
-from cosmos_emulator import CosmosEmulator
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, RawClient, RawResponse
@@ -21,10 +21,8 @@ NO_RETRY_S = -1
 
 
 @pytest.fixture
-def partitions(emulator: CosmosEmulator) -> int:
-    """One physical partition, which gets its container's whole throughput."""
-    emulator.settings.partitions = 1
-    return 1
+def partitions() -> int:
+    return EmulatorSettings().partitions
 
 
 @pytest.fixture
@@ -62,7 +60,7 @@ async def spend(container: ContainerProxy, key: str = "p") -> float:
 
 
 async def test_a_partition_over_its_budget_returns_429(
-    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient
+    container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient
 ) -> None:
     spent_ru = await spend(database_of(no_retry_client).get_container_client("items"))
 
@@ -75,7 +73,7 @@ async def test_a_partition_over_its_budget_returns_429(
 
 
 async def test_a_throttled_write_is_not_stored_and_succeeds_in_the_next_second(
-    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient, clock: Clock
+    container: ContainerProxy, no_retry_client: CosmosClient, raw: RawClient, clock: Clock
 ) -> None:
     await spend(database_of(no_retry_client).get_container_client("items"))
     await raw.create_item({"id": "late", "pk": "p"})
@@ -88,7 +86,7 @@ async def test_a_throttled_write_is_not_stored_and_succeeds_in_the_next_second(
 
 
 async def test_reads_and_queries_are_throttled_but_metadata_is_not(
-    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
+    container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
     throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
@@ -128,8 +126,10 @@ async def query(raw: RawClient, text: str) -> RawResponse:
 
 
 async def test_a_query_is_charged_to_each_partition_that_it_visits(
-    emulator: CosmosEmulator, container: ContainerProxy, raw: RawClient, clock: Clock
+    emulator: CosmosEmulator, database: DatabaseProxy, raw: RawClient, clock: Clock
 ) -> None:
+    emulator.settings.partitions = 4
+    container = await database.create_container("items", PartitionKey("/pk"))
     for key in "abcdefgh":
         await container.create_item({"id": "one", "pk": key})
     emulator.settings.throttle = True
@@ -148,9 +148,7 @@ async def test_a_query_is_charged_to_each_partition_that_it_visits(
     assert 100 <= await spend_with("SELECT * FROM c WHERE c.pk = 'a'") < 110
 
 
-async def test_autoscale_provides_its_maximum(
-    partitions: int, database: DatabaseProxy, no_retry_client: CosmosClient
-) -> None:
+async def test_autoscale_provides_its_maximum(database: DatabaseProxy, no_retry_client: CosmosClient) -> None:
     throughput = ThroughputProperties(auto_scale_max_throughput=1000)
     await database.create_container("scaled", PartitionKey("/pk"), offer_throughput=throughput)
 
@@ -158,7 +156,7 @@ async def test_autoscale_provides_its_maximum(
 
 
 async def test_a_throughput_increase_applies_immediately(
-    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient
+    container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
     throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
@@ -168,9 +166,7 @@ async def test_a_throughput_increase_applies_immediately(
     assert 300 <= await spend(throttled, "q") < 500
 
 
-async def test_containers_share_their_databases_throughput(
-    partitions: int, client: CosmosClient, no_retry_client: CosmosClient
-) -> None:
+async def test_containers_share_their_databases_throughput(client: CosmosClient, no_retry_client: CosmosClient) -> None:
     shared = await client.create_database("shared", offer_throughput=500)
     for name in ("one", "two"):
         await shared.create_container(name, PartitionKey("/pk"))
@@ -183,7 +179,7 @@ async def test_containers_share_their_databases_throughput(
 
 
 async def test_throttling_can_be_turned_off_at_run_time(
-    partitions: int, emulator: CosmosEmulator, container: ContainerProxy, no_retry_client: CosmosClient
+    emulator: CosmosEmulator, container: ContainerProxy, no_retry_client: CosmosClient
 ) -> None:
     throttled = database_of(no_retry_client).get_container_client("items")
     await spend(throttled)
@@ -194,7 +190,7 @@ async def test_throttling_can_be_turned_off_at_run_time(
 
 
 async def test_the_sdk_retries_a_throttled_write_once_in_the_next_second(
-    partitions: int, container: ContainerProxy, no_retry_client: CosmosClient, emulator: CosmosEmulator, clock: Clock
+    container: ContainerProxy, no_retry_client: CosmosClient, emulator: CosmosEmulator, clock: Clock
 ) -> None:
     await spend(database_of(no_retry_client).get_container_client("items"))
     clock.advance(0.9)

@@ -70,9 +70,10 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     parser.add_argument(
         "--partitions",
         type=int,
-        default=4,
+        default=1,
         metavar="N",
-        help="physical partitions of each new container (default: %(default)s)",
+        help="least number of physical partitions of a new container, which has one for every 10,000 RU/s "
+        "(default: %(default)s)",
     )
     parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64 (default: the well-known key)")
     parser.add_argument(

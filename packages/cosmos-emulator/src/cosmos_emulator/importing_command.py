@@ -65,6 +65,6 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     made.add_argument(
         "--definition", type=Path, metavar="FILE", help="definition of a new container as JSON, with its policies"
     )
-    parser.add_argument("--partitions", type=int, default=4, help="physical partitions of a new container")
+    parser.add_argument("--partitions", type=int, default=1, help="physical partitions of a new container (default: 1)")
     parser.add_argument("file", type=Path, help="JSON Lines file: one item per line")
     return parser.parse_args(arguments)

@@ -23,7 +23,7 @@ class EmulatorSettings:
     Attributes:
         port: 0 picks a free port.
         data_dir: None stores the data in a temporary directory.
-        partitions: Physical partitions of new containers.
+        partitions: Least number of physical partitions of a new container, which has one for every 10,000 RU/s.
         charge_profile: Coefficients of the modeled request charge.
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
@@ -39,7 +39,7 @@ class EmulatorSettings:
     host: str = "127.0.0.1"
     port: int = 0
     data_dir: Path | None = None
-    partitions: int = 4
+    partitions: int = 1
     key: str = WELL_KNOWN_KEY
     charge_profile: ChargeProfile = "service-2026"
     tls: bool = False

@@ -1,7 +1,8 @@
-"""Provisioned throughput ("offers"): validation and RU/s. http/throttle.py enforces it."""
+"""Provisioned throughput ("offers"): validation, RU/s and the partitions it needs. http/throttle.py enforces it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,6 +13,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 
 _SMALLEST_RU_S: Final = 400
 _SMALLEST_AUTOSCALE_RU_S: Final = 1000
+_PARTITION_RU_S: Final = 10_000
 DEFAULT_CONTENT: Final[JsonObject] = {"offerThroughput": _SMALLEST_RU_S}
 
 
@@ -39,14 +41,21 @@ def checked_content(content: Json) -> JsonObject:
     return content
 
 
-def provisioned_ru_s(offer: JsonObject) -> int:
-    """Return the RU/s of an offer; with autoscale, the maximum."""
-    content = offer["content"]
+def provisioned_ru_s(content: Json) -> int:
+    """Return the RU/s of an offer's content; with autoscale, the maximum."""
     assert isinstance(content, dict)  # noqa: S101 - validated when stored, like the number below
     autoscale = content.get("offerAutopilotSettings")
     ru_s = autoscale.get("maxThroughput") if isinstance(autoscale, dict) else content.get("offerThroughput")
     assert isinstance(ru_s, int)  # noqa: S101 - see above
     return ru_s
+
+
+def partitions_needed(content: Json) -> int:
+    """Return the physical partitions of a new container: one for every 10,000 RU/s that are started.
+
+    Source: learn.microsoft.com/azure/cosmos-db/partitioning-overview. Later changes do not split partitions.
+    """
+    return math.ceil(provisioned_ru_s(content) / _PARTITION_RU_S)
 
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:

@@ -56,7 +56,7 @@ class Throttle:
         for owner in (container.resource, container.database):
             offer = self._account.offer_of(owner)
             if offer is not None:
-                return owner.rid, provisioned_ru_s(offer.body) / len(container.partitions)
+                return owner.rid, provisioned_ru_s(offer.body["content"]) / len(container.partitions)
         return container.rid, _SMALLEST_RU_S / len(container.partitions)
 
     def _admit(self, owner: str, partitions: Iterable[str], share_ru: float) -> None:

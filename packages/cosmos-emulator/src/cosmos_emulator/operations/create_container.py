@@ -5,22 +5,25 @@ from __future__ import annotations
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content
+from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content, partitions_needed
 
 
 async def handle(request: Request) -> Answer:
     """Create a container, with defaults filled in (201). Raises 400 if it is invalid, 409 if the name is taken.
 
-    If the headers set no throughput, the container shares the database's or gets the minimum.
+    If the headers set no throughput, the container shares the database's or gets the minimum. Its throughput and the
+    setting `partitions` decide how many physical partitions it has.
     """
     account, database = request.gateway.account, request.database
     body = request.json_object()
     if body.get("partitionKey") is None:
         raise CosmosError(400, "A container needs a 'partitionKey' definition.")
     content = offer_content(request.headers)
-    container = account.add_container(database, completed(body), request.gateway.settings.partitions)
-    if content is None and account.offer_of(database) is None:
+    shared = account.offer_of(database)
+    if content is None and shared is None:
         content = DEFAULT_CONTENT
+    needed = partitions_needed(shared.body["content"] if shared is not None and content is None else content)
+    container = account.add_container(database, completed(body), max(needed, request.gateway.settings.partitions))
     if content is not None:
         account.add_offer(container.resource, content)
     return resource_answer(201, container.resource)
