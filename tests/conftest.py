@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("project")
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[EmulatorThread]:
     # Several partitions, because queries and change feeds must work across them.
-    with EmulatorThread(EmulatorSettings(partitions=4, require_order_index=True)) as running:
+    with EmulatorThread(EmulatorSettings(partitions=4)) as running:
         yield running
 
 

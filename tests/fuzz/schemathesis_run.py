@@ -54,7 +54,7 @@ class AppUnderTest:
 
 def main() -> int:
     options = _options()
-    with Issuer() as issuer, EmulatorThread(EmulatorSettings(require_order_index=True)) as emulator:
+    with Issuer() as issuer, EmulatorThread(EmulatorSettings()) as emulator:
         for name, auth in (("function keys", AuthSettings()), ("users sign in", trusting(issuer))):
             settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("described"), auth=auth))
             with tempfile.TemporaryDirectory() as directory, running_app(settings, Path(directory) / "log") as app:

@@ -208,7 +208,7 @@ def _scopes(container: Container) -> list[list[Slice]]:
 
 
 def _paged(container: Container, text: QueryText, slices: list[Slice], page_size: int) -> list[str]:
-    query = PagedQuery(text, container.definition.indexing, ChargeModel("service-2026"))
+    query = PagedQuery(text, container.definition.indexing, ChargeModel("service-2026"), lenient_order_by=True)
     rows: list[str] = []
     continuation: str | None = None
     while True:

@@ -393,26 +393,6 @@ def test_several_orders_need_a_composite_index_with_the_same_sequence(
     assert with_composite(*index).serves_order_by(ordered(*order_by)) is served
 
 
-@pytest.mark.parametrize(
-    ("index", "order_by", "constant", "served"),
-    [
-        (("type", "time"), ("-time",), ("type",), True),
-        (("type", "time", "key"), ("-time", "-key"), ("type",), True),
-        (("type", "time", "key"), ("-time", "key"), ("type",), False),
-        (("type", "owner", "time", "key"), ("time", "key"), ("owner", "type"), True),
-        (("type", "owner", "time", "key"), ("time", "key"), ("type",), False),
-        (("time", "type", "key"), ("time", "key"), ("type",), False),
-        (("type", "time"), ("type", "time"), ("type",), True),
-    ],
-)
-def test_properties_fixed_by_the_filter_can_precede_the_order_in_the_index(
-    index: tuple[str, ...], order_by: tuple[str, ...], constant: tuple[str, ...], served: bool
-) -> None:
-    chosen = with_composite(*index)
-
-    assert chosen.serves_order_by(ordered(*order_by), [(name,) for name in constant]) is served
-
-
 def test_a_single_order_needs_an_index_on_its_path() -> None:
     chosen = policy(["/a/?"], ["/*"])
 

@@ -25,8 +25,7 @@ def autoscale(ru_s: int) -> ThroughputProperties:
 
 @pytest.mark.parametrize(
     ("throughput", "count"),
-    [(None, 1), (400, 1), (10_000, 1), (10_100, 2), (20_000, 2), (20_100, 3), (autoscale(10_000), 1)]
-    + [(autoscale(11_000), 2)],
+    [(None, 1), (400, 1), (10_000, 1), (10_100, 2), (20_100, 3), (autoscale(10_000), 1), (autoscale(11_000), 2)],
 )
 async def test_a_container_has_a_partition_for_every_10000_ru_s(
     database: DatabaseProxy, throughput: Any, count: int

@@ -23,14 +23,17 @@ NEWEST_FIRST = {
     "includedPaths": [{"path": "/type/?"}, {"path": "/n/?"}],
     "excludedPaths": [{"path": "/*"}],
     "compositeIndexes": [
-        [{"path": f"/{name}", "order": "descending"} for name in names] for names in (("n", "id"), ("type", "n", "id"))
+        [{"path": f"/{name}", "order": "descending"} for name in names]
+        for names in (("n", "id"), ("type", "n", "id"), ("owner", "rank", "id"))
     ],
 }
 
 
 @pytest.fixture
-async def spread(container: ContainerProxy) -> ContainerProxy:
+async def spread(database: DatabaseProxy) -> ContainerProxy:
     """12 partition keys with 3 items each: `n` is 0 to 35, and `even` exists if `n` is even."""
+    composite = {"compositeIndexes": [[{"path": "/kind"}, {"path": "/n"}]]}
+    container = await database.create_container("items", PartitionKey("/pk"), indexing_policy=composite)
     for number in range(36):
         item: dict[str, Any] = {"id": str(number), "pk": NAMES[number % 12], "n": number, "kind": number % 3}
         await container.create_item(item if number % 2 else {**item, "even": number})
@@ -268,7 +271,8 @@ async def test_a_page_stays_below_4_mb(raw: RawClient, container: ContainerProxy
     assert "x-ms-continuation" in response.headers
 
 
-async def test_a_query_is_charged_for_the_items_it_loads(database: DatabaseProxy) -> None:
+async def test_a_query_is_charged_for_the_items_it_loads(database: DatabaseProxy, emulator: Any) -> None:
+    emulator.settings.lenient_order_by = True
     policy = {"includedPaths": [{"path": "/kind/?"}, {"path": "/n/?"}], "excludedPaths": [{"path": "/*"}]}
     container = await database.create_container("one", PartitionKey("/pk"), indexing_policy=policy)
     for number in range(50):
@@ -347,16 +351,56 @@ async def test_the_charge_of_passed_entries_does_not_depend_on_the_named_paths(
     assert charges == [pytest.approx(start_ru + 2 * item_ru + 18 * PASSED_ENTRY_RU, abs=0.015)] * 2
 
 
-async def test_require_order_index_rejects_an_order_without_an_index(database: DatabaseProxy, emulator: Any) -> None:
+COMPOSITE_MISSING = "The order by query does not have a corresponding composite index that it can be served from."
+PATH_EXCLUDED = "The index path corresponding to the specified order-by item is excluded."
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT * FROM c ORDER BY c.type, c.n", COMPOSITE_MISSING),  # only the start of an index
+        ("SELECT * FROM c ORDER BY c.id DESC, c.n DESC", COMPOSITE_MISSING),  # another sequence
+        ("SELECT * FROM c ORDER BY c.n DESC, c.id", COMPOSITE_MISSING),  # one direction reversed
+        ("SELECT * FROM c WHERE c.free = 1 ORDER BY c.free, c.n, c.id", COMPOSITE_MISSING),
+        ("SELECT * FROM c WHERE c.owner = 'a' ORDER BY c.rank, c.id", COMPOSITE_MISSING),  # the filter is not named
+        ("SELECT * FROM c ORDER BY c.free", PATH_EXCLUDED),
+    ],
+)
+async def test_an_order_without_a_matching_index_is_rejected(database: DatabaseProxy, query: str, message: str) -> None:
+    container = await database.create_container("one", PartitionKey("/pk"), indexing_policy=NEWEST_FIRST)
+    await container.create_item({"id": "a", "pk": "p", "n": 1})
+
+    for options in ({"partition_key": "p"}, {}):
+        with fails_with(400, match=message):
+            await rows(container, query, **options)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM c ORDER BY c.n DESC, c.id DESC",
+        "SELECT * FROM c ORDER BY c.n, c.id",
+        "SELECT * FROM c WHERE c.type = 'x' ORDER BY c.type DESC, c.n DESC, c.id DESC",
+        "SELECT * FROM c ORDER BY c.n",
+    ],
+)
+async def test_an_order_with_a_matching_index_is_served(database: DatabaseProxy, query: str) -> None:
+    container = await database.create_container("one", PartitionKey("/pk"), indexing_policy=NEWEST_FIRST)
+    await container.create_item({"id": "a", "pk": "p", "n": 1, "type": "x"})
+
+    assert len(await rows(container, query, partition_key="p")) == len(await rows(container, query)) == 1
+
+
+async def test_the_default_policy_serves_no_order_by_several_paths(database: DatabaseProxy, emulator: Any) -> None:
     container = await database.create_container("one", PartitionKey("/pk"))
     await container.create_item({"id": "a", "pk": "p"})
     query = "SELECT * FROM c ORDER BY c.a, c.b"
-    assert len(await rows(container, query, partition_key="p")) == 1
-
-    emulator.settings.require_order_index = True
-
-    with fails_with(400):
+    with fails_with(400, match=COMPOSITE_MISSING):
         await rows(container, query, partition_key="p")
+
+    emulator.settings.lenient_order_by = True
+
+    assert len(await rows(container, query, partition_key="p")) == 1
 
 
 async def test_metrics_are_returned_on_request(raw: RawClient, spread: ContainerProxy) -> None:
@@ -441,7 +485,8 @@ async def test_a_partial_range_supports_aggregates_and_orders(
     assert await rows(spread, query, feed_range=one_key) == expected
 
 
-async def test_a_udf_is_called_in_select_where_and_order_by(spread: ContainerProxy) -> None:
+async def test_a_udf_is_called_in_select_where_and_order_by(spread: ContainerProxy, emulator: Any) -> None:
+    emulator.settings.lenient_order_by = True
     body = "function twice(n) { return n === undefined ? undefined : 2 * n; }"
     await spread.scripts.create_user_defined_function({"id": "twice", "body": body})
     query = "SELECT VALUE udf.twice(c.n) FROM c WHERE udf.twice(c.n) > 20 ORDER BY udf.twice(c.n) DESC"

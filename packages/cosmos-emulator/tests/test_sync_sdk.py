@@ -200,6 +200,7 @@ async def test_the_synchronous_client_works(emulator: CosmosEmulator, scenario: 
     def run() -> None:
         with CosmosClient(emulator.endpoint, emulator.key) as client:
             database = client.create_database_if_not_exists("db")
-            scenario(database.create_container_if_not_exists("items", PartitionKey("/pk")))
+            policy = {"compositeIndexes": [[{"path": "/kind"}, {"path": "/n", "order": "descending"}]]}
+            scenario(database.create_container_if_not_exists("items", PartitionKey("/pk"), indexing_policy=policy))
 
     await asyncio.to_thread(run)

@@ -88,7 +88,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     parser.add_argument(
         "--script-operations", type=int, metavar="N", help="calls a script can make before the next is not accepted"
     )
-    parser.add_argument("--require-order-index", action="store_true", help="reject an ORDER BY without an index")
+    parser.add_argument("--lenient-order-by", action="store_true", help="accept an ORDER BY without an index")
     parser.add_argument("--no-signature-check", action="store_true", help="do not check signatures")
     _add_simulation_options(parser)
     given = parser.parse_args(arguments)
@@ -104,7 +104,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         check_signatures=not given.no_signature_check,
         script_queries_see_own_writes=given.script_queries_see_own_writes,
         script_operations=given.script_operations,
-        require_order_index=given.require_order_index,
+        lenient_order_by=given.lenient_order_by,
         tls=given.tls,
         management_key=given.management_key,
         faults=Faults(*given.fault),

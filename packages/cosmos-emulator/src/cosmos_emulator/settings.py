@@ -27,7 +27,7 @@ class EmulatorSettings:
         charge_profile: Coefficients of the modeled request charge.
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
-        require_order_index: Reject an ORDER BY without an index, as the service does.
+        lenient_order_by: Accept an ORDER BY without an index, which the service rejects.
         script_time_limit_s: The service allows 5 s.
         purge_interval_s: Seconds between purges of expired items.
         replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
@@ -47,7 +47,7 @@ class EmulatorSettings:
     check_signatures: bool = True
     script_queries_see_own_writes: bool = False
     script_operations: int | None = None
-    require_order_index: bool = False
+    lenient_order_by: bool = False
     script_time_limit_s: float = 5.0
     purge_interval_s: float = 5.0
     faults: Faults = field(default_factory=Faults)

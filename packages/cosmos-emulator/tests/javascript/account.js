@@ -21,7 +21,8 @@ export async function newContainer(definition = {}) {
 
 /** Create 24 items with 12 keys: `n` is 0 to 23, `kind` is n modulo 3, and `text` exists if `n` is odd. */
 export async function newSpread() {
-  const container = await newContainer();
+  const orders = ["ascending", "descending"].map((order) => [{ path: "/kind", order }, { path: "/n" }]);
+  const container = await newContainer({ indexingPolicy: { compositeIndexes: orders } });
   const items = Array.from({ length: 24 }, (_, n) => ({
     id: `${n}`,
     pk: `key ${n % 12}`,

@@ -81,7 +81,7 @@ class PartitionOperations:
                 container.definition.indexing,
                 self._charges,
                 udfs,
-                require_order_index=settings.require_order_index,
+                lenient_order_by=settings.lenient_order_by,
             )
             page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         self.reads_ru += page.charge_ru

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from cosmos_emulator.indexing.document import (
     CompositeIndex,
@@ -65,21 +65,20 @@ class IndexingPolicy:
         """Return whether an index serves a comparison with the scalar at this path."""
         return self.indexes(path)
 
-    def serves_order_by(self, order_by: Sequence[tuple[Path, bool]], equality_paths: Iterable[Path] = ()) -> bool:
+    def serves_order_by(self, order_by: Sequence[tuple[Path, bool]]) -> bool:
         """Return whether an index provides this order of (path, descending).
 
-        One path must be indexed. Several need a composite index with these paths, all directions equal or all reversed.
-        `equality_paths`, which the filter holds constant, can precede them. The service uses such an index only if
-        ORDER BY names these paths too; to test what the service accepts, omit them.
+        One path must be indexed. Several need a composite index of exactly these paths, all directions equal or all
+        reversed. An index that starts with filtered paths serves only an ORDER BY that names them
+        (learn.microsoft.com/azure/cosmos-db/index-policy, "Queries with a filter and ORDER BY").
         """
         if not order_by:
             return True
         if self.mode == "none":
             return False
-        if len(order_by) == 1 and self.indexes(order_by[0][0]):
-            return True
-        constant = set(equality_paths)
-        return any(_serves(index, order_by, constant) for index in self.composite_indexes)
+        if len(order_by) == 1:
+            return self.indexes(order_by[0][0])
+        return any(_serves(index, order_by) for index in self.composite_indexes)
 
 
 def _named_paths(patterns: Mapping[tuple[Path, str], bool]) -> tuple[tuple[str, ...], ...]:
@@ -91,11 +90,7 @@ def _named_paths(patterns: Mapping[tuple[Path, str], bool]) -> tuple[tuple[str, 
     return tuple(found)
 
 
-def _serves(index: CompositeIndex, order_by: Sequence[tuple[Path, bool]], constant: set[Path]) -> bool:
-    prefix, ordered = index[: -len(order_by)], index[-len(order_by) :]
-    if any(part.path not in constant for part in prefix):
-        return False
-    asked = [(path, descending) for path, descending in order_by]
-    as_written = [(part.path, part.descending) for part in ordered]
-    reversed_ = [(part.path, not part.descending) for part in ordered]
-    return asked in (as_written, reversed_)
+def _serves(index: CompositeIndex, order_by: Sequence[tuple[Path, bool]]) -> bool:
+    as_written = [(part.path, part.descending) for part in index]
+    reversed_ = [(part.path, not part.descending) for part in index]
+    return list(order_by) in (as_written, reversed_)

@@ -60,7 +60,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
         container.definition.indexing,
         gateway.charges,
         udfs,
-        require_order_index=gateway.settings.require_order_index,
+        lenient_order_by=gateway.settings.lenient_order_by,
     )
 
 

@@ -46,22 +46,18 @@ class PagedQuery:
         charges: ChargeModel,
         udfs: UdfCaller | None = None,
         *,
-        require_order_index: bool = False,
+        lenient_order_by: bool = False,
     ) -> None:
         self._compiled: CompiledQuery = text.compile(udfs)
         self._served = text.served_predicates(policy)
-        self._order_served = text.order_is_served(policy, self._served)
+        self._order_served = text.order_is_served(policy)
         order = text.order() if self._order_served and self._compiled.is_ordered else None
         self._access = IndexAccess(self._served, order)
         self._passed = PassedEntries(self._served, order or ())
         self._filtered = text.query.where is not None
         self._charges = charges
-        if require_order_index and self._compiled.features.has_order_by and not self._order_served:
-            raise CosmosError(
-                400,
-                "The order by query does not have a corresponding index that it can be served from: the path is "
-                "excluded, or several paths have no composite index.",
-            )
+        if self._compiled.features.has_order_by and not self._order_served and not lenient_order_by:
+            raise _unserved_order(text)
 
     def reads_much(self, slices: list[Slice]) -> bool:
         """Return whether the query could block the event loop and needs a worker thread."""
@@ -149,6 +145,18 @@ class PagedQuery:
             filtered=self._filtered,
             aggregate=features.has_aggregates and not features.has_group_by and answered,
         )
+
+
+def _unserved_order(text: QueryText) -> CosmosError:
+    """Return the service's error (imranmomin/Hangfire.AzureCosmosDb#51, loopbackio/loopback-next#10637)."""
+    match text.order():
+        case None:
+            message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
+        case [_]:
+            message = "The index path corresponding to the specified order-by item is excluded."
+        case _:
+            message = "The order by query does not have a corresponding composite index that it can be served from."
+    return CosmosError(400, message)
 
 
 def _documents(reading: Reading) -> Iterator[JsonObject]:

@@ -58,11 +58,10 @@ class QueryText:
         """Return the ORDER BY paths and directions; None unless all are paths of the item."""
         return order_by_paths(self.query)
 
-    def order_is_served(self, policy: IndexingPolicy, served: list[Predicate]) -> bool:
+    def order_is_served(self, policy: IndexingPolicy) -> bool:
         """Return whether an index provides the order of the query."""
         paths = self.order()
-        constant = [one.path for one in served if one.op == "="]
-        return paths is not None and policy.serves_order_by(paths, constant)
+        return paths is not None and policy.serves_order_by(paths)
 
 
 def parse_query_body(body: bytes) -> QueryText:
