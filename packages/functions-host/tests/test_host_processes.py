@@ -216,3 +216,23 @@ async def test_a_hanging_sync_function_does_not_block_the_exit(tmp_path: Path) -
     async with host_process(app_dir, "a", {}) as host, ClientSession() as http:
         assert (await http.get(f"{host.url}/api/x")).status == 500
         assert await host.terminate() == 0
+
+
+async def has_checkpoint(account: Account) -> bool:
+    return any(await account.checkpoints())
+
+
+async def test_a_host_keeps_its_lease_while_a_function_blocks_the_event_loop(tmp_path: Path, account: Account) -> None:
+    # Computes, and holds the GIL, for more than twice the lease expiration (FAST).
+    compute = "end = time.monotonic() + 4\n    while os.environ['HOST_NAME'] == 'a' and time.monotonic() < end: pass"
+    body = f"{RECORD.strip()}\n    {compute}\n    open('done', 'w').close()"
+    app_dir = write_app(tmp_path, trigger(start_from_beginning=True, body=body))
+    calls = Calls(app_dir)
+    async with host_process(app_dir, "a", account.environment):
+        await account.write("x")
+        await eventually(lambda: calls.ids("end", "a"))
+        async with host_process(app_dir, "b", account.environment):
+            await eventually((app_dir / "done").exists)
+            await eventually(lambda: has_checkpoint(account))
+
+            assert [(record["host"], record["items"][0][1]) for record in calls.read()] == [("a", "x")]

@@ -24,6 +24,7 @@ from .http.throttle import RequestThrottle
 from .invocation import Invoker
 from .listeners import Listener, ListenerSupervisor
 from .logs import configure_logging
+from .loop_thread import LoopThread
 from .payloads import documents_argument, timer_argument
 from .settings import HostSettings
 from .timer_trigger.listener import TimerListener
@@ -46,6 +47,8 @@ class FunctionsHost:
         self.state = "Default"
         self.functions: dict[str, LoadedFunction] = {}
         self._resources = AsyncExitStack()
+        self._triggers = LoopThread()
+        self._clients = ClientCache()
         self._supervisor = ListenerSupervisor(())
         self._invoker = Invoker(None, None)
         self._server: HttpServer | None = None
@@ -72,12 +75,19 @@ class FunctionsHost:
     async def start(self) -> None:
         """Load the app, listen and start the triggers. Raises HostStartError, or OSError if the port is in use."""
         try:
-            await self._listen(self._server or self._load())
+            server = self._server or self._load()
+            self._invoker.open()
+            await self._resources.enter_async_context(self._triggers)
+            self._resources.push_async_callback(lambda: self._triggers.run(self._clients.close()))
+            await self._listen(server)
         except BaseException:
             await self._resources.aclose()
             raise
-        self._supervisor.start()
+        await self._triggers.run(self._start_triggers())
         self.state = "Running"
+
+    async def _start_triggers(self) -> None:
+        self._supervisor.start()
 
     def _load(self) -> HttpServer:
         app_dir = self._settings.app_dir.resolve()
@@ -95,16 +105,14 @@ class FunctionsHost:
         ]
         self._invoker = Invoker(config.function_timeout_s, _thread_count(settings))
         self._resources.callback(self._invoker.close)
-        clients = ClientCache()
-        self._resources.push_async_callback(clients.close)
-        self._supervisor = ListenerSupervisor(self._listeners(enabled, settings, config, clients))
+        self._supervisor = ListenerSupervisor(self._listeners(enabled, settings, config))
         self._port = local.port if self._settings.port is None else self._settings.port
         return self._http_server(enabled, settings, config, local)
 
     async def stop(self) -> None:
         """Stop listening, wait up to 10 s for running calls and restore the environment."""
         self.state = "Stopping"
-        await self._supervisor.stop(drain=self._drained)
+        await self._triggers.run(self._supervisor.stop(drain=self._drained))
         if self._manual:
             await asyncio.wait(self._manual, timeout=10)
         await self._resources.aclose()
@@ -112,12 +120,12 @@ class FunctionsHost:
 
     async def ready(self) -> None:
         """Wait until every trigger is listening."""
-        await self._supervisor.started()
+        await self._triggers.run(self._supervisor.started())
 
     async def drain(self) -> None:
         """Stop the listeners permanently. Running batches are checkpointed."""
         self._drained = True
-        await self._supervisor.stop(drain=True)
+        await self._triggers.run(self._supervisor.stop(drain=True))
 
     def is_listening(self, function_name: str) -> bool:
         """Return whether a function's trigger is listening."""
@@ -147,15 +155,13 @@ class FunctionsHost:
         except InvocationError as error:
             _log.info("function=%s manual invocation failed: %s", function.name, error)
 
-    def _listeners(
-        self, functions: list[LoadedFunction], settings: AppSettings, config: HostConfig, clients: ClientCache
-    ) -> list[Listener]:
+    def _listeners(self, functions: list[LoadedFunction], settings: AppSettings, config: HostConfig) -> list[Listener]:
         listeners: list[Listener] = []
         for function in functions:
             retry = function.retry or config.retry
             try:
                 if function.type == COSMOS:
-                    listeners.append(CosmosListener(function, self._invoker, settings, clients, retry))
+                    listeners.append(CosmosListener(function, self._invoker, settings, self._clients, retry))
                 elif function.type == TIMER:
                     state_dir = self._settings.timer_state_dir
                     listeners.append(TimerListener(function, self._invoker, settings, state_dir, retry))

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .errors import InvocationError
 from .functions import HTTP, LoadedFunction
+from .loop_thread import run_on
 from .retry import RetryState
 
 _thread_local = threading.local()
@@ -50,7 +51,7 @@ class Context:
 
 
 class Invoker:
-    """Runs coroutines on the event loop and sync functions in a thread pool."""
+    """Runs coroutines on the app's event loop and sync functions in a thread pool."""
 
     def __init__(self, timeout_s: float | None, threads: int | None) -> None:
         """Create an invoker. With None, there is no timeout, and the thread count is Python's default."""
@@ -58,6 +59,10 @@ class Invoker:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
         # Includes calls that timed out: their threads still run and keep the process alive.
         self.running_threads = 0
+
+    def open(self) -> None:
+        """Run coroutines on the current event loop."""
+        self._app_loop = asyncio.get_running_loop()
 
     async def invoke(
         self,
@@ -67,10 +72,22 @@ class Invoker:
         trace: TraceContext | None = None,
         retry: RetryState | None = None,
     ) -> object:
-        """Run a function once.
+        """Run a function once; call it from any event loop.
 
         Raises InvocationError, already logged, for an exception, a timeout or an unexpected return value.
         """
+        call = self._invoke(function, arguments, trace, retry)
+        if self._app_loop is asyncio.get_running_loop():
+            return await call
+        return await run_on(self._app_loop, call)
+
+    async def _invoke(
+        self,
+        function: LoadedFunction,
+        arguments: Mapping[str, object],
+        trace: TraceContext | None,
+        retry: RetryState | None,
+    ) -> object:
         invocation_id = str(uuid.uuid4())
         if function.wants_context:
             context = Context(function, invocation_id, trace or TraceContext(None, ""), retry or RetryState())
