@@ -102,6 +102,22 @@ async def test_a_signal_stops_the_host_and_the_emulator(tmp_path: Path, http: Cl
                 await http.get(url)
 
 
+async def test_the_host_is_restarted_after_a_function_exceeds_its_timeout(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(
+        tmp_path, APP + "@app.route(route='hang')\ndef hang(req):\n    import time\n    time.sleep(60)\n"
+    )
+    (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
+    async with stack(app_dir) as running:
+        await eventually(lambda: body_of(http, f"{running.url}/api/hello"))
+        assert await body_of(http, f"{running.url}/api/hang") is None
+
+        assert await eventually(lambda: body_of(http, f"{running.url}/api/hello")) == "hello"
+
+        _, output = await running.end()
+        assert "exceeded by function 'hang'" in output
+        assert "the Functions host ended with status 1; restarting in 0.5 s" in output
+
+
 async def test_the_app_responds_only_after_its_database_is_provisioned(tmp_path: Path, http: ClientSession) -> None:
     app_dir = write_app(tmp_path, APP_AFTER_PROVISIONING, manage=MANAGE)
     async with stack(app_dir, "--seed") as running:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientError, ClientSession
 from tests.cosmos_apps import Account, trigger
 from tests.running import eventually, host_process, write_app
 
@@ -30,6 +30,7 @@ RECORD = """
 """.replace("\\\\", "\\")
 
 
+ENDLESS = "strategy='fixed_delay', max_retry_count='-1', delay_interval='00:00:00'"
 HELLO = "@app.route(route='x', methods=['POST'])\ndef hello(req): return 'secret-answer'\n"
 
 
@@ -210,11 +211,85 @@ async def test_an_invalid_app_exits_1_with_the_reason(tmp_path: Path) -> None:
 
 
 async def test_a_hanging_sync_function_does_not_block_the_exit(tmp_path: Path) -> None:
-    source = "import threading\n@app.route(route='x')\ndef hang(req): threading.Event().wait()\n"
-    app_dir = write_app(tmp_path, source)
+    source = "import logging, threading\n"
+    source += "@app.timer_trigger(arg_name='t', schedule='0 0 0 1 1 *', run_on_startup=True)\n"
+    source += "def hang(t: func.TimerRequest):\n    logging.warning('hanging')\n    threading.Event().wait()\n"
+    async with host_process(write_app(tmp_path, source), "a", {}) as host:
+        await eventually(lambda: "hanging" in host.log.read_text())
+
+        assert await host.terminate() == 0
+
+
+async def status_of(http: ClientSession, url: str) -> int | None:
+    """Return the status of the response, or None if the connection was lost."""
+    try:
+        async with http.get(url) as response:
+            return response.status
+    except ClientError:
+        return None
+
+
+@pytest.mark.parametrize("body", ["await asyncio.Event().wait()", "time.sleep(60)"])
+async def test_a_batch_over_the_timeout_ends_the_host_and_is_delivered_again(
+    tmp_path: Path, account: Account, body: str
+) -> None:
+    body = f"{RECORD.strip()}\n    if os.environ['HOST_NAME'] == 'a': {body}"
+    app_dir = write_app(tmp_path, trigger(start_from_beginning=True, retry=ENDLESS, body=body))
+    timeout = {"AzureFunctionsJobHost__functionTimeout": "00:00:01"}
+    calls = Calls(app_dir)
+    async with host_process(app_dir, "a", account.environment | timeout) as host:
+        await account.write("x")
+
+        assert await asyncio.wait_for(host.process.wait(), 20) == 1
+
+        assert "Timeout value of 0:00:01 exceeded by function 'changed' (functionTimeout in host.json)" in (
+            host.log.read_text()
+        )
+        assert [lease["Owner"] is None for lease in await account.lease_items()] == [False]
+        assert await account.checkpoints() == [None]
+    async with host_process(app_dir, "b", account.environment):
+        await eventually(lambda: calls.ids("end", "b") == ["x"])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "async def hang(req): await asyncio.Event().wait()",
+        "async def hang(req): time.sleep(60)",
+        "def hang(req): time.sleep(60)",
+    ],
+)
+async def test_a_request_over_the_timeout_ends_the_host(tmp_path: Path, function: str) -> None:
+    app_dir = write_app(tmp_path, f"import asyncio, time\n@app.route(route='x')\n{function}\n")
     (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
     async with host_process(app_dir, "a", {}) as host, ClientSession() as http:
-        assert (await http.get(f"{host.url}/api/x")).status == 500
+        assert await status_of(http, f"{host.url}/api/x") is None
+        assert await asyncio.wait_for(host.process.wait(), 20) == 1
+
+        assert "exceeded by function 'hang'" in host.log.read_text()
+
+
+async def test_a_timer_over_the_timeout_ends_the_host(tmp_path: Path) -> None:
+    source = "import os, time\n@app.timer_trigger(arg_name='t', schedule='* * * * * *')\n"
+    source += "async def tick(t: func.TimerRequest):\n    if os.path.exists('hang'): time.sleep(60)\n"
+    app_dir = write_app(tmp_path, source)
+    (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
+    async with host_process(app_dir, "a", {}) as host:
+        (app_dir / "hang").touch()
+        assert await asyncio.wait_for(host.process.wait(), 20) == 1
+
+        assert "exceeded by function 'tick'" in host.log.read_text()
+
+
+async def test_each_attempt_gets_the_whole_timeout(tmp_path: Path, account: Account) -> None:
+    body = f"{RECORD.strip()}\n    await asyncio.sleep(0.4)\n    if retry_count < 3: raise ValueError"
+    app_dir = write_app(tmp_path, trigger(start_from_beginning=True, retry=ENDLESS, body=body))
+    timeout = {"AzureFunctionsJobHost__functionTimeout": "00:00:01"}
+    async with host_process(app_dir, "a", account.environment | timeout) as host:
+        await account.write("x")
+        await eventually(lambda: has_checkpoint(account))
+
+        assert [record["retry"] for record in Calls(app_dir).read()] == [0, 1, 2, 3]
         assert await host.terminate() == 0
 
 

@@ -1,4 +1,4 @@
-"""HTTP limits: request queue, timeout, threads, shutdown."""
+"""HTTP limits: request queue, threads, shutdown."""
 
 from __future__ import annotations
 
@@ -62,13 +62,6 @@ async def test_stop_waits_for_running_requests(http: ClientSession, tmp_path: Pa
     await stop
 
     assert (await call).status == 200
-
-
-async def test_a_function_over_its_timeout_fails(http: ClientSession, tmp_path: Path) -> None:
-    app_dir = write_app(tmp_path, GATE)
-    (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
-    async with running(app_dir) as host:
-        assert (await get(http, f"{host.url}/api/wait")).status == 500
 
 
 async def test_sync_functions_run_concurrently_up_to_the_thread_count(http: ClientSession, tmp_path: Path) -> None:

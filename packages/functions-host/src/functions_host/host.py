@@ -87,6 +87,7 @@ class FunctionsHost:
         self.state = "Running"
 
     async def _start_triggers(self) -> None:
+        self._timekeeper = asyncio.create_task(self._invoker.enforce_timeout())
         self._supervisor.start()
 
     def _load(self) -> HttpServer:

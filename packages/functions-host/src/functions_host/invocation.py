@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import threading
 import time
 import uuid
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 from .errors import InvocationError
 from .functions import HTTP, LoadedFunction
 from .loop_thread import run_on
 from .retry import RetryState
 
+_log = logging.getLogger("Host.General")
 _thread_local = threading.local()
 
 
@@ -57,7 +60,9 @@ class Invoker:
         """Create an invoker. With None, there is no timeout, and the thread count is Python's default."""
         self._timeout_s = timeout_s
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
-        # Includes calls that timed out: their threads still run and keep the process alive.
+        # Start time and function name of each running call, by invocation ID. The oldest call is first.
+        self._running: dict[str, tuple[float, str]] = {}
+        # Includes calls that were cancelled: their threads still run and keep the process alive.
         self.running_threads = 0
 
     def open(self) -> None:
@@ -74,7 +79,7 @@ class Invoker:
     ) -> object:
         """Run a function once; call it from any event loop.
 
-        Raises InvocationError, already logged, for an exception, a timeout or an unexpected return value.
+        Raises InvocationError, already logged, for an exception or an unexpected return value.
         """
         call = self._invoke(function, arguments, trace, retry)
         if self._app_loop is asyncio.get_running_loop():
@@ -94,25 +99,26 @@ class Invoker:
             arguments = {**arguments, "context": context}
         log = logging.getLogger(f"Function.{function.name}")
         started = time.perf_counter()
+        self._running[invocation_id] = (time.monotonic(), function.name)
         try:
             result = await self._run(function, arguments, invocation_id)
             if result is not None and not function.returns_value:
                 raise RuntimeError(f"function '{function.name}' without a $return binding returned a non-None value")
         except Exception as error:
-            outcome = "timed-out" if isinstance(error, TimeoutError) else "failed"
-            log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), outcome)
+            log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), "failed")
             raise InvocationError(f"{type(error).__name__}: {error}") from error
+        finally:
+            del self._running[invocation_id]
         # The HTTP server logs the request; a second line at INFO would only repeat it.
         level = logging.DEBUG if function.type == HTTP else logging.INFO
         log.log(level, _LINE, function.name, invocation_id, _elapsed_ms(started), "succeeded")
         return result
 
     async def _run(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
-        async with asyncio.timeout(self._timeout_s):
-            if function.is_async:
-                return await function.call(**arguments)  # type: ignore[misc]  # a coroutine function, see is_async
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, self._run_in_thread, function, arguments, invocation_id)
+        if function.is_async:
+            return await function.call(**arguments)  # type: ignore[misc]  # a coroutine function, see is_async
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self._run_in_thread, function, arguments, invocation_id)
 
     def _run_in_thread(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
         _thread_local.invocation_id = invocation_id
@@ -121,6 +127,29 @@ class Invoker:
             return function.call(**arguments)
         finally:
             self.running_threads -= 1
+
+    async def enforce_timeout(self) -> None:
+        """End the process with status 1 when a call exceeds the timeout; run this on another loop than the app's.
+
+        Running code cannot be stopped otherwise. The leases expire, and their batches are delivered again. The real
+        host waits 2 s longer and ends only the worker (azure-functions-host WebScriptHostExceptionHandler.cs).
+        """
+        while self._timeout_s is not None:
+            now = time.monotonic()
+            # A copy, because the app's thread changes the dictionary.
+            started, name = next(iter(list(self._running.values())), (now, ""))
+            left_s = started + self._timeout_s - now
+            if left_s <= 0:
+                timeout = timedelta(seconds=self._timeout_s)
+                _log.error(
+                    "Timeout value of %s exceeded by function '%s' (functionTimeout in host.json). The host ends; "
+                    "running calls are lost",
+                    timeout,
+                    name,
+                )
+                logging.shutdown()
+                os._exit(1)
+            await asyncio.sleep(left_s)
 
     def close(self) -> None:
         """Reject new calls. Running threads cannot be stopped."""

@@ -1,6 +1,6 @@
 """An event loop in a thread of its own.
 
-Triggers run on it, so a function that blocks the app's event loop does not stop lease renewals. In the
+Triggers run on it, so a function that blocks the app's event loop stops neither lease renewals nor the timeout. In the
 real host, triggers and functions run in separate processes.
 """
 
