@@ -19,4 +19,4 @@ async def on_posts_changed(changes: func.DocumentList) -> None:
     """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
     users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
     handler = PostChangeHandler(users, posts, feed, failures, transactions(settings()))
-    await POSTS_FEED.run(changes, handler.on_changed)
+    await POSTS_FEED.run(changes, handler.on_changed, deadline_s=settings().batch_deadline_s)

@@ -19,4 +19,4 @@ async def on_users_changed(changes: func.DocumentList) -> None:
     """Confirm and release username reservations, and copy changed names to posts, comments and likes."""
     users, posts, failures = [await container(name) for name in (USERS, POSTS, FAILURES)]
     handler = UserChangeHandler(users, posts, failures, transactions(settings()))
-    await USERS_FEED.run(changes, handler.on_changed)
+    await USERS_FEED.run(changes, handler.on_changed, deadline_s=settings().batch_deadline_s)

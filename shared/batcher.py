@@ -54,6 +54,11 @@ class Batcher(Generic[Key, Value, Result]):
             self._start(self._serve(key))
         return await future
 
+    def cancel(self) -> None:
+        """Cancel all batches. Call it once nobody awaits their outcomes."""
+        for task in self._tasks:
+            task.cancel()
+
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)  # the event loop holds only a weak reference

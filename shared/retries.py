@@ -20,8 +20,9 @@ writes that may have been applied; docs/reliability.md says what each command do
 Nested counts multiply, so a deadline bounds the request instead (shared/deadline.py). Work that several requests share
 has a shorter deadline, so that its error still reaches them.
 
-Change-feed functions have no deadline. If the database fails, the host retries the batch without limit, because a batch
-that is given up is lost. A change that fails for another reason goes to `failures` (shared/data/failures.py).
+A change-feed batch has a deadline, too (`BLOG_BATCH_DEADLINE_S`). If it passes or the database fails, the host retries
+the batch without limit, because a batch that is given up is lost. A change that fails for another reason goes to
+`failures` (shared/data/failures.py).
 """
 
 from __future__ import annotations

@@ -51,6 +51,7 @@ class Settings:
     database: str
     transactions: Way = "batch"
     auth: AuthSettings = AuthSettings()
+    batch_deadline_s: int = 150
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -74,10 +75,13 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     way = ways.get(environment.get("BLOG_TRANSACTIONS", ""))
     if way is None:
         faults.append("set BLOG_TRANSACTIONS to batch or procedure")
+    batch_deadline = environment.get("BLOG_BATCH_DEADLINE_S") or str(Settings.batch_deadline_s)
+    if not batch_deadline.isdecimal() or int(batch_deadline) == 0:
+        faults.append("set BLOG_BATCH_DEADLINE_S to a whole number of seconds, at least 1")
     auth = _read_auth(environment, faults)
     if faults or way is None:
         raise SettingsError("; ".join(faults))
-    return Settings(endpoint, key, database, way, auth)
+    return Settings(endpoint, key, database, way, auth, int(batch_deadline))
 
 
 def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:

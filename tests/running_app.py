@@ -100,6 +100,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
     blog = {
         "BLOG_DATABASE": settings.database,
         "BLOG_TRANSACTIONS": settings.transactions,
+        "BLOG_BATCH_DEADLINE_S": str(settings.batch_deadline_s),
         **_environment_of_auth(settings.auth),
     }
     if settings.account_key is None:

@@ -49,6 +49,21 @@ async def _let_tasks_run() -> None:
         await asyncio.sleep(0)
 
 
+async def test_a_cancelled_batcher_cancels_its_batches_and_takes_new_ones(doubling: Doubling) -> None:
+    batcher = doubling.batcher()
+    waiting = asyncio.create_task(batcher.submit("a", 13))
+    await doubling.started.acquire()
+    waiting.cancel()
+    await _let_tasks_run()
+
+    batcher.cancel()
+    await _let_tasks_run()
+    doubling.gate.set()
+
+    assert await batcher.submit("a", 1) == 2
+    assert doubling.runs == [[13], [1]]
+
+
 async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: Doubling) -> None:
     batcher = doubling.batcher(limit=3)
     first = asyncio.create_task(batcher.submit("a", 1))

@@ -45,6 +45,10 @@ async def for_each(
         raise errors.exceptions[0] from None
 
 
+class BatchUnfinished(Exception):
+    """A batch reached its deadline. The host redelivers it."""
+
+
 @dataclass(frozen=True)
 class ChangeFeed:
     """The change feed of `container`, and `function`, which handles it."""
@@ -89,22 +93,43 @@ class ChangeFeed:
         return lambda function: retry(trigger(function))
 
     async def run(
-        self, changes: Iterable[Mapping[str, Any]], handle: Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
+        self,
+        changes: Iterable[Mapping[str, Any]],
+        handle: Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]],
+        *,
+        deadline_s: float,
     ) -> None:
-        """Handle a batch and log its request charge and lag."""
+        """Handle a batch and log its request charge and lag.
+
+        Raises BatchUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`. What
+        has been written stays written, so the next delivery of the batch finds less to write.
+        """
         batch = list(changes)
         started = time.perf_counter()
+        finished = False
         with metered() as charge:
-            await handle(batch)
-            log(
-                logging.INFO,
-                "batch",
-                function=self.function,
-                changes=len(batch),
-                charge_ru=round(charge.request_units, 2),
-                duration_ms=round((time.perf_counter() - started) * 1000, 1),
-                lag_s=_age_s(batch),
-            )
+            try:
+                async with asyncio.timeout(deadline_s) as timeout:
+                    await handle(batch)
+                finished = True
+            except TimeoutError:
+                if not timeout.expired():
+                    raise
+                raise BatchUnfinished(
+                    f"{self.function} did not finish a batch within {deadline_s:g} s"
+                    " (BLOG_BATCH_DEADLINE_S). What it has written is kept. The host delivers the batch again."
+                ) from None
+            finally:
+                log(
+                    logging.INFO,
+                    "batch",
+                    function=self.function,
+                    finished=finished,
+                    changes=len(batch),
+                    charge_ru=round(charge.request_units, 2),
+                    duration_ms=round((time.perf_counter() - started) * 1000, 1),
+                    lag_s=_age_s(batch),
+                )
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]

@@ -48,7 +48,13 @@ class PostChangeHandler:
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
         """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-        return await _PostBatch(self).handle(list(fold(changes)))
+        batch = _PostBatch(self)
+        try:
+            return await batch.handle(list(fold(changes)))
+        finally:
+            # After a deadline, a throttled creation could otherwise be applied after the next delivery.
+            if batch.feed_copies.creations is not None:
+                batch.feed_copies.creations.cancel()
 
     @property
     def feed_copies(self) -> Copies:

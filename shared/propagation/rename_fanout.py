@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from shared.cosmos import Container
 from shared.models.base import Item
@@ -11,7 +12,7 @@ from shared.propagation.change_feed import for_each
 from shared.transactions import Transactions
 from shared.transactions.batches import OUTDATED, outdated_parameters
 
-_PAGE_SIZE = 1000
+_PORTION = 1000
 
 _EVERYWHERE = f"SELECT c.id, c.type, c.postId FROM c WHERE {OUTDATED}"  # noqa: S608 - constant
 
@@ -21,15 +22,23 @@ async def fan_out_rename(posts: Container, user: Item, transactions: Transaction
 
     Costs one query over all partitions, because no container records where a user has commented or liked, and then one
     transaction per post. Items written with the old name during the fan-out are corrected by the posts change feed.
+
+    Each portion is renamed before the next one is read, so the next delivery of an unfinished batch finds fewer items.
     """
-    by_post: defaultdict[str, list[Item]] = defaultdict(list)
-    async for item in posts.query_across(_EVERYWHERE, outdated_parameters(user), page_size=_PAGE_SIZE):
-        by_post[str(item["postId"])].append(item)
 
-    async def rename(post_id: str) -> None:
-        await transactions.rename_items(posts, post_id, by_post[post_id], user)
+    async def rename(items: Sequence[Item]) -> None:
+        by_post: defaultdict[str, list[Item]] = defaultdict(list)
+        for item in items:
+            by_post[str(item["postId"])].append(item)
+        await for_each(by_post, lambda post_id: transactions.rename_items(posts, post_id, by_post[post_id], user))
 
-    await for_each(list(by_post), rename)
+    portion: list[Item] = []
+    async for item in posts.query_across(_EVERYWHERE, outdated_parameters(user), page_size=_PORTION):
+        portion.append(item)
+        if len(portion) == _PORTION:
+            await rename(portion)
+            portion = []
+    await rename(portion)
 
 
 def is_outdated(item: Item, user: Item) -> bool:
