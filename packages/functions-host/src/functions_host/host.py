@@ -24,10 +24,10 @@ from .http.throttle import RequestThrottle
 from .invocation import Invoker
 from .listeners import Listener, ListenerSupervisor
 from .logs import configure_logging
-from .loop_thread import LoopThread
 from .payloads import documents_argument, timer_argument
 from .settings import HostSettings
 from .timer_trigger.listener import TimerListener
+from .trigger_thread import TriggerThread
 
 _log = logging.getLogger("Host.Startup")
 
@@ -47,7 +47,7 @@ class FunctionsHost:
         self.state = "Default"
         self.functions: dict[str, LoadedFunction] = {}
         self._resources = AsyncExitStack()
-        self._triggers = LoopThread()
+        self._triggers = TriggerThread()
         self._clients = ClientCache()
         self._supervisor = ListenerSupervisor(())
         self._invoker = Invoker(None, None)

@@ -18,8 +18,8 @@ from datetime import timedelta
 
 from .errors import InvocationError
 from .functions import HTTP, LoadedFunction
-from .loop_thread import run_on
 from .retry import RetryState
+from .trigger_thread import run_on
 
 _log = logging.getLogger("Host.General")
 _thread_local = threading.local()

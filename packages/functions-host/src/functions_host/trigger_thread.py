@@ -1,7 +1,7 @@
-"""An event loop in a thread of its own.
+"""The event loop of the triggers, in a thread of its own.
 
-Triggers run on it, so a function that blocks the app's event loop stops neither lease renewals nor the timeout. In the
-real host, triggers and functions run in separate processes.
+A function that blocks the app's event loop therefore stops neither lease renewals nor the timeout. In the real host,
+triggers and functions run in separate processes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 Result = TypeVar("Result")
 
 
-class LoopThread:
+class TriggerThread:
     """Runs an event loop inside the block. At its end, the remaining tasks are cancelled."""
 
     def __init__(self) -> None:
