@@ -2,8 +2,8 @@
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
 1. Repair what a census reports: missing user fields, wrong counts and versions, stale usernames, orphaned or stale
-   copies, and reservations of names that their users no longer have.
-2. Replay the change feed of `users`, which confirms or creates reservations and finishes renames.
+   copies, missing reservations, and abandoned ones.
+2. Replay the change feed of `users`, which finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
 
 Every write is conditional on the state read, so the app can run meanwhile, and an interrupted rebuild can be repeated.
@@ -45,6 +45,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     await run("Copies in users repaired or deleted", census.copies, repairs.repair_user_copy)
     await run("Copies in feed repaired or deleted", census.feed, repairs.repair_feed_copy)
     await run("Reservations released", census.reservations, repairs.release_reservation)
+    await run("Usernames reserved", dict.fromkeys(census.users), repairs.reserve_username)
     on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
     say(f"User changes replayed: {await replay(blog.users, on_users.on_changed):,}")
     on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,11 +13,11 @@ from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from shared.cosmos import ConditionFailed, Container, ItemMissing
 from shared.data import username_reservations
-from shared.errors import DatabaseUnavailable
+from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.fields import is_item_id, iso_utc
 from shared.models.post import Post
-from shared.models.user import User
+from shared.models.user import User, name_version
 from shared.propagation.copies import Copies
 from shared.propagation.rename_fanout import is_outdated
 from shared.transactions import BATCHES
@@ -108,15 +107,27 @@ class Repairs:
             self.changed += 1
 
     async def release_reservation(self, key: str) -> None:
-        """Delete a confirmed reservation if its user has another name or does not exist."""
-        held = await self.blog.users.read(key, key)
-        if held is None or "ttl" in held:
+        """Delete an abandoned reservation."""
+        held = await self.blog.users.read_latest(key, key)
+        if held is None:
             return
-        owner = await self.blog.users.read(held["ownerId"], held["ownerId"])
-        if owner is not None:
-            await username_reservations.release(self.blog.users, held["username"], owner)
-        elif time.time() - held["_ts"] > username_reservations.ABANDONED_AFTER_S:
+        owner = await self.blog.users.read_latest(held["ownerId"], held["ownerId"])
+        if username_reservations.is_abandoned(held, owner):
             await self._delete(self.blog.users, held, key)
+
+    async def reserve_username(self, user_id: str) -> None:
+        """Reserve a user's username, unless somebody else has it; make a reservation that expires permanent."""
+        users = self.blog.users
+        user = await users.read_latest(user_id, user_id)
+        if user is None:
+            return
+        # `verify` reports a username that is taken. Another write of the reservation comes from the user or a release.
+        with suppress(UsernameTaken, ConditionFailed, ItemMissing):
+            reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
+            if "ttl" in reserved.item:
+                permanent = {name: value for name, value in reserved.item.items() if name != "ttl"}
+                await users.replace(permanent, etag=reserved.item["_etag"])
+            self.changed += reserved.fresh or "ttl" in reserved.item
 
     async def _delete(self, container: Container, item: Item, key: str) -> None:
         with suppress(ConditionFailed, ItemMissing):

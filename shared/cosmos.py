@@ -145,6 +145,17 @@ class Container:
         except ItemMissing:
             return None
 
+    async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
+        """Like `read`, but of the present state, whatever other processes have written; at the same cost.
+
+        The primary replica serves batches, even those that only read. Any other replica can lag.
+        """
+        try:
+            [item] = await self.batch(partition_key, [("read", (item_id,))])
+        except BatchRefused:
+            return None
+        return item
+
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
         return await self._write(self.proxy.create_item, item, post_trigger_include=post_trigger)

@@ -68,7 +68,7 @@ class ProjectModel(Model):
         newest: Newest[Item] = Newest(FEED_LENGTH)
         for index in range(plan.users):
             author = plan.user(index)
-            yield USERS, reservation_item(author["username"], author["id"], name_version(author), confirmed=True)
+            yield USERS, reservation_item(author["username"], author["id"], name_version(author))
             yield USERS, author
             for post in plan.posts(index, author):
                 copy = short_form(post)

@@ -1,7 +1,7 @@
 """Write a plan to the database as the app and its change-feed functions would have left it.
 
 The order of writes leaves concurrent change-feed functions nothing to do:
-1. Each user's username reservation, confirmed.
+1. Each user's username reservation.
 2. The user and the copies of their posts, in one transaction. These copies cannot be stale: the posts do not exist yet.
 3. Each post with its comments and likes, in one transaction. The posts function finds this version's copy and skips it.
    If the user is renamed during the seed, the function fixes the usernames.
@@ -116,7 +116,7 @@ class _Seeding:
             # From an earlier run. If the user was renamed, the users function updates the copies.
             return str(present["username"]) if name_version(present) == 0 else planned
         for name in (planned, f"{planned}-{user['id'][:8]}"):
-            if await self._reserve(reservation_item(name, user["id"], 0, confirmed=True)):
+            if await self._reserve(reservation_item(name, user["id"], 0)):
                 return name
         raise ManagementError(f"Username {name!r} is taken. Choose another --seed.")
 

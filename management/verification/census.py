@@ -44,7 +44,7 @@ USER_FIELDS = ("type", "username", "creationDate")
 @dataclass(slots=True)
 class _Reservation:
     owner_id: str
-    confirmed: bool
+    expires: bool
 
 
 class _State(Enum):
@@ -119,7 +119,7 @@ class _Reader:
                 case User.TYPE:
                     self._see_user(item)
                 case username_reservations.TYPE:
-                    self.reservations[item["id"]] = _Reservation(str(item.get("ownerId")), "ttl" not in item)
+                    self.reservations[item["id"]] = _Reservation(str(item.get("ownerId")), "ttl" in item)
                 case idempotency.TYPE:
                     pass
                 case _:
@@ -228,7 +228,7 @@ class _Reader:
                 census.leftovers.append(post_id)
         for user_id, username in self.users.items():
             reservation = self.reservations.get(username_reservations.reservation_id(username))
-            if reservation is None or reservation.owner_id != user_id or not reservation.confirmed:
+            if reservation is None or reservation.owner_id != user_id or reservation.expires:
                 census.users.append(user_id)
         for key, reservation in self.reservations.items():
             owner = self.users.get(reservation.owner_id)

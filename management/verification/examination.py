@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 from management.account import Blog
@@ -56,8 +55,8 @@ class _Examination:
             self._found(Kind.RESERVATION, subject, "the username is not reserved")
         elif reservation["ownerId"] != user_id:
             self._found(Kind.RESERVATION, subject, f"the username is reserved for user {reservation['ownerId']}")
-        elif "ttl" in reservation:
-            self._found(Kind.RESERVATION, subject, "the reservation is not confirmed")
+        elif "ttl" in reservation:  # written before reservations were permanent
+            self._found(Kind.RESERVATION, subject, "the reservation expires")
 
     async def reservation(self, key: str) -> None:
         reservation = await self.blog.users.read(key, key)
@@ -65,13 +64,9 @@ class _Examination:
             return
         owner_id = str(reservation.get("ownerId"))
         owner = await self._user(owner_id)
-        if owner is not None and username_reservations.reservation_id(owner["username"]) == key:
-            return
-        held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
-        if "ttl" not in reservation:
-            self._found(Kind.RESERVATION, f"reservation {key}", held)
-        elif time.time() - reservation["_ts"] > username_reservations.ABANDONED_AFTER_S:
-            self._found(Kind.UNCONFIRMED, f"reservation {key}", held)
+        if username_reservations.is_abandoned(reservation, owner):
+            held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
+            self._found(Kind.ABANDONED, f"reservation {key}", held)
 
     async def name(self, place: tuple[str, str]) -> None:
         post_id, item_id = place

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """Kinds in report order. UNCONFIRMED and FAILURE are informational."""
+    """Kinds in report order. ABANDONED and FAILURE are informational."""
 
     MALFORMED = "Malformed items"
     COUNT = "Wrong comment or like counts"
@@ -21,12 +21,12 @@ class Kind(Enum):
     LEFTOVER = "Leftovers of deleted posts"
     RESERVATION = "Missing or wrong username reservations"
     RENAME = "Unfinished renames"
-    UNCONFIRMED = "Unconfirmed reservations (they expire)"
+    ABANDONED = "Abandoned reservations (anyone can register the username)"
     FAILURE = "Failed changes"
 
     @property
     def is_broken(self) -> bool:
-        return self not in (Kind.UNCONFIRMED, Kind.FAILURE)
+        return self not in (Kind.ABANDONED, Kind.FAILURE)
 
 
 @dataclass(frozen=True)

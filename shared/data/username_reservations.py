@@ -2,14 +2,13 @@
 
 A reservation and its user are in different logical partitions, so they cannot share a transaction. The protocol:
 
-1. reserve: create the reservation with a ttl (unconfirmed).
+1. reserve: create the reservation.
 2. Write the user: create it, or replace it under its etag with `nameVersion` one higher.
-3. confirm: the users change feed has seen the user with this username, and removes the ttl.
-4. release: the users change feed deletes the reservations of former usernames.
+3. release: the users change feed deletes the reservations of former usernames.
 
-A crash after 1 leaves a reservation that expires, or that another user takes over after `ABANDONED_AFTER_S`. A crash
-after 2 loses nothing, because the change feed delivers at least once. A user who takes a former username back replaces
-its reservation with a higher `nameVersion`: a concurrent release finds another etag, reads again and keeps it.
+A reservation never expires. Only when somebody else wants the username does its owner tell whether it is abandoned:
+after a rename at once, and after a crash between 1 and 2 once `ABANDONED_AFTER_S` have passed. Every use of a username
+by its owner begins with a write of its reservation, whose new etag makes a concurrent release or takeover fail.
 """
 
 from __future__ import annotations
@@ -26,12 +25,8 @@ from shared.models.user import name_version
 from shared.retries import RESERVE_ATTEMPTS
 
 TYPE = "username"
-# Longer than the change feed may lag, or reservations of existing users would expire.
-UNCONFIRMED_TTL_S = 3600
 # Longer than any request, so a reservation is not taken over before its user is written.
 ABANDONED_AFTER_S = 60
-# Set on a reservation that `confirm` had to recreate.
-_RECREATED = "recreated"
 
 
 def normalized(username: str) -> str:
@@ -47,11 +42,11 @@ def reservation_id(username: str) -> str:
     return f"username:{normalized(username)}"
 
 
-def reservation_item(username: str, user_id: str, name_version: int, *, confirmed: bool) -> Item:
+def reservation_item(username: str, user_id: str, name_version: int) -> Item:
     """Return the reservation of `username` for a user whose `nameVersion` is, or will be, `name_version`."""
     key = reservation_id(username)
-    item = {"id": key, "userId": key, "type": TYPE, "username": username, "ownerId": user_id}
-    return item | {"nameVersion": name_version} | ({} if confirmed else {"ttl": UNCONFIRMED_TTL_S})
+    owner = {"ownerId": user_id, "nameVersion": name_version}
+    return {"id": key, "userId": key, "type": TYPE, "username": username, **owner}
 
 
 @dataclass(frozen=True)
@@ -63,8 +58,8 @@ class Reservation:
 
 
 async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Reservation:
-    """Reserve a username, unconfirmed: one write, or two and up to two point reads. Raises UsernameTaken."""
-    wanted = reservation_item(username, user_id, name_version, confirmed=False)
+    """Reserve a username: one write, or two and two point reads. Raises UsernameTaken."""
+    wanted = reservation_item(username, user_id, name_version)
     for _ in range(RESERVE_ATTEMPTS):
         with suppress(ItemExists):
             return Reservation(await users.create(wanted), fresh=True)
@@ -76,29 +71,29 @@ async def reserve(users: Container, username: str, user_id: str, name_version: i
 
 async def _take_over(users: Container, wanted: Item) -> Reservation:
     """Raises UsernameTaken; ItemMissing, ConditionFailed if the reservation changed concurrently."""
-    held = await users.read(wanted["id"], wanted["id"])
+    held = await users.read_latest(wanted["id"], wanted["id"])
     if held is None:
         raise ItemMissing
+    owner = await users.read_latest(held["ownerId"], held["ownerId"])
     own = held["ownerId"] == wanted["ownerId"]
-    if own and held["nameVersion"] >= wanted["nameVersion"]:  # a retry
-        return Reservation(held, fresh=False)
-    if not own and not await _is_abandoned(users, held):
+    if own and owner is not None and name_version(owner) >= wanted["nameVersion"]:
+        return Reservation(held, fresh=False)  # a retry: the user was written
+    if not own and not is_abandoned(held, owner):
         raise UsernameTaken(wanted["username"])
     return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not own)
 
 
-async def _is_abandoned(users: Container, held: Item) -> bool:
-    """Return whether the owner was renamed since, or crashed before writing the user.
+def is_abandoned(reservation: Item, owner: Item | None) -> bool:
+    """Return whether the owner, as read after the reservation, neither has the username nor is about to get it.
 
-    Only time tells a crash from a command that is still running.
+    A command that has not written its user yet is either running or crashed: only time tells.
     """
-    owner = await users.read(held["ownerId"], held["ownerId"])
     if owner is not None:
-        if reservation_id(owner["username"]) == held["id"]:
+        if reservation_id(owner["username"]) == reservation["id"]:
             return False
-        if name_version(owner) > held["nameVersion"]:
+        if name_version(owner) > reservation["nameVersion"]:
             return True
-    return "ttl" in held and time.time() - held["_ts"] >= ABANDONED_AFTER_S
+    return bool(time.time() - reservation["_ts"] >= ABANDONED_AFTER_S)
 
 
 async def give_back(users: Container, reservation: Reservation, owner: Item) -> None:
@@ -107,50 +102,6 @@ async def give_back(users: Container, reservation: Reservation, owner: Item) -> 
     if reservation.fresh and reservation_id(owner["username"]) != item["id"]:
         with suppress(ConditionFailed, ItemMissing):
             await users.delete(item["id"], item["id"], etag=item["_etag"])
-
-
-async def confirm(users: Container, user: Item) -> None:
-    """Make the reservation of the user's username permanent: one point read, and one write unless it already is.
-
-    Also reads the current user if the reservation is missing or someone else's. Raises UsernameTaken if someone else
-    holds the user's username, which no request can cause: an operator has to resolve it.
-    """
-    wanted = reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
-    held = await users.read(wanted["id"], wanted["id"])
-    if held is None:
-        await _recreate(users, user, wanted)
-    elif held["ownerId"] != user["id"]:
-        if await _has_name(users, wanted):
-            raise UsernameTaken(user["username"])
-    elif "ttl" in held and held["nameVersion"] <= wanted["nameVersion"]:
-        await _make_permanent(users, held, wanted)
-
-
-async def _recreate(users: Container, user: Item, wanted: Item) -> None:
-    """Recreate a reservation that expired, unless the user was renamed since and it was released.
-
-    It stays unconfirmed until the user has been read: no second release would follow, but after a crash it expires.
-    """
-    unconfirmed = reservation_item(wanted["username"], wanted["ownerId"], wanted["nameVersion"], confirmed=False)
-    try:
-        reserved = await users.create(unconfirmed | {_RECREATED: True})
-    except ItemExists:
-        await confirm(users, user)
-    else:
-        await _make_permanent(users, reserved, wanted)
-
-
-async def _make_permanent(users: Container, held: Item, wanted: Item) -> None:
-    with suppress(ConditionFailed, ItemMissing):  # the user takes it back: that change is delivered, too
-        if _RECREATED in held and not await _has_name(users, wanted):
-            await users.delete(held["id"], held["id"], etag=held["_etag"])
-        else:
-            await users.replace(wanted, etag=held["_etag"])
-
-
-async def _has_name(users: Container, wanted: Item) -> bool:
-    owner = await users.read(wanted["ownerId"], wanted["ownerId"])
-    return owner is not None and reservation_id(owner["username"]) == wanted["id"]
 
 
 async def release(users: Container, username: str, user: Item) -> None:
@@ -162,10 +113,10 @@ async def release(users: Container, username: str, user: Item) -> None:
     if key == reservation_id(user["username"]):
         return
     for _ in range(RESERVE_ATTEMPTS):
-        held = await users.read(key, key)
+        held = await users.read_latest(key, key)
         if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= name_version(user):
             return
-        with suppress(ConditionFailed):  # taken over, taken back, or confirmed late: read again
+        with suppress(ConditionFailed):  # taken over or taken back: read again
             with suppress(ItemMissing):
                 await users.delete(key, key, etag=held["_etag"])
             return

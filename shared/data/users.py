@@ -37,8 +37,8 @@ _authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=A
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
     """C1: two writes, the reservation of the username and the user. Raises UsernameTaken, IdempotencyKeyReused.
 
-    A crash between the two leaves an unconfirmed reservation (shared/data/username_reservations.py). All callers share
-    one scope of idempotency keys, because there is no user yet.
+    A crash between the two leaves the reservation (shared/data/username_reservations.py). All callers share one scope
+    of idempotency keys, because there is no user yet.
     """
     user_id = new_id("user", idempotency_key)
     record = idempotency_record(user_id, new, {"id": user_id}, userId=user_id) if idempotency_key else None

@@ -1,4 +1,4 @@
-"""Handles changed users: settles username reservations and fans out renames.
+"""Handles renamed users: updates their items and releases their former usernames.
 
 Handles items of type `user` only; the container's post copies and reservations are skipped. The last write empties
 `formerUsernames`. The change that follows has nothing left to do, so the loop terminates.
@@ -35,12 +35,11 @@ class UserChangeHandler:
         return await USERS_FEED.handle_each(self.failures, latest.values(), self._settle)
 
     async def _settle(self, user: Item) -> None:
-        """Confirm the reservation, fan out the rename, release the former names, then forget them.
+        """Fan out a rename, release the former names, then forget them.
 
         Forgetting comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
         is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
         """
-        await username_reservations.confirm(self.users, user)
         former = user.get("formerUsernames", [])
         if not former:
             return

@@ -299,7 +299,7 @@ class _Commit:
         """Read the items and records of these changes and decide. Raises PostNotFound.
 
         A removal starts here, and its item may be missing only on a lagging replica. So the first time that there is
-        nothing to write, a batch reads the post on the primary, and a second call decides.
+        nothing to write, the post is read on the primary, and a second call decides.
         """
         # A record is written with its item. Read in this order, an item that is missing was deleted.
         records = await self._find([change.record["id"] for change in undecided if change.record is not None])
@@ -312,11 +312,7 @@ class _Commit:
             for change, decision in zip(undecided, decisions, strict=True):
                 change.decision = decision
             return
-        try:
-            [post] = await self.posts.batch(self.post_id, [("read", (self.post_id,))])
-        except BatchRefused as refused:
-            raise PostNotFound(self.post_id) from refused
-        self._checked(post)
+        self._checked(await self.posts.read_latest(self.post_id, self.post_id))
         self.post_found = True
 
     async def _find(self, ids: Sequence[str]) -> dict[str, Item]:

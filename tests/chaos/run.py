@@ -150,9 +150,7 @@ class _ChaosRun:
         self._findings += [f"poison {item_id} is not among the failures" for item_id in missing]
         self._findings += await self._participants.poison.repair()
         findings = await verify_within(self._blog, self.plan.settling_s)
-        self._findings += [
-            f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name != "UNCONFIRMED"
-        ]
+        self._findings += [f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name != "ABANDONED"]
         self._check = ConsistencyCheck(self.record, self._reader, self._blog)
         await self._check.run()
 

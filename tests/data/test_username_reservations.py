@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
+from cosmos_emulator import EmulatorSettings
 
 from shared.charges import metered
 from shared.cosmos import ConditionFailed, Container
 from shared.data import username_reservations
-from shared.data.users import create_user, edit_user, get_user
+from shared.data.users import create_user, edit_user, get_user, register_user
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.user import NewUser, User, UserChanges
-from tests.blog import Blog
+from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
+
+THREE_DAYS_S = 3 * 24 * 3600
 
 
 async def _register(blog: Blog, username: str, *, key: str | None = None) -> Item:
@@ -44,6 +47,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(username_reservations, "time", clock)
     return clock
+
+
+@pytest.fixture
+async def aging_blog(clock: Clock) -> AsyncIterator[Blog]:
+    """A blog whose database reads `clock`, too."""
+    with EmulatorThread(EmulatorSettings(clock=clock.time)) as emulator:
+        async with new_blog(emulator) as blog:
+            yield blog
 
 
 @pytest.mark.parametrize(("first", "second"), [("Bob", "bob"), ("ＢＯＢ", "bob"), ("Straße", "STRASSE"), ("Ⅷ", "viii")])
@@ -79,20 +90,77 @@ async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_min
     assert user["username"] == name
 
 
-async def test_an_unconfirmed_reservation_expires(blog: Blog) -> None:
-    reservation = await username_reservations.reserve(blog.users, unique("bob"), "never-written", 1)
+async def test_a_registered_user_keeps_the_username_while_the_change_feed_is_down(
+    aging_blog: Blog, clock: Clock
+) -> None:
+    user = await _register(aging_blog, unique("bob"))
 
-    assert reservation.item["ttl"] == username_reservations.UNCONFIRMED_TTL_S
-
-
-async def test_a_user_keeps_the_username_while_the_change_feed_lags(blog: Blog, clock: Clock) -> None:
-    name = unique("bob")
-    await _register(blog, name)
-
-    clock.ahead_s = username_reservations.UNCONFIRMED_TTL_S - 1
+    clock.ahead_s = THREE_DAYS_S
 
     with pytest.raises(UsernameTaken):
+        await _register(aging_blog, user["username"])
+
+
+async def test_a_renamed_user_keeps_the_username_while_the_change_feed_is_down(aging_blog: Blog, clock: Clock) -> None:
+    user = await _register(aging_blog, unique("bob"))
+    renamed = await _rename(aging_blog, user, unique("rob"))
+
+    clock.ahead_s = THREE_DAYS_S
+
+    with pytest.raises(UsernameTaken):
+        await _register(aging_blog, renamed["username"])
+
+
+async def test_one_of_many_concurrent_takeovers_gets_an_abandoned_username(aging_blog: Blog, clock: Clock) -> None:
+    name = unique("bob")
+    await username_reservations.reserve(aging_blog.users, name, "never-written", 0)
+
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
+    results = await asyncio.gather(*(_register(aging_blog, name) for _ in range(5)), return_exceptions=True)
+
+    assert sum(isinstance(result, dict) for result in results) == 1
+    assert sum(isinstance(result, UsernameTaken) for result in results) == 4
+
+
+async def test_a_retry_after_a_crash_holds_the_username_for_another_minute(aging_blog: Blog, clock: Clock) -> None:
+    name, user_id = unique("bob"), str(uuid.uuid4())
+    await username_reservations.reserve(aging_blog.users, name, user_id, 0)
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S - 1
+    await username_reservations.reserve(aging_blog.users, name, user_id, 0)
+
+    clock.ahead_s += 2  # the retry is about to write the user
+
+    with pytest.raises(UsernameTaken):
+        await _register(aging_blog, name)
+
+
+async def test_a_takeover_fails_if_the_owner_returns_during_it(
+    aging_blog: Blog, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blog, name, user_id = aging_blog, unique("bob"), str(uuid.uuid4())
+    await username_reservations.reserve(blog.users, name, user_id, 0)
+    clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
+
+    async def return_late() -> None:
+        await register_user(blog.users, NewUser(username=name), user_id=user_id, idempotency_key=None)
+
+    Interleaving(return_late).read(monkeypatch, user_id)
+    with pytest.raises(UsernameTaken):
         await _register(blog, name)
+
+    assert (await get_user(blog.users, user_id))["username"] == name
+
+
+async def test_a_former_username_can_be_taken_back(blog: Blog) -> None:
+    user = await _register(blog, unique("bob"))
+    away = await _rename(blog, user, unique("rob"))
+    back = await _rename(blog, away, user["username"])
+    for late in (user, away, back):
+        await _settle(blog, late)
+
+    with pytest.raises(UsernameTaken):
+        await _register(blog, user["username"])
+    assert await _reservation(blog, away["username"]) is None
 
 
 async def test_a_former_username_can_be_taken_before_its_release(blog: Blog) -> None:
@@ -184,7 +252,7 @@ async def test_a_retried_registration_returns_the_same_user(blog: Blog) -> None:
         username_reservations.reservation_id(name), username_reservations.reservation_id(name)
     )
     assert reservation is not None
-    assert "ttl" not in reservation
+    assert reservation["ownerId"] == first["id"]
 
 
 async def test_renaming_a_former_owner_leaves_the_new_owner_unchanged(blog: Blog) -> None:
@@ -242,29 +310,21 @@ async def test_completing_a_rename_does_not_change_the_users_etag(blog: Blog) ->
 
 @dataclass(frozen=True)
 class Interleaving:
-    """Runs `after` once, right after an operation on an item."""
+    """Runs `after` once, right after the first read of an item, before its result is used."""
 
     after: Callable[[], Awaitable[object]]
 
     def read(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        """Interleave after the first read of the item, before its result is used."""
-        self._follow(monkeypatch, "read", lambda arguments: arguments[0] == item_id)
+        read_latest = Container.read_latest
 
-    def create(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        """Interleave after the item's creation."""
-        self._follow(monkeypatch, "create", lambda arguments: arguments[0]["id"] == item_id)
-
-    def _follow(self, monkeypatch: pytest.MonkeyPatch, name: str, matches: Callable[[Any], bool]) -> None:
-        operation = getattr(Container, name)
-
-        async def follow(container: Container, *arguments: Any, **options: Any) -> Any:
-            result = await operation(container, *arguments, **options)
-            if matches(arguments):
-                monkeypatch.setattr(Container, name, operation)
+        async def follow(container: Container, read_id: str, partition_key: str) -> Item | None:
+            item = await read_latest(container, read_id, partition_key)
+            if read_id == item_id:
+                monkeypatch.setattr(Container, "read_latest", read_latest)
                 await self.after()
-            return result
+            return item
 
-        monkeypatch.setattr(Container, name, follow)
+        monkeypatch.setattr(Container, "read_latest", follow)
 
 
 async def _settle(blog: Blog, user: Item) -> None:
@@ -300,65 +360,3 @@ async def test_a_late_delivery_does_not_fail_if_someone_else_has_the_username(bl
 
     assert await blog.all_items(blog.failures) == []
     assert (await _reservation(blog, first["username"]) or {})["ownerId"] == heir["id"]
-
-
-async def test_a_rename_during_the_recreation_of_a_reservation_removes_it(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = await _register(blog, unique("bob"))
-    key = username_reservations.reservation_id(first["username"])
-    await blog.users.delete(key, key)
-
-    async def rename_and_settle() -> None:
-        await _rename(blog, first, unique("rob"))
-        await _settle(blog, await _present(blog, first))
-
-    Interleaving(rename_and_settle).create(monkeypatch, key)
-    await _settle(blog, first)
-
-    assert await _reservation(blog, first["username"]) is None
-
-
-class Killed(BaseException):
-    """Stands for a crash. The app's `except` clauses do not catch a BaseException."""
-
-
-@pytest.mark.parametrize("is_late", [False, True])
-async def test_a_reservation_recreated_before_a_crash_expires(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch, is_late: bool
-) -> None:
-    """The next delivery confirms the reservation unless the user was renamed."""
-    first = await _register(blog, unique("bob"))
-    key = username_reservations.reservation_id(first["username"])
-    if is_late:
-        await _rename(blog, first, unique("rob"))
-        await _settle(blog, await _present(blog, first))
-    else:
-        await blog.users.delete(key, key)
-
-    async def die() -> None:
-        raise Killed
-
-    Interleaving(die).create(monkeypatch, key)
-    with pytest.raises(Killed):
-        await _settle(blog, first)
-    left = await _reservation(blog, first["username"]) or {}
-    await _settle(blog, first)
-    after = await _reservation(blog, first["username"])
-
-    assert left["ttl"] == username_reservations.UNCONFIRMED_TTL_S
-    assert (after is None) == is_late
-    assert after is None or "ttl" not in after
-
-
-async def test_a_late_confirmation_does_not_prevent_the_release(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = await _register(blog, unique("bob"))
-    await _rename(blog, first, unique("rob"))
-
-    Interleaving(lambda: username_reservations.confirm(blog.users, first)).read(
-        monkeypatch, username_reservations.reservation_id(first["username"])
-    )
-    await _settle(blog, await _present(blog, first))
-
-    assert await _reservation(blog, first["username"]) is None
-    assert "formerUsernames" not in await _present(blog, first)

@@ -123,7 +123,7 @@ async def a_username_reserved_for_another_user(blog: Blog) -> str:
     return str(AUTHOR["id"])
 
 
-async def an_unconfirmed_reservation(blog: Blog) -> str:
+async def a_reservation_that_expires(blog: Blog) -> str:
     key = reservation_id(AUTHOR["username"])
     await blog.users.patch(key, key, set_operations(ttl=3600))
     return str(AUTHOR["id"])
@@ -131,11 +131,12 @@ async def an_unconfirmed_reservation(blog: Blog) -> str:
 
 async def a_reservation_of_a_former_username(blog: Blog) -> str:
     await blog.users.patch(AUTHOR["id"], AUTHOR["id"], set_operations(nameVersion=1))
-    return str((await blog.users.create(reservation_item("former", AUTHOR["id"], 0, confirmed=True)))["id"])
+    return str((await blog.users.create(reservation_item("former", AUTHOR["id"], 0)))["id"])
 
 
-async def a_reservation_of_a_missing_user(blog: Blog) -> str:
-    return str((await blog.users.create(reservation_item("nobody", "no-such-user", 1, confirmed=True)))["id"])
+async def an_old_reservation_of_a_missing_user(blog: Blog) -> str:
+    with two_minutes_ago(blog):
+        return str((await blog.users.create(reservation_item("nobody", "no-such-user", 1)))["id"])
 
 
 async def an_unfinished_rename(blog: Blog) -> str:
@@ -197,9 +198,7 @@ BREAKAGES: list[tuple[Breakage, set[Kind]]] = [
     (a_feed_copy_without_a_post, {Kind.FEED_SURPLUS}),
     (an_unreserved_username, {Kind.RESERVATION}),
     (a_username_reserved_for_another_user, {Kind.RESERVATION}),
-    (an_unconfirmed_reservation, {Kind.RESERVATION}),
-    (a_reservation_of_a_former_username, {Kind.RESERVATION}),
-    (a_reservation_of_a_missing_user, {Kind.RESERVATION}),
+    (a_reservation_that_expires, {Kind.RESERVATION}),
     (an_unfinished_rename, {Kind.RENAME}),
     (a_comment_without_a_post, {Kind.LEFTOVER}),
     (an_unpropagated_deletion, {Kind.COPY_ORPHANED, Kind.FEED_SURPLUS, Kind.LEFTOVER}),
@@ -209,6 +208,9 @@ BREAKAGES: list[tuple[Breakage, set[Kind]]] = [
     (a_user_without_a_creation_date, {Kind.MALFORMED}),
     (an_item_of_an_unknown_type, {Kind.MALFORMED}),
 ]
+
+
+ABANDONED_RESERVATIONS: list[Breakage] = [a_reservation_of_a_former_username, an_old_reservation_of_a_missing_user]
 
 
 @contextmanager

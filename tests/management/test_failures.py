@@ -192,7 +192,7 @@ async def test_concurrent_replays_handle_every_failure(blog: Blog, managed: Mana
 
 
 async def test_replay_runs_the_function_that_failed(blog: Blog, managed: ManagedBlog) -> None:
-    poison = await blog.users.create({"id": "u", "userId": "u", "type": "user"})
+    poison = await blog.users.create({"id": "u", "userId": "u", "type": "user", "formerUsernames": ["lovelace"]})
     await blog.users_handler.on_changed([poison])
     await _poison(blog)
     [failure] = await _listed(managed, "on_users_changed")

@@ -22,6 +22,7 @@ from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog
 from tests.management.breakages import (
+    ABANDONED_RESERVATIONS,
     AUTHOR,
     BREAKAGES,
     PLAN,
@@ -30,7 +31,6 @@ from tests.management.breakages import (
     a_missing_copy,
     set_on_post,
     set_operations,
-    two_minutes_ago,
 )
 
 
@@ -101,14 +101,14 @@ async def test_failures_are_informational_findings(blog: Blog, seeded: ManagedBl
     assert findings == [Finding(Kind.FAILURE, "on_x", "2 stored for replay")]
 
 
-async def test_only_an_old_unconfirmed_reservation_is_reported(blog: Blog, seeded: ManagedBlog) -> None:
-    await blog.users.create(reservation_item("young", "nobody", 1, confirmed=False))
-    with two_minutes_ago(blog):
-        old = await blog.users.create(reservation_item("old", "nobody", 1, confirmed=False))
+@pytest.mark.parametrize("break_", ABANDONED_RESERVATIONS, ids=[break_.__name__ for break_ in ABANDONED_RESERVATIONS])
+async def test_an_abandoned_reservation_is_informational(blog: Blog, seeded: ManagedBlog, break_: Breakage) -> None:
+    await blog.users.create(reservation_item("young", "nobody", 1))
+    abandoned = await break_(blog)
 
     (finding,) = await verify(seeded)
 
-    assert (finding.kind, finding.subject) == (Kind.UNCONFIRMED, f"reservation {old['id']}")
+    assert (finding.kind, finding.subject) == (Kind.ABANDONED, f"reservation {abandoned}")
     assert not is_broken([finding])
 
 

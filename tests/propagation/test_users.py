@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shared.charges import metered
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user
 from shared.errors import DatabaseUnavailable
@@ -38,18 +39,13 @@ async def _names_on(blog: Blog, posts: list[Item]) -> set[str]:
     return {item["userUsername"] for post in posts for item in await blog.items_of(post)}
 
 
-async def test_creating_a_user_confirms_the_reservation_and_writes_nothing_else(blog: Blog) -> None:
+async def test_a_new_user_costs_the_users_feed_nothing(blog: Blog) -> None:
     user = await _register(blog)
-    unconfirmed = await _reservation(blog, user["username"])
 
-    await blog.users_handler.on_changed([user])
+    with metered() as charge:
+        await blog.users_handler.on_changed([user])
 
-    confirmed = await _reservation(blog, user["username"])
-    assert unconfirmed is not None
-    assert confirmed is not None
-    assert "ttl" in unconfirmed
-    assert "ttl" not in confirmed
-    assert await blog.users.read(user["id"], user["id"]) == user
+    assert charge.answers == 0
 
 
 async def test_a_rename_reaches_every_item_and_releases_the_former_name(blog: Blog) -> None:
@@ -66,7 +62,7 @@ async def test_a_rename_reaches_every_item_and_releases_the_former_name(blog: Bl
     assert await _reservation(blog, user["username"]) is None
     reservation = await _reservation(blog, new_name)
     assert reservation is not None
-    assert (reservation["ownerId"], "ttl" in reservation) == (user["id"], False)
+    assert reservation["ownerId"] == user["id"]
 
 
 async def test_a_rename_stops_causing_changes(blog: Blog) -> None:
@@ -159,33 +155,5 @@ async def test_a_late_delivery_does_not_release_a_reclaimed_username(blog: Blog)
     await blog.users_handler.on_changed([back])
 
     assert held is not None
-    confirmed = await _reservation(blog, user["username"])
-    assert confirmed is not None
-    assert "ttl" not in confirmed
+    assert await _reservation(blog, user["username"]) == held
     assert await _reservation(blog, away["username"]) is None
-
-
-async def test_an_expired_reservation_is_restored(blog: Blog) -> None:
-    user = await _register(blog)
-    key = username_reservations.reservation_id(user["username"])
-    await blog.users.delete(key, key)
-
-    await blog.users_handler.on_changed([user])
-
-    reservation = await _reservation(blog, user["username"])
-    assert reservation is not None
-    assert reservation["ownerId"] == user["id"]
-
-
-async def test_a_user_whose_name_belongs_to_someone_else_goes_to_failures(blog: Blog) -> None:
-    user = await _register(blog)
-    key = username_reservations.reservation_id(user["username"])
-    await blog.users.upsert(username_reservations.reservation_item(user["username"], "someone-else", 1, confirmed=True))
-
-    await blog.users_handler.on_changed([user])
-
-    [failure] = await blog.all_items(blog.failures)
-    assert (failure["itemId"], failure["error"]["type"]) == (user["id"], "UsernameTaken")
-    held = await blog.users.read(key, key)
-    assert held is not None
-    assert held["ownerId"] == "someone-else"

@@ -30,7 +30,7 @@ def of_users(users: Iterable[Item]) -> Iterable[Item]:
     """Yield the users and their reservations."""
     for user in users:
         yield user
-        yield reservation_item(user["username"], user["id"], name_version(user), confirmed=True)
+        yield reservation_item(user["username"], user["id"], name_version(user))
 
 
 def copies(posts: Iterable[Item]) -> Iterable[Item]:
