@@ -35,8 +35,11 @@ Result = TypeVar("Result")
 
 # https://learn.microsoft.com/azure/cosmos-db/nosql/transactional-batch
 BATCH_LIMIT = 100
-# A query costs about as much as three point reads of small items.
-_READS_WORTH_A_QUERY = 4
+# A query costs about as much as three point reads of small items, and `catch_up` as one.
+_READS_WORTH_A_QUERY = 5
+_BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
+# The ID of no item. Reading a missing item costs 1 RU.
+_NO_ITEM = "-"
 
 _RETRY_WITH = 449
 _UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
@@ -136,6 +139,7 @@ class Container:
 
     def __init__(self, proxy: ContainerProxy) -> None:
         self.proxy = proxy
+        self._keys: dict[str, str] = {}
 
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist."""
@@ -208,17 +212,41 @@ class Container:
         results = await _retry_conflicts(f"a batch on {self.proxy.id}", attempt)
         return [dict(result.get("resourceBody") or {}) for result in results]
 
-    async def read_many(self, ids: Sequence[str]) -> list[Item]:
-        """Return the existing items whose ID is their partition key, in any order.
+    async def catch_up(self, partition_key: str | None = None) -> None:
+        """Make later reads in this process at least as new as now, in one or all partitions.
 
-        A point read per item, or one query per physical partition if that is cheaper.
+        One read by the primary per physical partition, whose session token the SDK sends with later reads.
         """
-        ranges = await self.feed_ranges()
-        if len(ids) < _READS_WORTH_A_QUERY * len(ranges):
-            found = await asyncio.gather(*(self.read(item_id, item_id) for item_id in ids))
+        if partition_key is not None:
+            await self.read_latest(_NO_ITEM, partition_key)
+            return
+        caught_up: set[str] = set()
+        # After a partition has split, the SDK learns of the new ones from the responses.
+        while behind := [one for one in await self.feed_ranges() if str(one) not in caught_up]:
+            keys = [await self._key_in(feed_range) for feed_range in behind]
+            await asyncio.gather(*(self.catch_up(key) for key in keys))
+            caught_up.update(map(str, behind))
+
+    async def _key_in(self, feed_range: dict[str, Any]) -> str:
+        """Return a partition key of the physical partition, found by trial and cached."""
+        name, number = str(feed_range), 0
+        while name not in self._keys:
+            hashed = await self.proxy.feed_range_from_partition_key(str(number))
+            if await self.proxy.is_feed_range_subset(feed_range, hashed):
+                self._keys[name] = str(number)
+            number += 1
+        return self._keys[name]
+
+    async def read_many(self, ids: Sequence[str]) -> list[Item]:
+        """Return the present state of the existing items whose ID is their partition key, in any order.
+
+        A read by the primary per item or, if that is cheaper, `catch_up` and a query of all partitions.
+        """
+        if len(ids) < _READS_WORTH_A_QUERY * len(await self.feed_ranges()):
+            found = await asyncio.gather(*(self.read_latest(item_id, item_id) for item_id in ids))
             return [item for item in found if item is not None]
-        with _blog_errors():
-            return [dict(item) for item in await self.proxy.read_items([(item_id, item_id) for item_id in ids])]
+        await self.catch_up()
+        return [item async for item in self.query_across(_BY_ID, {"ids": list(ids)}, page_size=len(ids))]
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query in one logical partition, whose text limits it to `page_size` rows."""
@@ -245,7 +273,7 @@ class Container:
 
         return await _retry_conflicts(procedure, attempt, about_item=False)
 
-    async def feed_ranges(self) -> list[Mapping[str, Any]]:
+    async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
         with _blog_errors():
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]

@@ -103,7 +103,8 @@ class Copies:
 
     async def _check_against_post(self, copy: Item) -> None:
         post_id = copy["id"]
-        post = await (self.looks.submit(None, post_id) if self.looks else self.posts.read(post_id, post_id))
+        # By the primary: on a lagging replica, a new post is missing and a deleted one exists.
+        post = await (self.looks.submit(None, post_id) if self.looks else self.posts.read_latest(post_id, post_id))
         if post is None or post["type"] != Post.TYPE:
             await self.remove(copy)
         elif version_of(post) > copy["version"]:

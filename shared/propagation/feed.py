@@ -78,9 +78,11 @@ async def refill(copies: Copies) -> bool:
     feed and, if it is short, one over all partitions of `posts`, up to the oldest date in the feed: the change feed
     delivers newer posts. Posts without a valid short form are skipped; their own change was stored in `failures`.
     """
+    await copies.container.catch_up(Post.TYPE)
     state = await FeedState.read(copies.container)
     if not state.is_short:
         return False
+    await copies.posts.catch_up()
     oldest = state.entries[-1]["creationDate"] if state.entries else _LAST_DATE
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FEED_LENGTH}
     candidates = [post async for post in copies.posts.query_across(_CANDIDATES, parameters, page_size=FEED_LENGTH)]

@@ -104,6 +104,7 @@ class _PostBatch:
     async def handle(self, changes: list[Item]) -> list[Exception]:
         failures = self.handler.failures
         if any(change["type"] == Post.TYPE for change in changes):
+            await self.handler.feed.catch_up(Post.TYPE)
             self.feed_state = await FeedState.read(self.handler.feed)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
         found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
@@ -169,7 +170,11 @@ class _PostBatch:
 
 
 async def expire_contributions(posts: Container, post_id: str) -> None:
-    """Set a TTL on the comments and likes of a deleted post: a query and a batch for each hundred of them."""
+    """Set a TTL on the comments and likes of a deleted post: a query and a batch for each hundred of them.
+
+    None are added after the deletion, so the queries have to be at least as new as it.
+    """
+    await posts.catch_up(post_id)
     while ids := await posts.query(
         _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
     ):

@@ -32,6 +32,7 @@ async def fan_out_rename(posts: Container, user: Item, transactions: Transaction
             by_post[str(item["postId"])].append(item)
         await for_each(by_post, lambda post_id: transactions.rename_items(posts, post_id, by_post[post_id], user))
 
+    await posts.catch_up()
     portion: list[Item] = []
     async for item in posts.query_across(_EVERYWHERE, outdated_parameters(user), page_size=_PORTION):
         portion.append(item)

@@ -106,6 +106,7 @@ class Batches:
         """
         parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
         refusals = 0
+        await posts.catch_up(post_id)
         for _ in range(_MAX_RENAME_BATCHES):
             items = await posts.query(_OUTDATED_IN_POST, parameters, partition_key=post_id, page_size=BATCH_LIMIT)
             if not items:
