@@ -36,7 +36,10 @@ class FeedState:
 
     @classmethod
     async def read(cls, feed: Container, *, surplus: int = 1) -> FeedState:
-        """Read the feed and at most `surplus` items that no longer belong to it: one query in its one partition."""
+        """Read the feed and at most `surplus` items that no longer belong to it: one query in its one partition.
+
+        The state is at least as new as this process's last write to the feed or `catch_up`.
+        """
         limit = FEED_LENGTH + surplus
         parameters = {"type": Post.TYPE, "limit": limit}
         return cls(await feed.query(_NEWEST, parameters, partition_key=Post.TYPE, page_size=limit))
@@ -76,7 +79,8 @@ async def refill(copies: Copies) -> bool:
 
     Call it after a deletion only, and trim the feed afterwards, because refills can be concurrent. Costs a query of the
     feed and, if it is short, one over all partitions of `posts`, up to the oldest date in the feed: the change feed
-    delivers newer posts. Posts without a valid short form are skipped; their own change was stored in `failures`.
+    delivers newer posts. Both are at least as new as the deletion. Posts without a valid short form are
+    skipped; their own change was stored in `failures`.
     """
     await copies.container.catch_up(Post.TYPE)
     state = await FeedState.read(copies.container)

@@ -3,7 +3,8 @@
 - Post: its copy in `users` is updated, and its copy in `feed` if it is or belongs there.
 - Deleted post (tombstone): its copies are deleted, its comments and likes expire, and the feed is refilled.
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
-  write that read the name before it, because the rename is stored by the time the change feed delivers the item.
+  write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
+  the user is read after that (docs/reliability.md lists all reads).
 
 Writes to `posts` come back as changes, then with the current name, so the loop terminates.
 """
@@ -104,6 +105,7 @@ class _PostBatch:
     async def handle(self, changes: list[Item]) -> list[Exception]:
         failures = self.handler.failures
         if any(change["type"] == Post.TYPE for change in changes):
+            # Otherwise a post that has just entered the feed would not be updated in it.
             await self.handler.feed.catch_up(Post.TYPE)
             self.feed_state = await FeedState.read(self.handler.feed)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]

@@ -21,7 +21,8 @@ async def fan_out_rename(posts: Container, user: Item, transactions: Transaction
     """Rename all posts, comments and likes of the user.
 
     Costs one query over all partitions, because no container records where a user has commented or liked, and then one
-    transaction per post. Items written with the old name during the fan-out are corrected by the posts change feed.
+    transaction per post. The query sees every item from before it. Later ones with the old name are corrected by the
+    posts change feed.
 
     Each portion is renamed before the next one is read, so the next delivery of an unfinished batch finds fewer items.
     """

@@ -101,8 +101,9 @@ class Batches:
     async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
         """Write the user's current name to all their items of one post; safe to repeat.
 
-        A query in one partition and a batch for each hundred items, until the query finds none. Items that a later
-        rename wrote stay unchanged. Raises DatabaseUnavailable if it makes no progress.
+        A query in one partition and a batch for each hundred items, until the query finds none. It sees every item from
+        before this call. Items that a later rename wrote stay unchanged. Raises DatabaseUnavailable if it makes no
+        progress.
         """
         parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
         refusals = 0

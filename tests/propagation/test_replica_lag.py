@@ -71,6 +71,19 @@ async def _write_posts(blog: Blog, author: Item, number: int) -> list[Item]:
     return posts
 
 
+async def _elsewhere(blog: Blog, post: Item, others: list[Item]) -> Item:
+    """Return one of the others that is not in the post's physical partition."""
+    proxy = blog.posts.proxy
+    own = await proxy.feed_range_from_partition_key(post["id"])
+    for other in others:
+        hashed = await proxy.feed_range_from_partition_key(other["id"])
+        for feed_range in await blog.posts.feed_ranges():
+            inside = [await proxy.is_feed_range_subset(feed_range, one) for one in (own, hashed)]
+            if inside == [False, True]:
+                return other
+    raise AssertionError("all posts are in one physical partition")
+
+
 async def _in_feed(blog: Blog) -> set[str]:
     return {copy["id"] for copy in await blog.all_items(blog.feed)}
 
@@ -173,23 +186,26 @@ async def test_the_feed_is_refilled_although_replicas_show_it_full(blog: Blog, w
 async def test_the_feed_is_refilled_with_posts_that_replicas_lack(blog: Blog, worker: Blog) -> None:
     author = await _register(blog)
     posts = await _write_posts(blog, author, FEED_LENGTH)
+    older = a_post(author, second=-1)
+    deleted = await _elsewhere(blog, older, posts)
 
     with lagging(blog):
-        older = await blog.posts.create(a_post(author, second=-1))
-        tombstones = [await _delete(blog, post) for post in posts[:5]]
-        await worker.posts_reaction.on_changed(tombstones)
+        await blog.posts.create(older)
+        await worker.posts_reaction.on_changed([await _delete(blog, deleted)])
 
-    assert await _in_feed(blog) == {post["id"] for post in [*posts[5:], older]}
+    assert await _in_feed(blog) == {post["id"] for post in [*posts, older] if post != deleted}
 
 
 async def test_a_deleted_post_that_replicas_still_have_does_not_fill_the_feed(blog: Blog, worker: Blog) -> None:
     posts = await _write_posts(blog, await _register(blog), FEED_LENGTH + 2)
+    candidate = posts[FEED_LENGTH]
+    deleted = await _elsewhere(blog, candidate, posts[:FEED_LENGTH])
 
     with lagging(blog):
-        for deleted in (posts[FEED_LENGTH], posts[0]):
-            await worker.posts_reaction.on_changed([await _delete(blog, deleted)])
+        await blog.posts_reaction.on_changed([await _delete(blog, candidate)])
+        await worker.posts_reaction.on_changed([await _delete(blog, deleted)])
 
-    assert await _in_feed(blog) == {post["id"] for post in posts if post not in (posts[0], posts[FEED_LENGTH])}
+    assert await _in_feed(blog) == {post["id"] for post in posts if post not in (candidate, deleted)}
 
 
 async def test_a_post_that_has_just_entered_the_feed_is_updated_in_it(blog: Blog, worker: Blog) -> None:
