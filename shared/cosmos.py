@@ -246,7 +246,8 @@ class Container:
             found = await asyncio.gather(*(self.read_latest(item_id, item_id) for item_id in ids))
             return [item for item in found if item is not None]
         await self.catch_up()
-        return [item async for item in self.query_across(_BY_ID, {"ids": list(ids)}, page_size=len(ids))]
+        # After a full page, another request would look for more items.
+        return [item async for item in self.query_across(_BY_ID, {"ids": list(ids)}, page_size=len(ids) + 1)]
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query in one logical partition, whose text limits it to `page_size` rows."""
