@@ -11,6 +11,7 @@ from typing import Any
 
 from management.account import Blog
 from management.failures import Outcome, find_failures, replay_failures
+from shared.data.username_reservations import reservation_item
 from shared.models.fields import iso_utc
 from tests.chaos.retrying import retry_until_available
 from tests.chaos.run_record import RunRecord
@@ -41,6 +42,7 @@ class Poison:
         if self._random.random() < 0.4:
             sound = self._users[item_id] = self._user(item_id)
             poison = {name: value for name, value in sound.items() if name != "username"}
+            poison["formerUsernames"] = ["unmended"]  # other users are no work for the users function
             await retry_until_available(lambda: self._blog.users.upsert(poison))
         else:
             sound = self._posts[item_id] = self._post(item_id)
@@ -60,6 +62,7 @@ class Poison:
         """Write the valid items and replay all failures. Return unexpected failures and failed replays."""
         for user_id, user in self._users.items():
             await self._blog.users.upsert(user)
+            await self._blog.users.upsert(reservation_item(user["username"], user_id, 0))
             self._record.names[user_id] = {user["username"]}
         for post_id, post in self._posts.items():
             await self._blog.posts.upsert(post | {"version": 2})
