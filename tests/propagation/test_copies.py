@@ -20,11 +20,11 @@ class ThrottledContainer(Container):
         super().__init__(container.proxy)
         self.refusals = refusals
 
-    async def read(self, item_id: str, partition_key: str) -> Item | None:
+    async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
         if self.refusals:
             self.refusals -= 1
             raise DatabaseThrottled(1.0)
-        return await super().read(item_id, partition_key)
+        return await super().read_latest(item_id, partition_key)
 
 
 @pytest.mark.parametrize("expects_copy", [False, True])
