@@ -78,7 +78,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
 
     async def deliver() -> None:
         try:
-            await USERS_FEED.run([user], gated.users_reaction.on_changed, deadline_s=DEADLINE_S)
+            await USERS_FEED.run([user], gated.users_handler.on_changed, deadline_s=DEADLINE_S)
         finally:
             left.append(await _outdated(blog, user))
 
@@ -87,7 +87,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
     for renames in (5, 50):
         with gateway.holding(_renames, after=renames), pytest.raises(BatchUnfinished):
             await deliver()
-    await gated.users_reaction.on_changed([user])  # has no deadline
+    await gated.users_handler.on_changed([user])  # has no deadline
     left.append(await _outdated(blog, user))
 
     assert (left[0], left[-1]) == (3_000, 0)
@@ -118,9 +118,9 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
 
     for left in (700, 400):
         with gateway.holding(named("batch posts"), after=3), pytest.raises(BatchUnfinished):
-            await POSTS_FEED.run([tombstone], gated.posts_reaction.on_changed, deadline_s=DEADLINE_S)
+            await POSTS_FEED.run([tombstone], gated.posts_handler.on_changed, deadline_s=DEADLINE_S)
         assert await likes_left() == left
-    await gated.posts_reaction.on_changed([tombstone])
+    await gated.posts_handler.on_changed([tombstone])
     assert await likes_left() == 0
 
 
@@ -129,7 +129,7 @@ async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog,
     others = [await _user(blog) for _ in range(99)]
 
     with gateway.holding(_renames), pytest.raises(BatchUnfinished):
-        await USERS_FEED.run([renamed, *others], gated.users_reaction.on_changed, deadline_s=DEADLINE_S)
+        await USERS_FEED.run([renamed, *others], gated.users_handler.on_changed, deadline_s=DEADLINE_S)
 
     keys = [username_reservations.reservation_id(user["username"]) for user in others]
     reservations = await asyncio.gather(*(blog.users.read(key, key) for key in keys))
