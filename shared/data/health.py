@@ -27,7 +27,7 @@ def _uses_scripts() -> bool:
 
 
 class Readiness:
-    """Checks what is ready, at most once in `kept_s` seconds."""
+    """Checks what is ready, at most once in `kept_s` seconds, whatever the result and the traffic."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Readiness:
         *,
         uses_scripts: Callable[[], bool] = _uses_scripts,
         deadline_s: float = 2.0,
-        kept_s: float = 1.0,
+        kept_s: float = 10.0,
     ) -> None:
         self._open_container = open_container
         self._uses_scripts = uses_scripts
