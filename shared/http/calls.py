@@ -17,7 +17,8 @@ from shared.errors import FieldFault, InvalidFields, MalformedRequest
 from shared.models.base import RequestModel
 from shared.models.fields import is_item_id
 
-BODY_LIMIT = 256 * 1024
+# Fits the longest post, unless a client escapes characters beyond U+FFFF, as 12 bytes each.
+BODY_LIMIT = 1024 * 1024
 PAGE_LIMIT = 100
 DEFAULT_PAGE = 20
 IDEMPOTENCY_KEY_LENGTH = 255

@@ -134,7 +134,7 @@ def test_vendored_files_match_the_third_party_notices() -> None:
     }
 
 
-A_LONG_BODY = b'{"username":"' + b"a" * 300_000 + b'"}'
+A_LONG_BODY = b'{"username":"' + b"a" * 1_100_000 + b'"}'
 JSON = {"Content-Type": "application/json"}
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
 from tests.api import Api, ApiResponse, Json
+from tests.blog import Blog
 from tests.polling import eventually
 
 PROPERTIES = {
@@ -52,6 +54,30 @@ async def test_a_created_post_is_readable_immediately_at_its_location(api: Api) 
 
     assert created.headers["location"] == f"/api/posts/{created.body['id']}"
     assert (read.status, read.body, read.etag) == (200, created.body, created.etag)
+
+
+@pytest.mark.parametrize("escaped", [False, True], ids=["utf-8", "escaped"])
+@pytest.mark.parametrize("key", [None, "k"], ids=["item", "batch"])
+async def test_a_post_can_have_100_000_three_byte_characters(
+    api: Api, stored: Blog, escaped: bool, key: str | None
+) -> None:
+    author = await api.new_user()
+    body = {"userId": author["id"], "title": "A title", "content": "語" * 100_000}
+    content = json.dumps(body, ensure_ascii=escaped).encode()
+    headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
+
+    created = await api.send("POST", "/api/posts", content=content, headers=headers)
+    read = await api.get_post(created.body["id"])
+
+    async def summaries() -> list[str]:
+        lists = [(await api.list_user_posts(author["id"])).body, (await api.get_feed()).body]
+        found = [item["content"] for listed in lists for item in listed["items"] if item["id"] == created.body["id"]]
+        return found if len(found) == 2 else []
+
+    assert (created.status, read.body["content"]) == (201, body["content"])
+    assert await eventually(summaries) == ["語" * 199 + "…"] * 2
+    [item] = [item for item in await stored.items_of(created.body) if item["type"] == "post"]
+    assert len(json.dumps(item)) < 2_000_000
 
 
 @pytest.mark.parametrize(
