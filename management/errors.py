@@ -16,6 +16,11 @@ class ManagementError(Exception):
     """A command cannot run; the message tells the user what to do."""
 
 
+MULTIPLE_WRITE_REGIONS = (
+    "it has multiple write regions, which can break unique usernames and exact counts. Run"
+    " `az cosmosdb update --enable-multiple-write-locations false`"
+)
+
 EXPECTED = (ManagementError, SettingsError, BlogError, AzureError)
 
 

@@ -14,8 +14,9 @@ from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFo
 
 from management.account import signed_in
 from management.definitions import changeable_differences, unchangeable_differences
-from management.errors import ManagementError
+from management.errors import MULTIPLE_WRITE_REGIONS, ManagementError
 from shared.containers import container_definitions
+from shared.cosmos import has_multiple_write_regions
 from shared.settings import Settings
 
 Say = Callable[[str], None]
@@ -47,6 +48,8 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
         say(line)
 
     async with signed_in(configuration) as client:
+        if await has_multiple_write_regions(client):
+            raise ManagementError(f"The account is unsuitable: {MULTIPLE_WRITE_REGIONS}.")
         database = await _provision_database(client, configuration.database, throughput, changed)
         present = {properties["id"]: properties async for properties in database.list_containers()}
         for declared in container_definitions():

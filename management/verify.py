@@ -1,4 +1,4 @@
-"""Verify the blog's data, once or until a deadline."""
+"""Verify the account and the blog's data, once or until a deadline."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import asyncio
 import time
 
 from management.account import Blog
+from management.errors import MULTIPLE_WRITE_REGIONS
 from management.verification.census import take_census
 from management.verification.examination import examine
-from management.verification.findings import Finding, in_order
+from management.verification.findings import Finding, Kind, in_order
+from shared.cosmos import has_multiple_write_regions
 
 _POLL_S = 0.5
 
 
 async def verify(blog: Blog) -> list[Finding]:
     """Return all findings, including updates still in progress while the app runs."""
-    return in_order(await examine(blog, await take_census(blog)))
+    findings = await examine(blog, await take_census(blog))
+    if await has_multiple_write_regions(blog.users.proxy):
+        findings.append(Finding(Kind.ACCOUNT, "account", MULTIPLE_WRITE_REGIONS))
+    return in_order(findings)
 
 
 async def verify_within(blog: Blog, seconds: float) -> list[Finding]:

@@ -316,6 +316,12 @@ def _keep_session(proxy: ContainerProxy, headers: Mapping[str, str]) -> None:
         connection.session.update_session(connection, {}, of_container)  # type: ignore[no-untyped-call]
 
 
+async def has_multiple_write_regions(owner: CosmosClient | ContainerProxy) -> bool:
+    """Whether the account breaks unique usernames and exact counts, which need a single write region: one request."""
+    account = await owner.client_connection.GetDatabaseAccount()
+    return bool(account._EnableMultipleWritableLocations)
+
+
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:
     """Return the patch operations that set `values` and add `increments`."""
     sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]

@@ -9,6 +9,7 @@ from enum import Enum
 class Kind(Enum):
     """Kinds in report order. ABANDONED and FAILURE are informational."""
 
+    ACCOUNT = "Unsuitable account"
     MALFORMED = "Malformed items"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"

@@ -1,18 +1,19 @@
-"""Readiness: whether the database, its containers, and the scripts that requests run exist."""
+"""Readiness: whether the account has one write region, and database, containers and scripts exist."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Set
 from typing import Any, cast
 
 from async_lru import alru_cache
 from azure.core.exceptions import AzureError
+from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.containers import container_definitions
-from shared.cosmos import Container, open_container
+from shared.cosmos import Container, has_multiple_write_regions, open_container
 from shared.errors import NotReady
 from shared.logs import log
 from shared.models.health import Check
@@ -20,6 +21,7 @@ from shared.settings import SettingsError, settings
 
 _FORBIDDEN = 403
 _READY, _UNCHECKED = "ready", "unchecked"
+_SINGLE_WRITE_REGION = "single write region"
 
 
 def _uses_scripts() -> bool:
@@ -46,7 +48,7 @@ class Readiness:
     async def checks(self) -> dict[str, Check]:
         """Return the state of everything, by name. Raises NotReady, with the names of all that is not ready.
 
-        Reads the database, every container and, if requests run scripts, the lists of scripts, all at once.
+        Reads account, database, every container and, if requests run scripts, the lists of scripts, all at once.
         """
         states = await self._cached_states()
         if failed := _failed(states):
@@ -66,6 +68,7 @@ class Readiness:
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
         uses_scripts, definitions = self._uses_scripts(), container_definitions()
         proxies = [self._open_container(definition["id"]).proxy for definition in definitions]
+        yield self._probe([_SINGLE_WRITE_REGION], _write_regions(proxies[0]), is_listing=True)
         yield self._probe(["database"], proxies[0].client_connection.ReadDatabase(proxies[0].database_link))
         for definition, proxy in zip(definitions, proxies, strict=True):
             yield self._probe([proxy.id], proxy.read())
@@ -99,6 +102,10 @@ class Readiness:
         except (AzureError, OSError) as error:
             return dict.fromkeys(names, type(error).__name__)
         return {name: _READY if not is_listing or name in found else "missing" for name in names}
+
+
+async def _write_regions(proxy: ContainerProxy) -> Set[str]:
+    return set() if await has_multiple_write_regions(proxy) else {_SINGLE_WRITE_REGION}
 
 
 def _failed(states: dict[str, str]) -> dict[str, str]:

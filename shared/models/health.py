@@ -16,6 +16,6 @@ class Health(BaseModel):
 
     status: Literal["ready"] = "ready"
     checks: dict[str, Check] = Field(
-        description="By name: the database, a container, a script of a container.",
+        description="By name: the single write region, the database, a container, a script of a container.",
         examples=[{"database": "ready", "posts": "ready", "posts/createLike": "unchecked"}],
     )

@@ -33,7 +33,9 @@ SCRIPTS = {
     "posts/updateUsernames",
     "feed/truncateFeed",
 }
-EVERYTHING = {"database", "users", "posts", "feed", "failures", "leases"} | SCRIPTS
+EVERYTHING = {"single write region", "database", "users", "posts", "feed", "failures", "leases"} | SCRIPTS
+# The client itself reads the account, too.
+RECORDED = EVERYTHING - SCRIPTS - {"single write region"}
 
 
 @dataclass
@@ -45,6 +47,7 @@ class Service:
     hanging: bool = False
     asked: list[str] = field(default_factory=list)
     endpoint: str = ""
+    multiple_write_regions: bool = False
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
     def app(self) -> web.Application:
@@ -57,13 +60,15 @@ class Service:
 
     async def account(self, _request: web.Request) -> web.Response:
         location = {"name": "here", "databaseAccountEndpoint": self.endpoint}
-        return web.json_response(
-            {
-                "writableLocations": [location],
-                "readableLocations": [location],
-                "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
-            }
-        )
+        document = {
+            "writableLocations": [location],
+            "readableLocations": [location],
+            "enableMultipleWriteLocations": self.multiple_write_regions,
+            "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
+        }
+        if self.hanging:
+            await self.released.wait()
+        return web.json_response(document)
 
     async def database(self, _request: web.Request) -> web.Response:
         return await self.answer("database", {"id": "blog"})
@@ -122,6 +127,13 @@ async def test_a_provisioned_database_is_ready_until_something_is_deleted(blog: 
     with pytest.raises(NotReady) as refusal:
         await Readiness(blog.container, uses_scripts=lambda: True).checks()
     assert set(refusal.value.names) == {"posts/createLike", "leases"}
+
+
+async def test_an_account_with_multiple_write_regions_is_not_ready(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blog.emulator.settings, "multiple_write_regions", True)
+
+    with pytest.raises(NotReady, match=r"Not ready: single write region\."):
+        await Readiness(blog.container, uses_scripts=lambda: False).checks()
 
 
 @pytest.mark.parametrize(
@@ -214,7 +226,7 @@ async def test_concurrent_requests_share_one_cached_check(
     service.existing -= {"posts/createLike"}
     await readiness.checks()
 
-    assert sorted(service.asked) == sorted({*EVERYTHING - SCRIPTS, "posts/", "feed/"})
+    assert sorted(service.asked) == sorted({*RECORDED, "posts/", "feed/"})
 
 
 @pytest.mark.parametrize("missing", [set(), {"feed"}], ids=["ready", "not-ready"])
@@ -230,7 +242,7 @@ async def test_more_than_a_second_of_traffic_causes_one_check(
             await readiness.checks()
         await asyncio.sleep(0.01)
 
-    assert sorted(service.asked) == sorted(EVERYTHING - SCRIPTS)
+    assert sorted(service.asked) == sorted(RECORDED)
 
 
 async def test_an_expired_check_is_repeated(service: Service, containers: Callable[[str], Container]) -> None:

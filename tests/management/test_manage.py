@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from cosmos_emulator import WELL_KNOWN_KEY
 from typer.testing import CliRunner, Result
 
@@ -51,6 +52,31 @@ async def test_verify_groups_findings_by_kind_and_exits_with_1(blog: Blog) -> No
     assert result.exit_code == 1
     assert "Missing or wrong username reservations: 1\n  user u '[bold]ada': the username is not" in result.output
     assert "2 violations found." in result.output
+
+
+async def test_verify_reports_an_account_with_multiple_write_regions(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blog.emulator.settings, "multiple_write_regions", True)
+
+    result = await manage_blog(blog, "verify")
+
+    assert result.exit_code == 1
+    assert "Unsuitable account: 1\n  account: it has multiple write regions" in result.output
+
+
+async def test_provision_rejects_an_account_with_multiple_write_regions(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blog.emulator.settings, "multiple_write_regions", True)
+    await blog.database.delete_container("feed")
+
+    result = await manage_blog(blog, "provision")
+
+    assert result.exit_code == 2
+    assert "multiple write regions" in result.output
+    assert "--enable-multiple-write-locations false" in result.output
+    assert "feed" not in [container["id"] async for container in blog.database.list_containers()]
 
 
 async def test_seed_if_empty_skips_a_database_with_users(blog: Blog) -> None:

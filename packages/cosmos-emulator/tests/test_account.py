@@ -21,6 +21,16 @@ async def test_the_account_lists_the_requested_host_as_its_endpoint(raw: RawClie
     assert response.json["userConsistencyPolicy"] == {"defaultConsistencyLevel": "Session"}
 
 
+async def test_the_account_can_report_two_write_regions(emulator: CosmosEmulator) -> None:
+    emulator.settings.multiple_write_regions = True
+
+    async with CosmosClient(emulator.endpoint, emulator.key, multiple_write_locations=True) as client:
+        account = await client.client_connection.GetDatabaseAccount()
+        await client.create_database("reachable")
+
+    assert [location["name"] for location in account.WritableLocations] == ["Local", "Local 2"]
+
+
 async def test_a_client_with_a_wrong_key_fails_to_start(emulator: CosmosEmulator) -> None:
     client = CosmosClient(emulator.endpoint, "d3Jvbmc=")
 

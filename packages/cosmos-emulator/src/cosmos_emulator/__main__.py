@@ -112,6 +112,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         replica_lag=given.replica_lag,
         throttle=given.throttle,
         rbac=given.rbac,
+        multiple_write_regions=given.multiple_write_regions,
     )
 
 
@@ -130,6 +131,7 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s is used up")
     parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
+    parser.add_argument("--multiple-write-regions", action="store_true", help="report two write regions")
     parser.add_argument("--management-key", metavar="KEY", help="second key, base64, that is exempt from --rbac")
     parser.add_argument("--tls", action="store_true", help="serve https with a self-signed certificate")
 

@@ -32,6 +32,7 @@ class EmulatorSettings:
         purge_interval_s: Seconds between purges of expired items.
         replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
         throttle: Enforce the provisioned throughput.
+        multiple_write_regions: Report an account with two write regions.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
         clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
     """
@@ -55,4 +56,5 @@ class EmulatorSettings:
     replica_lag: Latency | None = None
     throttle: bool = False
     rbac: bool = False
+    multiple_write_regions: bool = False
     clock: Callable[[], float] = field(default=time.time)

@@ -6,7 +6,7 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.json_text import Json, JsonObject
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"
@@ -35,6 +35,8 @@ _QUERY_ENGINE: Final = json_text.dump(
 async def handle(request: Request) -> Answer:
     """Return the account with the request's endpoint."""
     location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
+    is_multiple = request.gateway.settings.multiple_write_regions
+    locations: list[Json] = [location, {**location, "name": f"{_REGION} 2"}] if is_multiple else [location]
     document: JsonObject = {
         "id": _NAME,
         "_rid": _NAME,
@@ -42,9 +44,9 @@ async def handle(request: Request) -> Answer:
         "_dbs": "//dbs/",
         "media": "//media/",
         "addresses": "//addresses/",
-        "writableLocations": [location],
-        "readableLocations": [location],
-        "enableMultipleWriteLocations": False,
+        "writableLocations": locations,
+        "readableLocations": locations,
+        "enableMultipleWriteLocations": is_multiple,
         "enablePerPartitionFailoverBehavior": False,
         "userReplicationPolicy": {"asyncReplication": False, "minReplicaSetSize": 1, "maxReplicasetSize": 4},
         "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
