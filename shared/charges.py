@@ -1,4 +1,4 @@
-"""What the database answers to one request or batch: the request charge, and whether it throttles.
+"""What the database answers to one request or batch: the request charge, throttling and session tokens.
 
 The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
 a context variable, shared with the tasks it starts. The client's response hook updates it.
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from shared.sessions import Session
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
@@ -18,11 +20,12 @@ _DEFAULT_RETRY_AFTER_S = 1.0
 
 @dataclass
 class Charge:
-    """Request units and number of responses so far; `retry_after_s` if the last response was a 429."""
+    """Request units, number of responses and session so far; `retry_after_s` if the last response was a 429."""
 
     request_units: float = 0.0
     answers: int = 0
     retry_after_s: float | None = None
+    session: Session = field(default_factory=Session)
 
 
 current_charge: ContextVar[Charge | None] = ContextVar("charge", default=None)
@@ -40,20 +43,25 @@ def metered() -> Iterator[Charge]:
 
 
 def add_share(charge: Charge, sharers: int) -> None:
-    """Add this request's share of work that it waited for together with other requests."""
+    """Add this request's share of work that it waited for together with other requests, and its session."""
     own = current_charge.get()
     if own is not None:
         own.answers += charge.answers
         own.request_units += charge.request_units / sharers
         own.retry_after_s = charge.retry_after_s
+        own.session.update(charge.session)
 
 
 def record_response(response: Any) -> None:
     """Update the account. The SDK calls this with every pipeline response, including those it retries."""
+    record_answer(response.http_response)
+
+
+def record_answer(answer: Any) -> None:
+    """Update the account with one HTTP response."""
     charge = current_charge.get()
     if charge is None:
         return
-    answer = response.http_response
     charge.answers += 1
     charge.request_units += float(answer.headers.get("x-ms-request-charge") or 0)
     charge.retry_after_s = retry_after_s(answer.headers) if answer.status_code == _THROTTLED else None

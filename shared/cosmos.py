@@ -18,7 +18,6 @@ from urllib.request import getproxies
 
 from azure.core import MatchConditions
 from azure.core.exceptions import AzureError
-from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
@@ -28,6 +27,7 @@ from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.settings import Settings, settings
+from shared.transport import SessionTransport
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -44,6 +44,7 @@ _NO_ITEM = "-"
 _RETRY_WITH = 449
 _UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
 _OWNER_MISSING = 1003
+_SESSION_NOT_AVAILABLE = 1002
 
 
 class ItemExists(Exception):
@@ -97,7 +98,7 @@ def connect(configuration: Settings) -> CosmosClient:
         read_timeout=SILENCE_S,
         user_agent_suffix="blog",
         # By default the SDK looks up proxies before every request, in a thread: a fifth of the time of a point read.
-        transport=AioHttpTransport(use_env_settings=bool(getproxies())),
+        transport=SessionTransport(use_env_settings=bool(getproxies())),
     )
 
 
@@ -358,6 +359,8 @@ def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, abou
         return _ConcurrentWrite(str(status))
     if status == 404 and (sub_status == _OWNER_MISSING or not about_item):
         return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
+    if status == 404 and sub_status == _SESSION_NOT_AVAILABLE:
+        return DatabaseUnavailable("no replica has reached the session token of this process")
     if status == 429:
         return DatabaseThrottled(retry_after_s(getattr(error, "headers", None) or {}))
     if status in _REFUSALS:

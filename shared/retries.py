@@ -7,6 +7,7 @@ From the outermost rule to the innermost, an API request retries:
     a reservation that changes while it is read     RESERVE_ATTEMPTS      none                          409
     a group commit refused because of other writes  COMMIT_ROUNDS         none; reads the items         503
     449 from a write; 449 or 503 from a script      CONFLICT_RETRIES      up to 10 ms × 2^n, jittered   503
+    404/1002, a replica behind the session token    SESSION_RETRIES       50 ms × 2^n                   503
     429 (SDK)                                       THROTTLE_RETRIES      as the response says          429
     503 (SDK), including writes                     once per region       0.5 s                         503
     408, 500, 502, 504 (SDK), reads only            once per region       0.5 s                         503
@@ -42,6 +43,10 @@ SILENCE_S: Final = 15
 # The SDK does not retry 449.
 CONFLICT_RETRIES: Final = 5
 CONFLICT_WAIT_S: Final = 0.01
+
+# Without a token from the client, the SDK repeats all of this once, and then forgets the session of the process.
+SESSION_RETRIES: Final = 5
+SESSION_WAIT_S: Final = 0.05
 
 COMMIT_ROUNDS: Final = 8
 

@@ -20,6 +20,7 @@ from shared.http.problems import problem_response
 from shared.logs import log, traced
 from shared.models.base import RequestModel
 from shared.retries import REQUEST_DEADLINE_S
+from shared.sessions import SESSION_HEADER, Session
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
 HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
@@ -30,9 +31,9 @@ class Endpoint:
     """Decorator that turns a handler into an HTTP function; place the route above.
 
     The function authenticates commands, parses the request, maps errors to problem details, reports the request
-    charge, and logs one line. The arguments describe it in OpenAPI: `statuses` are the success statuses, `returns` is
-    one resource, a page of it (`paged`), or a cached list (`listed`), and `errors` are specific to this endpoint. The
-    handler's docstring becomes the summary and description.
+    charge and the session, and logs one line. The arguments describe it in OpenAPI: `statuses` are the success
+    statuses, `returns` is one resource, a page of it (`paged`), or a cached list (`listed`), and `errors` are specific
+    to this endpoint. The handler's docstring becomes the summary and description.
     """
 
     statuses: tuple[int, ...]
@@ -51,11 +52,17 @@ class Endpoint:
             with traced(req.headers.get("traceparent")), metered() as charge:
                 try:
                     async with deadline(REQUEST_DEADLINE_S):
-                        response = await handler(await _parse(self.body, req))
+                        call: Call[Body] = await _parse(self.body, req)
+                        session = Session.parse(req.headers.get(SESSION_HEADER, ""))
+                        if not self.listed:  # other requests wait for the same read of a cached list
+                            charge.session = session
+                        response = await handler(call)
                 except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
                     response = _failure(name, req, error)
                 if charge.answers:
                     response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
+                if req.method != "GET" and (token := str(charge.session)):
+                    response.headers[SESSION_HEADER] = token
                 log(
                     logging.INFO,
                     "request",

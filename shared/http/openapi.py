@@ -18,6 +18,7 @@ from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.models.base import Resource
+from shared.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
 from shared.settings import AuthMode, AuthSettings
 
 JsonObject = dict[str, Any]
@@ -46,6 +47,11 @@ _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
         "Makes a retry safe: the same user and key return the first result.",
         _STRING | {"minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
     ),
+    SESSION_HEADER: (
+        "header",
+        "The token of the last command, or several joined by commas: the response is at least as new.",
+        _STRING | {"maxLength": SESSION_HEADER_LENGTH},
+    ),
     "traceparent": ("header", "W3C trace context, added to log lines.", _STRING),
 }
 _HEADERS: JsonObject = {
@@ -54,6 +60,10 @@ _HEADERS: JsonObject = {
     "Location": {"required": True, "schema": _STRING | {"format": "uri-reference"}},
     "Retry-After": {"required": True, "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {"required": True, "schema": _STRING | {"pattern": '^Bearer realm="blog"'}},
+    SESSION_HEADER: {
+        "description": "Send it with later requests, so that any instance of the app shows what this command wrote.",
+        "schema": _STRING | {"minLength": 1},
+    },
     "x-ms-request-charge": {
         "description": "Request units charged. Absent if the database was not called.",
         "schema": {"type": "number", "minimum": 0},
@@ -188,6 +198,7 @@ def _parameters(operation: ApiOperation) -> list[JsonObject]:
         "Idempotency-Key": operation.method == "POST",
         "If-Match": operation.method in {"PUT", "DELETE"},
         "If-None-Match": 304 in operation.endpoint.statuses,
+        SESSION_HEADER: operation.uses_items and not operation.endpoint.listed,
         "traceparent": True,
     }
     path = re.findall(r"\{(\w+)\}", operation.route)
@@ -205,6 +216,8 @@ def _success(operation: ApiOperation, status: int) -> JsonObject:
     endpoint = operation.endpoint
     charged = operation.uses_items and not endpoint.listed
     headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"] | {"required": charged}}
+    if operation.is_command:
+        headers[SESSION_HEADER] = _HEADERS[SESSION_HEADER] | {"required": True}
     if operation.uses_items and endpoint.returns and not endpoint.paged:
         headers["ETag"] = _HEADERS["ETag"]
     if endpoint.listed:
@@ -222,6 +235,9 @@ def _problems(operation: ApiOperation, auth: AuthSettings) -> JsonObject:
     for error in _possible_errors(operation, auth):
         by_status.setdefault(PROBLEMS[error].status, []).append(error)
     responses = {str(status): _problem(status, group) for status, group in by_status.items()}
+    if operation.is_command:
+        for response in responses.values():
+            response["headers"][SESSION_HEADER] = _HEADERS[SESSION_HEADER]
     if operation.is_command and not auth.users_sign_in:
         responses["401"] = {"description": "The function key is missing or wrong. The Functions host checks it."}
     return dict(sorted(responses.items()))

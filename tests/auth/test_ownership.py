@@ -117,7 +117,10 @@ async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Vi
         for content, headers in (
             (b"{", {"Content-Type": "application/json"}),
             (b"x" * 1_100_000, {}),
-            (b'{"userId": "x"}', {"Content-Type": "application/json", "If-Match": "nonsense"}),
+            (
+                b'{"userId": "x"}',
+                {"Content-Type": "application/json", "If-Match": "nonsense", "x-ms-session-token": "nonsense"},
+            ),
         )
     ]
 

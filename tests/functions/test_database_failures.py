@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 
 import pytest
 
@@ -94,6 +96,36 @@ async def test_lists_include_posts_without_username_and_counts(api: Api, stored:
         return [(item["userUsername"], item["commentCount"]) for item in items] == [(author["username"], 1)]
 
     await eventually(is_complete)
+
+
+_BEHIND = {"x-ms-substatus": "1002"}
+
+
+async def test_a_replica_that_stays_behind_the_session_returns_503(api: Api, quiet_api: Api, gateway: Gateway) -> None:
+    post = await api.new_post(await api.new_user())
+    started = time.monotonic()
+    with gateway.answering(named("read posts"), 404, headers=_BEHIND), gateway.recording() as operations:
+        answer = await quiet_api.get_post(post["id"])
+
+    assert_problem(answer, 503, "Database unavailable", f"/api/posts/{post['id']}")
+    assert answer.headers["retry-after"] == "5"
+    assert time.monotonic() - started < 8
+    # The SDK repeats all attempts once.
+    assert [operation.name for operation in operations] == ["read posts"] * 12
+
+
+@pytest.mark.parametrize("brings_token", [False, True])
+async def test_a_read_waits_for_a_replica_that_catches_up(quiet_api: Api, gateway: Gateway, brings_token: bool) -> None:
+    author = await quiet_api.new_user()
+    posted = await quiet_api.create_post(author["id"], "A title", "Some content.")
+    token = {"x-ms-session-token": posted.headers["x-ms-session-token"]} if brings_token else None
+    with gateway.recording() as operations:
+        with gateway.answering(named("read posts"), 404, headers=_BEHIND):
+            reading = asyncio.create_task(quiet_api.get_post(posted.body["id"], token))
+            await eventually(lambda: len(operations) == 2)
+        answer = await reading
+
+    assert (answer.status, answer.body) == (200, posted.body)
 
 
 async def test_one_check_of_health_serves_all_requests(quiet_api: Api, gateway: Gateway) -> None:

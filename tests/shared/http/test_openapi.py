@@ -233,12 +233,12 @@ def test_an_operation_lists_every_possible_status(
 @pytest.mark.parametrize(
     ("method", "path", "names"),
     [
-        ("post", "/users", "Idempotency-Key traceparent"),
-        ("put", "/users/{userId}", "userId If-Match traceparent"),
-        ("get", "/users/{userId}", "userId If-None-Match traceparent"),
-        ("get", "/posts/{postId}/comments", "postId limit cursor traceparent"),
+        ("post", "/users", "Idempotency-Key x-ms-session-token traceparent"),
+        ("put", "/users/{userId}", "userId If-Match x-ms-session-token traceparent"),
+        ("get", "/users/{userId}", "userId If-None-Match x-ms-session-token traceparent"),
+        ("get", "/posts/{postId}/comments", "postId limit cursor x-ms-session-token traceparent"),
         ("get", "/feed", "limit If-None-Match traceparent"),
-        ("delete", "/posts/{postId}/comments/{commentId}", "postId commentId If-Match traceparent"),
+        ("delete", "/posts/{postId}/comments/{commentId}", "postId commentId If-Match x-ms-session-token traceparent"),
     ],
 )
 def test_an_operation_lists_its_parameters(document: dict[str, Any], method: str, path: str, names: str) -> None:
@@ -252,9 +252,19 @@ def test_single_resources_have_an_etag_and_new_ones_a_location(document: dict[st
     page = document["paths"]["/posts/{postId}/likes"]["get"]["responses"]["200"]["headers"]
     unmodified = document["paths"]["/posts/{postId}"]["get"]["responses"]["304"]["headers"]
 
-    assert set(created) == {"ETag", "Location", "x-ms-request-charge"}
+    assert set(created) == {"ETag", "Location", "x-ms-request-charge", "x-ms-session-token"}
     assert set(page) == {"x-ms-request-charge"}
     assert set(unmodified) == {"ETag", "x-ms-request-charge"}
+
+
+def test_every_command_returns_a_session_token(document: dict[str, Any]) -> None:
+    for method, _, operation in operations(document):
+        for status, response in operation["responses"].items():
+            described = response.get("headers", {}).get("x-ms-session-token")
+            if status in {"200", "201", "204"}:
+                assert (described or {}).get("required", False) == (method != "get")
+            elif status != "401":
+                assert (described is not None) == (method != "get")
 
 
 def test_only_the_feed_is_cached_downstream(document: dict[str, Any]) -> None:

@@ -1,0 +1,54 @@
+"""The HTTP transport of the SDK's client: applies and records the session of the current API request."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+from azure.core.pipeline.transport import AioHttpTransport
+
+from shared.charges import current_charge, record_answer
+from shared.errors import DatabaseUnavailable
+from shared.retries import SESSION_RETRIES, SESSION_WAIT_S
+from shared.sessions import SESSION_HEADER, Session
+
+# The container that the client means; the service refuses requests that reach another of the same name.
+_RID = "x-ms-cosmos-intended-collection-rid"
+_ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
+
+
+class SessionTransport(AioHttpTransport):  # type: ignore[misc]
+    """Sends what the request brought with each of its reads, and records the session tokens of all responses.
+
+    404/1002 means that no replica has reached the token. It is sent again after a short wait. If a request brought a
+    token, the SDK never sees this response: it would forget the tokens of the whole process.
+    """
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        """Raises DatabaseUnavailable if no replica reaches a token that the request brought."""
+        charge, rid = current_charge.get(), request.headers.get(_RID)
+        if charge is None or rid is None:
+            return await super().send(request, **options)
+        brought = charge.session.is_brought and _is_read(request) and charge.session.tokens_of(rid)
+        if brought:
+            merged = Session()
+            merged.add(rid, ",".join(filter(None, (brought, request.headers.get(SESSION_HEADER)))))
+            request.headers[SESSION_HEADER] = merged.tokens_of(rid)
+        for attempt in range(SESSION_RETRIES + 1):
+            response = await super().send(request, **options)
+            charge.session.add(rid, response.headers.get(SESSION_HEADER, ""))
+            if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
+                return response
+            if attempt < SESSION_RETRIES:
+                record_answer(response)
+                await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
+        if brought:
+            record_answer(response)
+            raise DatabaseUnavailable("no replica has reached the session token of the request")
+        return response
+
+
+def _is_read(request: Any) -> bool:
+    is_query = request.headers.get("Content-Type") == "application/query+json"
+    return (request.method == "GET" or is_query) and bool(_ITEMS.search(request.url))
