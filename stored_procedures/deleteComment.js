@@ -5,18 +5,20 @@
  *
  * @param {string} postId
  * @param {string} commentId
- * @param {string|null} etag  if given, the comment must have it
+ * @param {string|null} creationDate  unless null, the comment must have it
  * @returns {{deleted: boolean}}  always true
- * @throws 404 the post or the comment does not exist   412 the comment has another etag
+ * @throws 404 the post or the comment does not exist   412 the comment has another date
  *         503 an operation was not accepted: call again
  */
-function deleteComment(postId, commentId, etag) {
+function deleteComment(postId, commentId, creationDate) {
     const collection = getContext().getCollection();
     const documents = collection.getAltLink() + "/docs/";
 
     read(postId, "post", function (post) {
         read(commentId, "comment", function (comment) {
-            if (etag && comment._etag !== etag) throw new Error(ErrorCodes.PreconditionFailed, "VersionMismatch");
+            if (creationDate !== null && comment.creationDate !== creationDate) {
+                throw new Error(ErrorCodes.PreconditionFailed, "VersionMismatch");
+            }
             required(collection.deleteDocument(comment._self, { etag: comment._etag }, function (error) {
                 if (error) throw error;
                 uncount(post);

@@ -5,19 +5,19 @@
  *
  * @param {string} postId
  * @param {string} likeId
- * @param {string|null} etag  if given, the like must exist and have it
+ * @param {string|null} creationDate  unless null, the like must exist and have it
  * @returns {{deleted: boolean}}  false if there is no such like
- * @throws 404 the post does not exist or is deleted   412 the etag does not match
+ * @throws 404 the post does not exist or is deleted   412 the date does not match
  *         503 an operation was not accepted: call again
  */
-function deleteLike(postId, likeId, etag) {
+function deleteLike(postId, likeId, creationDate) {
     const collection = getContext().getCollection();
     const documents = collection.getAltLink() + "/docs/";
 
     read(postId, "post", function (post) {
         if (!post) throw new Error(ErrorCodes.NotFound, "PostNotFound");
         read(likeId, "like", function (like) {
-            if (etag && !(like && like._etag === etag)) {
+            if (creationDate !== null && !(like && like.creationDate === creationDate)) {
                 throw new Error(ErrorCodes.PreconditionFailed, "VersionMismatch");
             }
             if (!like) return answer(false);

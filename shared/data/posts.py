@@ -6,6 +6,7 @@ A post shares a logical partition of `posts` with its comments and likes. The po
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from uuid import UUID, uuid4
 
@@ -14,7 +15,7 @@ from shared.data.idempotency import create_recorded, idempotency_record, is_reco
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
 from shared.errors import Forbidden, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource
+from shared.models.base import Item, Resource, edit_of
 from shared.models.fields import now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
 
@@ -24,6 +25,7 @@ DELETED_TTL_S = 30 * 24 * 3600
 DELETED_DATE = "9999-12-31T23:59:59.999Z"
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
+_EDIT_ID = re.compile("[0-9a-f]{32}")
 
 
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
@@ -74,10 +76,12 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner
 async def _patch(
     posts: Container, post_id: str, values: Mapping[str, object], etag: str | None, owner: UUID | None
 ) -> Item:
-    # The predicate checks the author without a read. It takes no parameters; a UUID is safe to insert.
+    # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
+    if etag is not None:
+        predicate += f" AND {_is_last_edit(edit_of(etag))}"
     try:
-        return await posts.patch(post_id, post_id, patch_of(values, version=1), predicate=predicate, etag=etag)
+        return await posts.patch(post_id, post_id, patch_of(values, version=1), predicate=predicate)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
@@ -85,6 +89,12 @@ async def _patch(
         if owner is not None and post["userId"] != str(owner):
             raise Forbidden("Only its author edits or deletes a post.") from error
         raise VersionMismatch from error
+
+
+def _is_last_edit(edit: str) -> str:
+    if edit == "":
+        return "NOT IS_DEFINED(c.editId)"
+    return f"c.editId = '{edit}'" if _EDIT_ID.fullmatch(edit) else "false"
 
 
 async def get_post(posts: Container, post_id: str) -> Item:

@@ -38,7 +38,7 @@ _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
     "cursor": ("query", "The `nextCursor` of the previous page.", _STRING),
     "If-Match": (
         "header",
-        "The required `ETag` of the resource, or `*`.",
+        "An `ETag` of the resource since its last edit, or `*`. Likes, comments, and renames of authors do not matter.",
         _STRING | {"pattern": r'^(\*|(W/)?"[^"]*")$'},
     ),
     "If-None-Match": ("header", "The `ETag` of the version that the client has.", _STRING),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
+from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
+
+_TWO_PARTS = re.compile('"([^/]*)/.+"')
 
 
 # `defer_build`: building every validator at startup would take 20 ms; build each when it is first used.
@@ -37,11 +41,22 @@ class Resource(BaseModel):
 
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
-        """Return the resource's ETag, which changes whenever the response does."""
-        tag: str = item["_etag"]
-        return tag
+        """Return the resource's ETag: the last edit, and the item's etag, which changes whenever the response does."""
+        return f'"{quote(cls.last_edit(item), safe=":")}/{item["_etag"].strip(chr(34))}"'
+
+    @classmethod
+    def last_edit(cls, item: Mapping[str, Any]) -> str:
+        """Return what If-Match compares. Comments and likes cannot be edited; a like made again has another date."""
+        date: str = item["creationDate"]
+        return date
 
     @classmethod
     def projection(cls) -> str:
         """Return the SELECT list that reads only this resource's fields from items named c."""
         return ", ".join(f"c.{field.alias}" for field in cls.model_fields.values())
+
+
+def edit_of(etag: str) -> str:
+    """Return the last edit that an ETag from a client names, or for any other ETag itself, which is never an edit."""
+    match = _TWO_PARTS.fullmatch(etag)
+    return unquote(match[1]) if match else etag

@@ -53,6 +53,12 @@ class Post(Resource):
         """Return the resource of a post or of a copy; copies omit `postId`."""
         return super().from_item({"postId": item.get("id"), **item})
 
+    @classmethod
+    def last_edit(cls, item: Mapping[str, Any]) -> str:
+        """Return the ID of the last edit of title and content, empty before the first."""
+        edit_id: str = item.get("editId", "")
+        return edit_id
+
 
 def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> Item:
     """Return the item of a new post; `author` is a user's item.

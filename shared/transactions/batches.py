@@ -27,7 +27,7 @@ from shared.errors import (
     PostNotFound,
     VersionMismatch,
 )
-from shared.models.base import Item
+from shared.models.base import Item, Resource, edit_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
@@ -87,7 +87,7 @@ class Batches:
         """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
         A point read and a batch. If there is no such item, another batch and point read confirm it. Raises
-        PostNotFound, and VersionMismatch if the item does not have `etag`.
+        PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing).
         """
         removed: bool = await self._submit(posts, post_id, _Removal(item_id, kind, etag))
         return removed
@@ -208,13 +208,13 @@ def _replay(record: Item, stored: Item, existing: Item | None, kind: str) -> Add
 class _Removal(_Change):
     def __init__(self, item_id: str, kind: str, etag: str | None) -> None:
         super().__init__(item_id, kind)
-        self._etag = etag
+        self._edit = None if etag is None else edit_of(etag)
 
     def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
         del stored
         if existing is None or existing.get("type") != self.kind:
-            return VersionMismatch() if self._etag is not None and self.kind == Like.TYPE else False
-        if self._etag is not None and existing["_etag"] != self._etag:
+            return VersionMismatch() if self._edit is not None and self.kind == Like.TYPE else False
+        if self._edit is not None and self._edit != Resource.last_edit(existing):
             return VersionMismatch()
         deletion: Operation = ("delete", (self.item_id,), {"if_match_etag": existing["_etag"]})
         return _Write([deletion], difference=-1, outcome=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shared.cosmos import Container, ScriptFailed
 from shared.data.posts import get_post
 from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item
+from shared.models.base import Item, edit_of
 from shared.models.comment import Comment
 from shared.models.user import name_version
 from shared.transactions.batches import Added
@@ -40,7 +40,7 @@ class Procedures:
         """One stored procedure, and a point read of the post if it finds no comment."""
         procedure = "deleteComment" if kind == Comment.TYPE else "deleteLike"
         try:
-            answer = await posts.execute(procedure, post_id, post_id, item_id, etag)
+            answer = await posts.execute(procedure, post_id, post_id, item_id, None if etag is None else edit_of(etag))
         except ScriptFailed as failure:
             if failure.number == _NOT_FOUND:
                 await get_post(posts, post_id)

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.api import Api, ApiResponse, Headers
+from tests.api import Api, ApiResponse, Headers, Json
 from tests.items import unique
+from tests.polling import eventually
 
 Send = Callable[[Headers], Awaitable[ApiResponse]]
 
@@ -81,6 +82,100 @@ async def test_a_malformed_if_match_is_rejected(api: Api, resource: Resource, he
         assert (await command({"If-Match": header})).status == 400
 
 
+async def _make_popular(api: Api, post: Json, *, renamed: Json) -> None:
+    """Like and comment on the post, delete one of each, and wait until the post shows the new name of `renamed`."""
+    readers = [await api.new_user() for _ in range(2)]
+    for reader in readers:
+        await api.new_like(post, reader)
+        comment = await api.new_comment(post, reader)
+    await api.delete_like(post["id"], readers[0]["id"])
+    await api.delete_comment(post["id"], comment["id"])
+    name = unique("countess")
+    assert (await api.edit_user(renamed["id"], name)).status == 200
+
+    async def shows_name() -> bool:
+        answers = [
+            await api.get_post(post["id"]),
+            await api.list_comments(post["id"]),
+            await api.list_likes(post["id"]),
+        ]
+        items = [answers[0].body, *answers[1].body["items"], *answers[2].body["items"]]
+        return all(item["userUsername"] == name for item in items if item["userId"] == renamed["id"])
+
+    await eventually(shows_name)
+
+
+async def test_an_if_match_on_a_post_holds_despite_likes_comments_and_renames(api: Api) -> None:
+    author = await api.new_user()
+    created = await api.create_post(author["id"], "A title", "Some content.")
+    post = created.body
+    await _make_popular(api, post, renamed=author)
+
+    edited = await api.edit_post(post["id"], "Another title", "Other content.", {"If-Match": created.etag})
+    await _make_popular(api, post, renamed=author)
+    late = await api.edit_post(post["id"], "Late", "Late.", {"If-Match": created.etag})
+    late_deletion = await api.delete_post(post["id"], {"If-Match": created.etag})
+    deleted = await api.delete_post(post["id"], {"If-Match": edited.etag})
+
+    assert [answer.status for answer in (edited, late, late_deletion, deleted)] == [200, 412, 412, 204]
+    assert (edited.body["title"], edited.body["likeCount"], edited.body["commentCount"]) == ("Another title", 1, 1)
+
+
+async def test_an_if_none_match_on_a_post_names_the_whole_representation(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    before = await api.get_post(post["id"])
+    await api.new_like(post, author)
+
+    after = await api.get_post(post["id"], {"If-None-Match": before.etag})
+
+    assert (after.status, after.body["likeCount"]) == (200, 1)
+
+
+async def test_an_if_match_on_a_comment_or_like_holds_despite_a_rename(api: Api) -> None:
+    reader = await api.new_user()
+    post = await api.new_post(await api.new_user())
+    comment = await api.create_comment(post["id"], reader["id"], "Well put.")
+    like = await api.create_like(post["id"], reader["id"])
+    await _make_popular(api, post, renamed=reader)
+
+    answers = [
+        await api.delete_comment(post["id"], comment.body["id"], {"If-Match": comment.etag}),
+        await api.delete_like(post["id"], reader["id"], {"If-Match": like.etag}),
+    ]
+
+    assert [answer.status for answer in answers] == [204, 204]
+
+
+async def test_an_if_match_of_a_removed_like_does_not_hold_for_the_next_like(api: Api) -> None:
+    reader = await api.new_user()
+    post = await api.new_post(reader)
+    keyed = {"Idempotency-Key": unique("key")}
+    first = await api.create_like(post["id"], reader["id"], keyed)
+    await api.delete_like(post["id"], reader["id"])
+    second = await api.create_like(post["id"], reader["id"])
+    replayed = await api.create_like(post["id"], reader["id"], keyed)
+
+    stale = [
+        await api.delete_like(post["id"], reader["id"], {"If-Match": etag}) for etag in (first.etag, replayed.etag)
+    ]
+    current = await api.delete_like(post["id"], reader["id"], {"If-Match": second.etag})
+
+    assert [answer.status for answer in (*stale, current)] == [412, 412, 204]
+
+
+async def test_an_if_match_cannot_change_the_predicate(api: Api) -> None:
+    """The edit part of an ETag becomes a part of a patch's predicate, which takes no parameters."""
+    post = await api.new_post(await api.new_user())
+    _, _, version = (await api.get_post(post["id"])).etag.partition("/")
+    parts = ("%27%20OR%20true%20OR%20c.editId%3D%27", "'||1=1||'", "0" * 33, "A" * 32, "%", "%00")
+
+    answers = [await api.edit_post(post["id"], "Late", "Late.", {"If-Match": f'"{part}/{version}'}) for part in parts]
+
+    assert {answer.status for answer in answers} == {412}
+    assert (await api.get_post(post["id"])).body["title"] == post["title"]
+
+
 async def test_every_change_creates_a_new_etag(api: Api) -> None:
     author = await api.new_user()
     created = await api.create_post(author["id"], "A title", "Some content.")
@@ -89,7 +184,7 @@ async def test_every_change_creates_a_new_etag(api: Api) -> None:
     await api.new_like(post, author)
     liked = await api.get_post(post["id"])
 
-    late = await api.edit_post(post["id"], "Late", "Late.", {"If-Match": edited.etag})
+    late = await api.edit_post(post["id"], "Late", "Late.", {"If-Match": created.etag})
 
     assert len({created.etag, edited.etag, liked.etag}) == 3
     assert late.status == 412

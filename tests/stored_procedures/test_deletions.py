@@ -49,13 +49,13 @@ async def test_delete_comment_does_not_delete_a_like(blog: Blog) -> None:
     assert await blog.counts(post) == (0, 1)
 
 
-async def test_delete_comment_rejects_a_stale_etag(blog: Blog) -> None:
+async def test_delete_comment_rejects_another_date(blog: Blog) -> None:
     author = a_user()
     post = await blog.posts.create(a_post(author))
     comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, author)))["item"]
 
     with pytest.raises(ScriptFailed) as refused:
-        await blog.posts.execute("deleteComment", post["id"], post["id"], comment["id"], '"another"')
+        await blog.posts.execute("deleteComment", post["id"], post["id"], comment["id"], "another")
 
     assert refused.value.number == 412
     assert await blog.counts(post) == (1, 0)
@@ -74,12 +74,12 @@ async def test_concurrent_deletions_of_a_like_decrement_the_count_once(blog: Blo
     assert await blog.counts(post) == (0, 0)
 
 
-async def test_an_etag_for_a_missing_like_throws_412(blog: Blog) -> None:
+async def test_a_date_for_a_missing_like_throws_412(blog: Blog) -> None:
     liker = a_user()
     post = await blog.posts.create(a_post(liker))
 
     with pytest.raises(ScriptFailed) as refused:
-        await blog.posts.execute("deleteLike", post["id"], post["id"], "like-nobody", '"an-etag"')
+        await blog.posts.execute("deleteLike", post["id"], post["id"], "like-nobody", "a date")
 
     assert refused.value.number == 412
 

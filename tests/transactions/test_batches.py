@@ -14,6 +14,7 @@ from shared.data.posts import delete_post
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
+from shared.models.like import Like
 from shared.transactions.batches import Added, Batches
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
@@ -325,7 +326,10 @@ async def test_likes_of_another_process_are_removed_despite_a_lagging_replica(
     likes = [(await there.add(blog.posts, a_like(crowd.post, a_user()))).item for _ in range(number)]
 
     removed = await asyncio.gather(
-        *(crowd.batches.remove(here, crowd.post["id"], like["id"], "like", etag=like["_etag"]) for like in likes)
+        *(
+            crowd.batches.remove(here, crowd.post["id"], like["id"], "like", etag=Like.entity_tag(like))
+            for like in likes
+        )
     )
 
     assert removed == [True] * number

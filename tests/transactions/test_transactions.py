@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item
+from shared.models.base import Item, Resource
 from shared.transactions import Transactions
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
@@ -126,13 +127,50 @@ async def test_a_removal_rejects_a_stale_etag(blog: Blog, transactions: Transact
     post, reader = await _post(blog), a_user()
     for item in (a_comment(post, reader), a_like(post, reader)):
         added = (await transactions.add(blog.posts, item)).item
-        with pytest.raises(VersionMismatch):
-            await transactions.remove(blog.posts, post["id"], added["id"], added["type"], etag='"another"')
-        assert await transactions.remove(blog.posts, post["id"], added["id"], added["type"], etag=added["_etag"])
+        for stale in ('"another"', '""', '"/another"', added["_etag"], Resource.entity_tag(added).replace("/", ".")):
+            with pytest.raises(VersionMismatch):
+                await transactions.remove(blog.posts, post["id"], added["id"], added["type"], etag=stale)
+        etag = Resource.entity_tag(added)
+        assert await transactions.remove(blog.posts, post["id"], added["id"], added["type"], etag=etag)
 
     with pytest.raises(VersionMismatch):
         await transactions.remove(blog.posts, post["id"], a_like(post, reader)["id"], "like", etag='"any"')
     assert await blog.counts(post) == (0, 0)
+
+
+async def test_a_removal_accepts_an_etag_from_before_a_rename(blog: Blog, transactions: Transactions) -> None:
+    post, reader = await _post(blog), a_user()
+    added = [(await transactions.add(blog.posts, item(post, reader))).item for item in (a_comment, a_like)]
+    await transactions.rename_in_post(blog.posts, post["id"], reader | {"username": "grace", "nameVersion": 1})
+
+    for item in added:
+        etag = Resource.entity_tag(item)
+        assert await transactions.remove(blog.posts, post["id"], item["id"], item["type"], etag=etag)
+
+
+async def test_a_removal_rejects_the_etag_of_an_earlier_like(blog: Blog, transactions: Transactions) -> None:
+    post, reader = await _post(blog), a_user()
+    like, later = a_like(post, reader, second=1), a_like(post, reader, second=2)
+    etag = Resource.entity_tag((await transactions.add(blog.posts, like, a_record(like))).item)
+    await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+    await transactions.add(blog.posts, later)
+    restored = (await transactions.add(blog.posts, like, a_record(like))).item
+
+    for stale in (etag, Resource.entity_tag(restored)):
+        with pytest.raises(VersionMismatch):
+            await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=stale)
+    assert await blog.counts(post) == (0, 1)
+
+
+async def test_a_like_with_an_old_date_format_has_an_etag_that_is_accepted(
+    blog: Blog, transactions: Transactions
+) -> None:
+    post, reader = await _post(blog, likeCount=1), a_user()
+    like = await blog.posts.create(a_like(post, reader) | {"creationDate": '5 Dec 2018, 10/05 "UTC"'})
+    etag = Resource.entity_tag(like)
+
+    assert re.fullmatch(r'"[!#-~]+"', etag)
+    assert await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=etag)
 
 
 async def test_a_record_is_written_with_its_item_and_expires_after_a_day(
