@@ -11,9 +11,8 @@ from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
-from shared.charges import record_response
 from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.cosmos import Container
+from shared.cosmos import Container, on_response
 from shared.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[Co
             configuration.account_endpoint,
             credential,
             **{
-                "raw_response_hook": record_response,
+                "raw_response_hook": on_response,
                 "retry_throttle_total": _THROTTLE_RETRIES,
                 "retry_throttle_backoff_max": _THROTTLE_WAIT_S,
                 "user_agent_suffix": "blog-manage",

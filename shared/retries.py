@@ -11,6 +11,7 @@ From the outermost rule to the innermost, an API request retries:
     429 (SDK)                                       THROTTLE_RETRIES      as the response says          429
     503 (SDK), including writes                     once per region       0.5 s                         503
     408, 500, 502, 504 (SDK), reads only            once per region       0.5 s                         503
+    410/1002 from a query (SDK)                     3                     none; reads the partitions    503
     lost connection, or silence for SILENCE_S       3                     0, 1, 1 s                     503
     (SDK), including writes
     unknown or expired signing keys                 none in this request  ISSUER_PAUSE_S                503 or 401

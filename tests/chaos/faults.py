@@ -21,7 +21,7 @@ _KINDS: dict[str, Rule] = {
     "449": {"fault": 449, "operation": _WRITES},
     "408": {"fault": 408},
     "408, write applied": {"fault": 408, "when": "after", "operation": _WRITES},
-    "410": {"fault": 410},
+    "410": {"fault": 410, "operation": f"{_WRITES},{_READS},list-ranges"},
     "500": {"fault": 500},
     "500, write applied": {"fault": 500, "when": "after", "operation": _WRITES},
     "503": {"fault": 503},

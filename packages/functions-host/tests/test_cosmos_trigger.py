@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import ClientSession
@@ -298,3 +299,16 @@ async def test_an_unavailable_account_is_retried_and_its_feed_continued(
         delivered = ids_of(calls())
 
     assert sorted(set(delivered)) == ["a", "b", "c"]
+
+
+async def test_changes_are_delivered_after_every_operation_returned_410(
+    cosmos: Any, account: Account, tmp_path: Path
+) -> None:
+    async with running(write_app(tmp_path, trigger()), account.environment) as host:
+        await host.ready()
+        await account.write("before")
+        await eventually(calls)
+        with cosmos.faults.during("410 operation=list-ranges") as ranges, cosmos.faults.during("410"):
+            await eventually(lambda: ranges.struck)
+        await account.write("after")
+        await eventually(lambda: "after" in ids_of(calls()))

@@ -7,7 +7,7 @@ Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the iden
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from azure.cosmos.aio import CosmosClient
@@ -79,6 +79,7 @@ class ClientCache:
                 connection.key or self._credential(dict(connection.identity)),
                 preferred_locations=list(preferred_locations),
                 connection_verify=connection.verify_certificate,
+                raw_response_hook=_prevent_deadlock,
             )
         return self._clients[key]
 
@@ -95,6 +96,17 @@ class ClientCache:
             await credential.close()
         self._clients.clear()
         self._credentials.clear()
+
+
+def _prevent_deadlock(response: Any) -> None:
+    """Remove the sub-status of a 410/1002 to a read of partition key ranges, so that the read fails.
+
+    azure-cosmos 4.17 reads the ranges again, under a lock that this read already holds, and waits forever. All clients
+    of an event loop share this lock (azure/cosmos/_routing/aio/routing_map_provider.py), including the app's.
+    """
+    answer = response.http_response
+    if answer.status_code == 410 and answer.request.url.rstrip("/").endswith("/pkranges"):
+        answer.headers.pop("x-ms-substatus", None)
 
 
 def _identity(options: dict[str, str]) -> AsyncTokenCredential:
