@@ -11,7 +11,7 @@ function truncateFeed() {
     const collection = getContext().getCollection();
     const request = getContext().getRequest();
     const written = getContext().getResponse().getBody();
-    const query = "SELECT c.id, c.creationDate, c._self FROM c ORDER BY c.creationDate DESC, c.id DESC";
+    const query = "SELECT c.id, c.creationDate, c._self FROM c ORDER BY c.type DESC, c.creationDate DESC, c.id DESC";
     const entries = new Map();
 
     readPage(undefined);

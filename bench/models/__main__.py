@@ -33,6 +33,7 @@ _QUICK: Final[dict[str, Any]] = {
     "burst": 250,
     "posts": 100,
     "renamed_posts": 100,
+    "likes": (0, 1_000),
 }
 
 

@@ -13,8 +13,17 @@ from bench.models.fan_out import measure_posts, measure_rename
 from bench.models.growth import ARTICLE_PARTITIONS, USERS, measure_partitions, measure_sizes, plan_of
 from bench.models.interface import Model
 from bench.models.loading import import_models
+from bench.models.popular_post import LIKES, measure_popular_post
 from bench.models.project_model import ProjectModel
-from bench.models.results import BurstResults, FanOutResults, GrowthResults, PartConditions, Profile, RequestResults
+from bench.models.results import (
+    BurstResults,
+    FanOutResults,
+    GrowthResults,
+    PartConditions,
+    PopularPostResults,
+    Profile,
+    RequestResults,
+)
 from bench.models.running_models import emulated
 from bench.models.v1 import V1
 from bench.models.v2 import V2
@@ -33,7 +42,7 @@ _RENAME_PARTITIONS: Final = 4
 class Options:
     """Parsed command line. `sizes` are users, `burst` the commands of each kind, `posts` those copied.
 
-    `renamed_posts` have four items each of the renamed user.
+    `renamed_posts` have four items each of the renamed user; `likes` are those of the popular post.
     """
 
     parts: Sequence[str]
@@ -50,6 +59,7 @@ class Options:
     burst: int = 1_000
     posts: int = 500
     renamed_posts: int = 5_000
+    likes: Sequence[int] = LIKES
 
 
 Told = Callable[[PartConditions], Any]
@@ -89,6 +99,11 @@ async def _partitions(options: Options, directory: Path) -> Told:
     return lambda conditions: GrowthResults(stages, conditions)
 
 
+async def _popular(options: Options, _: Path) -> Told:
+    stages = await measure_popular_post(options.repetitions, options.likes)
+    return lambda conditions: PopularPostResults(stages, conditions)
+
+
 async def _posts(options: Options, _: Path) -> Told:
     found = [
         one for partitions in _FAN_OUT_PARTITIONS for one in await measure_posts(_COPYING, options.posts, partitions)
@@ -116,6 +131,7 @@ PARTS: Final[dict[str, Part]] = {
     "bursts": _bursts,
     "sizes": _sizes,
     "partitions": _partitions,
+    "popular": _popular,
     "posts": _posts,
     "renames": _renames,
 }

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from bench.models.article import ARTICLE, REQUESTS, UNEXPLAINED
 from bench.models.growth import REQUESTS as READS
-from bench.models.results import BurstResults, FanOutResults, GrowthResults, PartConditions, RequestResults, Results
+from bench.models.popular_post import COMMENTS
+from bench.models.results import (
+    BurstResults,
+    FanOutResults,
+    GrowthResults,
+    PartConditions,
+    PopularPostResults,
+    RequestResults,
+    Results,
+)
 from bench.models.targets import findings
 
 _MODELS = ("V1", "V2", "V3", "this")
@@ -51,6 +60,7 @@ def markdown(results: Results) -> str:
             if results.partitions
             else ()
         ),
+        *(_popular(results.popular) if results.popular else ()),
         *(_article(results.article) if results.article else ()),
         *(_account(results.account) if results.account else ()),
     ]
@@ -171,6 +181,20 @@ def _stages(part: GrowthResults, title: str, picture: str) -> Iterator[str]:
             costs = [step.costs[name][model] for step in part.stages]
             figures = " | ".join(f"{cost.charge_ru:,.2f} RU, {cost.p50_ms:.1f} ms" for cost in costs)
             yield f"| {name} {model} | {figures} |"
+    yield ""
+
+
+def _popular(part: PopularPostResults) -> Iterator[str]:
+    yield from (f"## {COMMENTS} comments beneath newer likes (service-2026, modeled)", "")
+    yield "Q4 lists all comments of one post, which has more and more likes. All likes are newer."
+    yield from ("", *_conditions(part.conditions), "")
+    yield from _head("newer likes|RU, modeled|p50 ms|p95 ms|items", 0)
+    for step in part.stages:
+        cost = step.cost
+        yield (
+            f"| {step.likes:,} | {cost.charge_ru:,.2f} | {cost.p50_ms:.1f} | {cost.p95_ms:.1f} |"
+            f" {cost.items_read:,.0f} |"
+        )
     yield ""
 
 

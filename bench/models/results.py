@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
 from bench.models.growth import GrowthStep
+from bench.models.popular_post import PopularPost
 from bench.models.request_costs import Costs
 
 Profile = Literal["service-2026", "article-2019", "charged by the service"]
@@ -55,6 +56,12 @@ class FanOutResults:
     conditions: PartConditions
 
 
+@dataclass(frozen=True)
+class PopularPostResults:
+    stages: list[PopularPost]
+    conditions: PartConditions
+
+
 @dataclass
 class Results:
     """All parts; None if not measured."""
@@ -64,6 +71,7 @@ class Results:
     bursts: BurstResults | None = None
     sizes: GrowthResults | None = None
     partitions: GrowthResults | None = None
+    popular: PopularPostResults | None = None
     posts: FanOutResults | None = None
     renames: FanOutResults | None = None
     account: RequestResults | None = None

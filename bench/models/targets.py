@@ -10,6 +10,7 @@ from bench.models.burst import Burst
 from bench.models.fan_out import FanOut
 from bench.models.growth import REQUESTS as READS
 from bench.models.growth import GrowthStep
+from bench.models.popular_post import PopularPost
 from bench.models.request_costs import Cost, Costs
 from bench.models.results import Results
 from bench.report import TargetResult
@@ -28,6 +29,7 @@ def findings(results: Results) -> list[TargetResult]:
         *(_copies(results.posts.fan_outs) if results.posts else ()),
         *(_bursts(results.bursts.bursts) if results.bursts else ()),
         *(_flat(results.sizes.stages) if results.sizes else ()),
+        *(_popular(results.popular.stages) if results.popular else ()),
         *(_fan_outs(results.posts.fan_outs) if results.posts else ()),
         *(_fan_outs(results.renames.fan_outs) if results.renames else ()),
     ]
@@ -92,6 +94,17 @@ def _flat(stages: Sequence[GrowthStep]) -> Iterator[TargetResult]:
                 spreads[worst] <= _FLAT,
                 f"highest over lowest; the worst is {worst}",
             )
+
+
+def _popular(stages: Sequence[PopularPost]) -> Iterator[TargetResult]:
+    alone, beneath = stages[0], stages[-1]
+    yield TargetResult(
+        f"charge of Q4 beneath {beneath.likes:,} newer likes",
+        "the same as without likes",
+        f"{(beneath.cost.charge_ru / alone.cost.charge_ru - 1) * 100:+.1f} %",
+        beneath.cost.charge_ru <= alone.cost.charge_ru,
+        f"{beneath.cost.charge_ru:.2f} RU, without likes {alone.cost.charge_ru:.2f}",
+    )
 
 
 def _spread(values: Sequence[float]) -> float:

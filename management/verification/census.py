@@ -29,10 +29,10 @@ _PAGE_SIZE = 1000
 
 _USERS = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR c.type != 'post'"
 _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
-_POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'deletedPost')"
+_POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'tombstone')"
 _RESPONSES = (
     "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.ttl FROM c"
-    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'deletedPost', 'idempotency'))"
+    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'tombstone', 'idempotency'))"
 )
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"

@@ -21,8 +21,6 @@ from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_it
 
 # How long a tombstone stays: longer than the change-feed functions may be down.
 DELETED_TTL_S = 30 * 24 * 3600
-# Sorts a tombstone first, so the query that lists a post's comments or likes finds it.
-DELETED_DATE = "9999-12-31T23:59:59.999Z"
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
 _EDIT_ID = re.compile("[0-9a-f]{32}")
@@ -69,7 +67,7 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
-    tombstone = {"type": DELETED_TYPE, "creationDate": DELETED_DATE, "title": "", "content": "", "ttl": DELETED_TTL_S}
+    tombstone = {"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S}
     await _patch(posts, post_id, tombstone, etag, owner)
 
 
@@ -121,7 +119,8 @@ async def list_responses(
     The comments and likes of a deleted post stay until the change feed deletes them, so the first page looks for a
     tombstone, too. Until then, a cursor still finds the later pages.
     """
-    page = await read_page(posts, resource, post_id, resource.TYPE, DELETED_TYPE, limit=limit, cursor=cursor)
+    types = (resource.TYPE, DELETED_TYPE) if cursor is None else (resource.TYPE,)
+    page = await read_page(posts, resource, post_id, *types, limit=limit, cursor=cursor)
     if not page.items:
         await get_post(posts, post_id)
     elif page.items[0]["type"] == DELETED_TYPE:

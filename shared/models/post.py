@@ -12,8 +12,9 @@ from shared.models.fields import CreationDate, PostContent, Title, UserId, iso_u
 from shared.models.user import signature
 
 SUMMARY_LENGTH = 200
-# The type of the tombstone that tells the change feed about a deletion.
-DELETED_TYPE = "deletedPost"
+# The type of the tombstone that tells the change feed about a deletion. It sorts after `comment` and `like`, so that a
+# query in descending order finds the tombstone first.
+DELETED_TYPE = "tombstone"
 
 
 class NewPost(RequestModel):

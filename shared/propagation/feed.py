@@ -19,11 +19,11 @@ _TRIM_LIMIT = 1_000
 
 _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
-    " ORDER BY c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+    " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
 _CANDIDATES = (
     "SELECT * FROM c WHERE c.type = @type AND c.creationDate <= @date"
-    " ORDER BY c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+    " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
 _LAST_DATE = "9999"
 

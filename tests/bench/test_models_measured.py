@@ -20,9 +20,17 @@ from bench.models.loading import database_of, import_models
 from bench.models.observation import observed, observed_client
 from bench.models.parts import KINDS
 from bench.models.plan import EXHIBIT_POSTS, EXHIBITS, TEXT_LENGTH, ArticlePlan
+from bench.models.popular_post import measure_popular_post
 from bench.models.project_model import ProjectModel
 from bench.models.publishing import publish
-from bench.models.results import PartConditions, RequestResults, Results, read_results, write_results
+from bench.models.results import (
+    PartConditions,
+    PopularPostResults,
+    RequestResults,
+    Results,
+    read_results,
+    write_results,
+)
 from bench.models.running_models import running_models
 from bench.models.v3 import V3
 from bench.timing import BenchmarkError
@@ -141,6 +149,17 @@ async def test_results_are_stored_reported_and_drawn(emulator: EmulatorThread, t
     assert len(drawing.findall(".//{*}rect/{*}title")) == 4 * len(REQUESTS)
     write_results(tmp_path / "models.json", Results())
     assert read_results(tmp_path / "models.json") == Results()
+
+
+async def test_listing_comments_costs_the_same_beneath_newer_likes() -> None:
+    stages = await measure_popular_post(0, (0, 200))
+    conditions = PartConditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
+
+    text = publish(Results(popular=PopularPostResults(stages, conditions)), None)
+
+    assert [(step.likes, step.cost.items_read) for step in stages] == [(0, 20), (200, 20)]
+    assert stages[0].cost.charge_ru == stages[1].cost.charge_ru
+    assert "| charge of Q4 beneath 200 newer likes | the same as without likes | +0.0 % | met |" in text
 
 
 def test_the_command_line_rejects_an_unknown_part(capsys: pytest.CaptureFixture[str]) -> None:

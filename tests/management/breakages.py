@@ -154,7 +154,7 @@ async def an_unpropagated_deletion(blog: Blog) -> str:
 
 
 async def a_tombstone_without_a_ttl(blog: Blog) -> str:
-    await blog.posts.create({"id": "gone", "postId": "gone", "type": "deletedPost"})
+    await blog.posts.create({"id": "gone", "postId": "gone", "type": "tombstone"})
     return "gone"
 
 

@@ -53,7 +53,7 @@ async def test_a_comment_on_an_unknown_post_throws_404_and_writes_nothing(blog: 
 
 async def test_a_deleted_post_refuses_comments(blog: Blog) -> None:
     author = a_user()
-    post = await blog.posts.create(a_post(author) | {"type": "deletedPost"})
+    post = await blog.posts.create(a_post(author) | {"type": "tombstone"})
 
     with pytest.raises(ScriptFailed) as refused:
         await blog.posts.execute("createComment", post["id"], a_comment(post, author))

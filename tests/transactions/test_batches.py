@@ -205,7 +205,7 @@ async def test_a_post_deleted_during_a_batch_fails_all_its_commands(blog: Blog, 
     outcomes = await asyncio.gather(first, *others, return_exceptions=True)
 
     assert [type(outcome) for outcome in outcomes] == [PostNotFound] * 4
-    assert [item["type"] for item in await blog.items_of(crowd.post)] == ["deletedPost"]
+    assert [item["type"] for item in await blog.items_of(crowd.post)] == ["tombstone"]
 
 
 async def test_a_canceled_request_does_not_affect_the_others(blog: Blog, crowd: Crowd) -> None:

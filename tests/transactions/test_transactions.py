@@ -71,7 +71,7 @@ async def test_an_addition_to_a_missing_post_writes_nothing(
             with pytest.raises(PostNotFound):
                 await transactions.add(blog.posts, item, record)
 
-    assert [item["type"] for item in await blog.items_of(post)] == (["deletedPost"] if deleted else [])
+    assert [item["type"] for item in await blog.items_of(post)] == (["tombstone"] if deleted else [])
 
 
 async def test_a_deleted_post_refuses_repeated_additions_and_removals(blog: Blog, transactions: Transactions) -> None:
