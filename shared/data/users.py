@@ -20,7 +20,6 @@ from shared.errors import (
     AlreadyRegistered,
     DatabaseUnavailable,
     IdempotencyKeyReused,
-    UsernameTaken,
     UserNotFound,
     VersionMismatch,
 )
@@ -35,7 +34,9 @@ _authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=A
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
-    """C1: two writes, the reservation of the username and the user. Raises UsernameTaken, IdempotencyKeyReused.
+    """C1: two writes, the reservation of the username and the user; with a key, also a point read.
+
+    Raises UsernameTaken, IdempotencyKeyReused.
 
     A crash between the two leaves the reservation (shared/data/username_reservations.py). All callers share one scope
     of idempotency keys, because there is no user yet.
@@ -50,7 +51,7 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
 
 
 async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
-    """C1 for a caller who signs in, whose user has a fixed id (shared/auth/callers.py): two writes.
+    """C1 for a caller who signs in, whose user has a fixed id (shared/auth/callers.py): a point read and two writes.
 
     Concurrent registrations create one user, and the others give their usernames back. A registration without a key
     gets a random one: its record tells the SDK's resend of a write whose response was lost from a second registration.
@@ -71,14 +72,10 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     IdempotencyKeyReused.
     """
     user_id = user["id"]
-    try:
+    # A retry reserves nothing: its user may have been renamed, and the username taken by someone else since.
+    existing = None if record is None else await users.read(user_id, user_id)
+    if existing is None:
         reservation = await reserve(users, user["username"], user_id, name_version=0)
-    except UsernameTaken:
-        # A retry may find its user renamed, and the username taken by someone else since.
-        existing = None if record is None else await users.read(user_id, user_id)
-        if existing is None:
-            raise
-    else:
         try:
             return await create_recorded(users, user, record, user_id)
         except ItemExists:

@@ -40,6 +40,20 @@ async def test_a_retried_registration_returns_its_user_after_someone_else_took_t
     assert (other.status, again.status, again.body) == (201, 201, renamed.body)
 
 
+async def test_a_retried_registration_of_a_renamed_user_writes_nothing(
+    api: Api, quiet_api: Api, gateway: Gateway
+) -> None:
+    key, name = a_key(), unique("ada")
+    first = await api.create_user(name, key)
+    renamed = await api.edit_user(first.body["id"], unique("grace"))
+
+    with gateway.recording() as operations:
+        again = await quiet_api.create_user(name, key)
+
+    assert (again.status, again.body) == (201, renamed.body)
+    assert {operation.kind for operation in operations} == {"read"}
+
+
 async def test_a_retried_post_returns_the_first_post(api: Api) -> None:
     author, key = await api.new_user(), a_key()
 
