@@ -7,11 +7,13 @@ import logging
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from shared.settings import Way
 from tests.chaos.plan import Plan, short
 from tests.chaos.report import Report, table
 from tests.chaos.run import run
@@ -24,11 +26,14 @@ def main(
     seeds: Annotated[int, typer.Option(min=1, help="Number of consecutive seeds.")] = 1,
     seconds: Annotated[float, typer.Option(min=1, help="Duration of each storm.")] = Plan.seconds,
     brief: Annotated[bool, typer.Option("--short", help="Use the short plan of the test suite.")] = False,
+    transactions: Annotated[Way, typer.Option(help="BLOG_TRANSACTIONS of the hosts.")] = Plan.transactions,
+    replica_lag: Annotated[str, typer.Option(help="Lag of the replicas, for example 500ms±200ms.")] = "",
     report: Annotated[Path, typer.Option(help="JSON Lines file to append the reports to.")] = _REPORT,
 ) -> None:
     """Run the blog under faults and check its data; exit with 1 if anything is lost or inconsistent."""
     logging.getLogger("azure").setLevel(logging.ERROR)  # the SDK warns each time the database is down
-    reports = [_run(short(one) if brief else Plan(one, seconds), report) for one in range(seed, seed + seeds)]
+    plans = [short(one) if brief else Plan(one, seconds) for one in range(seed, seed + seeds)]
+    reports = [_run(replace(plan, transactions=transactions, replica_lag=replica_lag), report) for plan in plans]
     _say(table(reports))
     raise typer.Exit(0 if all(one.is_clean for one in reports) else 1)
 

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
 
+from shared.sessions import SESSION_HEADER, Session
 from tests.chaos.hosts import Hosts
 from tests.chaos.run_record import RunRecord
 
@@ -102,6 +103,8 @@ class ApiClient:
         timeout = ClientTimeout(total=self._timeout_s(len(statuses)))
         url = self.hosts.api(self.way) + path
         started = time.monotonic()
+        if self.record.session is not None:
+            headers = headers | {SESSION_HEADER: str(self.record.session)}
         try:
             async with self.session.request(method, url, json=body, headers=headers, timeout=timeout) as response:
                 text = await response.text()
@@ -117,6 +120,8 @@ class ApiClient:
             statuses.append("lost")
             return None
         self.record.slowest_s = max(self.record.slowest_s, time.monotonic() - started)
+        if self.record.session is not None:
+            self.record.session.update(Session.parse(response.headers.get(SESSION_HEADER, "")))
         before = set(statuses)
         statuses.append(response.status)
         if response.status in _RETRIED:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from shared.settings import Way
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -15,6 +17,9 @@ class Plan:
 
     seed: int
     seconds: float = 60.0
+    transactions: Way = "batch"
+    # Lag of the database's replicas, as the emulator's --replica-lag; empty for none.
+    replica_lag: str = ""
     # Clock skew of each host relative to the database.
     host_clocks_s: tuple[float, ...] = (-2.0, 0.0, 3.0)
     host_kills: int = 50

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -17,6 +17,7 @@ from management.account import Blog, open_blog, signed_in
 from management.provision import provision
 from management.verify import verify_within
 from shared.containers import LEASES
+from shared.sessions import Session
 from tests.chaos.api_client import ApiClient
 from tests.chaos.authors import Author
 from tests.chaos.consistency_check import ConsistencyCheck
@@ -53,8 +54,8 @@ async def run(plan: Plan, directory: Path, say: Say) -> Report:
 
 @asynccontextmanager
 async def _set_up(plan: Plan, directory: Path) -> AsyncIterator[_ChaosRun]:
-    database = Database(directory)
-    hosts = Hosts(database.settings, directory, plan.host_clocks_s)
+    database = Database(directory, *(("--replica-lag", plan.replica_lag) if plan.replica_lag else ()))
+    hosts = Hosts(replace(database.settings, transactions=plan.transactions), directory, plan.host_clocks_s)
     try:
         await database.start()
         await provision(database.settings)
@@ -83,7 +84,8 @@ class _ChaosRun:
         log: TextIO,
     ) -> None:
         self.plan = plan
-        self.record = RunRecord()
+        # With lagging replicas, clients see each other's commands only if they share a session.
+        self.record = RunRecord(session=Session() if plan.replica_lag else None)
         self._database = database
         self._hosts = hosts
         self._session = session

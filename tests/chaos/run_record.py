@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from shared.sessions import Session
+
 T = TypeVar("T")
 
 # How long a request can run after its client disconnects: the app's deadline plus a margin.
@@ -42,6 +44,8 @@ class RunRecord:
     # write. RFC 9110, 13.1.1 allows it.
     rejected_although_applied: int = 0
     slowest_s: float = 0.0
+    # What all clients together have seen, if they send session tokens.
+    session: Session | None = None
     divergences: list[str] = field(default_factory=list)
     # Posts that returned 404.
     missed: set[str] = field(default_factory=set)
