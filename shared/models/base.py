@@ -42,7 +42,8 @@ class Resource(BaseModel):
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
         """Return the resource's ETag: the last edit, and the item's etag, which changes whenever the response does."""
-        return f'"{quote(cls.last_edit(item), safe=":")}/{item["_etag"].strip(chr(34))}"'
+        tag: str = item["_etag"]  # quoted
+        return f'"{quote(cls.last_edit(item), safe=":")}/{tag[1:]}'
 
     @classmethod
     def last_edit(cls, item: Mapping[str, Any]) -> str:
