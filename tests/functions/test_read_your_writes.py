@@ -344,7 +344,8 @@ async def test_a_token_stays_short_and_adds_no_charge(instances: Instances) -> N
         answer = await instances.writer.create_post(author.body["id"], "A title", "Some content.", token_of(answer))
     instances.let_replicas_catch_up()
 
-    without = await instances.reader.get_post(answer.body["id"])
+    # The first use of a container costs a read of its properties.
+    _, without = [await instances.reader.get_post(answer.body["id"]) for _ in range(2)]
     brought = await instances.reader.get_post(answer.body["id"], token_of(answer))
 
     assert len(answer.headers[TOKEN]) < 400
