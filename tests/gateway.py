@@ -32,9 +32,10 @@ _OF_THE_CONNECTION = {"connection", "content-length", "keep-alive", "transfer-en
 class Operation:
     """One request to the database.
 
-    `kind` is `read`, `query`, `create`, `upsert`, `replace`, `patch`, `delete`, `batch`, `changes`, the name of a
-    stored procedure, or the method and path of anything else. `partition_key` is None if the request has none, as in a
-    query over all partitions. `charge_ru` and `answered_session` are from the response.
+    `kind` is `read`, `query`, `create`, `upsert`, `replace`, `patch`, `delete`, `batch`, `read latest` (a batch that
+    only reads), `changes`, the name of a stored procedure, or the method and path of anything else. `partition_key` is
+    None if the request has none, as in a query over all partitions. `charge_ru` and `answered_session` are from the
+    response.
     """
 
     kind: str
@@ -45,7 +46,7 @@ class Operation:
     answered_session: str = ""
 
     @classmethod
-    def of(cls, request: web.BaseRequest) -> Operation:
+    async def of(cls, request: web.BaseRequest) -> Operation:
         """Classify a request."""
         match = _PATH.fullmatch(request.path)
         partition_key = request.headers.get("x-ms-documentdb-partitionkey")
@@ -54,7 +55,10 @@ class Operation:
         container = match["container"]
         if match["kind"] == "sprocs":
             return cls(match["id"] or f"{request.method} sprocs", container, partition_key)
-        return cls(_kind(request, match["id"]), container, partition_key)
+        kind = _kind(request, match["id"])
+        if kind == "batch" and all(one["operationType"] == "Read" for one in json.loads(await request.read())):
+            kind = "read latest"
+        return cls(kind, container, partition_key)
 
     @property
     def name(self) -> str:
@@ -164,7 +168,7 @@ class Gateway:
                 return await forward()
             if applied:
                 await forward()
-            held.operations.append(Operation.of(request))
+            held.operations.append(await Operation.of(request))
             await released.wait()
             _abort(request)
             return web.Response()
@@ -198,7 +202,7 @@ class Gateway:
         self.endpoint = f"http://127.0.0.1:{runner.addresses[0][1]}/"
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        operation = Operation.of(request)
+        operation = await Operation.of(request)
         operation.sent_session = request.headers.get(_SESSION, "")
         for operations in self._recordings:
             operations.append(operation)

@@ -77,7 +77,7 @@ async def test_after_catching_up_reads_and_queries_send_a_session_token_of_each_
     posts, operations = recorded
 
     await posts.catch_up()
-    tokens = {operation.answered_session for operation in operations if operation.kind == "batch"}
+    tokens = {operation.answered_session for operation in operations if operation.kind == "read latest"}
     await posts.read("a", "a")
     await posts.query("SELECT * FROM c", {}, partition_key="a", page_size=10)
     assert [row async for row in posts.query_across("SELECT * FROM c", {}, page_size=10)] == []
@@ -106,7 +106,9 @@ async def test_catching_up_includes_partitions_from_a_split_during_it(
 
     await Split(posts.proxy).catch_up()
 
-    assert len({operation.answered_session for operation in operations if operation.kind == "batch"}) == PARTITIONS
+    assert (
+        len({operation.answered_session for operation in operations if operation.kind == "read latest"}) == PARTITIONS
+    )
 
 
 async def test_reading_the_latest_state_costs_as_much_as_a_point_read(
@@ -117,7 +119,7 @@ async def test_reading_the_latest_state_costs_as_much_as_a_point_read(
     for item_id in (post["id"], "missing"):
         assert await posts.read_latest(item_id, post["id"]) == await posts.read(item_id, post["id"])
 
-    charges = [operation.charge_ru for operation in operations if operation.kind in ("batch", "read")]
+    charges = [operation.charge_ru for operation in operations if operation.kind in ("read latest", "read")]
     latest, read, latest_missing, read_missing = charges
     assert latest == read > 1
     assert latest_missing == read_missing == 1
