@@ -199,7 +199,8 @@ async def test_checking_a_posts_owner_costs_nothing_extra(signed_in: SignedIn, a
         edited = await client.edit_post(post["id"], "A title", "Some content, edited.")
         charges.append(edited.charge_ru)
 
-    assert charges[0] == pytest.approx(charges[1], abs=0.1)
+    # An edit in another second than the creation also changes `_ts`, which costs 0.38 RU; a read would cost 1 RU.
+    assert charges[0] == pytest.approx(charges[1], abs=0.5)
 
 
 async def test_server_controlled_fields_are_rejected(signed_in: SignedIn) -> None:
