@@ -28,13 +28,11 @@ class Session:
 
     def __init__(self) -> None:
         self._progress: dict[tuple[str, str], str] = {}
-        self.is_brought = False
 
     @classmethod
     def parse(cls, header: str) -> Session:
         """Parse the header of a request: tokens joined by commas, or nothing. Raises MalformedRequest."""
         session = cls()
-        session.is_brought = bool(header.strip(" ,"))
         try:
             if len(header) > SESSION_HEADER_LENGTH:
                 raise ValueError(len(header))

@@ -19,21 +19,21 @@ _ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
 
 
 class SessionTransport(AioHttpTransport):  # type: ignore[misc]
-    """Sends what the request brought with each of its reads, and records the session tokens of all responses.
+    """Sends the session tokens that the API request or batch of changes has brought or seen with each of its reads.
 
-    404/1002 means that no replica has reached the token. It is sent again after a short wait. If a request brought a
-    token, the SDK never sees this response: it would forget the tokens of the whole process.
+    404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees
+    this response to such a token: it would forget the tokens of the whole process.
     """
 
     async def send(self, request: Any, **options: Any) -> Any:
-        """Raises DatabaseUnavailable if no replica reaches a token that the request brought."""
+        """Raises DatabaseUnavailable if no replica reaches a token that the request brought or saw."""
         charge, rid = current_charge.get(), request.headers.get(_RID)
         if charge is None or rid is None:
             return await super().send(request, **options)
-        brought = charge.session.is_brought and _is_read(request) and charge.session.tokens_of(rid)
-        if brought:
+        known = _is_read(request) and charge.session.tokens_of(rid)
+        if known:
             merged = Session()
-            merged.add(rid, ",".join(filter(None, (brought, request.headers.get(SESSION_HEADER)))))
+            merged.add(rid, ",".join(filter(None, (known, request.headers.get(SESSION_HEADER)))))
             request.headers[SESSION_HEADER] = merged.tokens_of(rid)
         for attempt in range(SESSION_RETRIES + 1):
             response = await super().send(request, **options)
@@ -43,7 +43,7 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]
             if attempt < SESSION_RETRIES:
                 record_answer(response)
                 await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
-        if brought:
+        if known:
             record_answer(response)
             raise DatabaseUnavailable("no replica has reached the session token of the request")
         return response

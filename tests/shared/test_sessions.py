@@ -156,7 +156,6 @@ async def test_a_read_sends_the_latest_of_what_the_request_and_the_process_know(
         with metered() as charge:
             charge.session.add(rid, f"{range_id}:-1#{brought},77:-1#5")
             charge.session.add("AAAAAIAAAAE=", f"{range_id}:-1#{lsn + 1}")
-            charge.session.is_brought = True
             await posts.read(post["id"], post["id"])
             await posts.query("SELECT * FROM c", {}, partition_key=post["id"], page_size=10)
             await posts.batch(post["id"], [("read", (post["id"],))])
@@ -192,7 +191,6 @@ def test_a_token_parses_to_the_session_it_was_made_from(ranges: list[Any]) -> No
 
     assert _known(parsed) == _known(session)
     assert str(parsed) == str(session)
-    assert parsed.is_brought == bool(ranges)
 
 
 @given(st.lists(_RANGES, max_size=6), st.lists(_RANGES, max_size=6), st.lists(_RANGES, max_size=6))
