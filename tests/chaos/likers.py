@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
+from typing import Any
 
 from tests.chaos.api_client import ApiClient, GaveUp
 from tests.chaos.reader import Reader
 from tests.chaos.run_record import RunRecord
 
 _COMMANDS = (3, 10)
+_REPLICAS_CATCH_UP_S = 5.0
 
 
 class Likers:
@@ -76,8 +79,7 @@ class Likers:
 
     async def _count(self) -> None:
         with suppress(GaveUp):
-            post = await self._reader.get(f"/posts/{self._post_id}")
-            likers = await self._likers()
+            post, likers = await self._read_both()
             self.counted += 1
             self.largest = max(self.largest, len(likers))
             if post["likeCount"] != len(likers):
@@ -86,6 +88,15 @@ class Likers:
                 states = self._record.likes[self._post_id, user_id]
                 if (user_id in likers) not in states:
                     self._record.diverged(f"like by {user_id}: {user_id in likers}, expected {states}")
+
+    async def _read_both(self) -> tuple[dict[str, Any], set[str]]:
+        """Read the post and its likers; again if two lagging replicas can have returned different states."""
+        until = time.monotonic() + (_REPLICAS_CATCH_UP_S if self._record.session else 0)
+        while True:
+            post = await self._reader.get(f"/posts/{self._post_id}")
+            likers = await self._likers()
+            if post["likeCount"] == len(likers) or time.monotonic() >= until:
+                return post, likers
 
     async def _likers(self) -> set[str]:
         return {like["userId"] for like in await self._reader.pages(f"/posts/{self._post_id}/likes")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from azure.core.pipeline import PipelineResponse
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator
@@ -91,3 +92,32 @@ async def test_a_session_survives_a_restart_of_an_emulator_without_a_data_direct
         await container.create_item(ITEM)
 
         assert (await container.read_item("a", "p", session_token=token))["id"] == "a"
+
+
+async def test_a_refused_write_and_a_missing_item_return_the_session_token(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    range_id, lsn = await written(container)
+
+    missing = await raw.read_item("missing", {})
+    refused = await raw.read_item("a", {"x-ms-session-token": f"{range_id}:-1#{lsn + 1}"})
+
+    assert (missing.status, missing.headers["x-ms-session-token"]) == (404, f"{range_id}:-1#{lsn}")
+    assert "x-ms-session-token" not in refused.headers
+    seen: list[str] = []
+    with fails_with(409):
+        await container.create_item(ITEM, raw_response_hook=lambda response: seen.append(_token(response)))
+    with fails_with(412):
+        await container.patch_item(
+            "a",
+            "p",
+            [{"op": "set", "path": "/n", "value": 1}],
+            filter_predicate="FROM c WHERE false",
+            raw_response_hook=lambda response: seen.append(_token(response)),
+        )
+    assert seen[-1] == f"{range_id}:-1#{lsn}"
+    assert set(seen) <= {"", f"{range_id}:-1#{lsn}"}
+
+
+def _token(response: PipelineResponse[object, object]) -> str:
+    return str(response.http_response.headers.get("x-ms-session-token", ""))

@@ -52,6 +52,7 @@ class CosmosError(Exception):
         self.details = dict(details or {})
         self.charge_ru = charge_ru
         self.retry_after_ms = retry_after_ms
+        self.headers: dict[str, str] = {}  # of the partition that refused the operation
 
     @property
     def code(self) -> str:

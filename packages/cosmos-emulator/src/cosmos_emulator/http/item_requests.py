@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
 from cosmos_emulator.documents.triggers import Triggers
@@ -44,14 +45,29 @@ async def write_item(request: Request, kind: str, document: JsonObject, operatio
     triggers = Triggers.of_request(request, container, kind)
     partition = container.partition_of(key)
     reply: bytes | None = None
-    async with partition.transaction() as items:
-        target = logical_partition(request, container, partition, key, items)
-        if triggers is None:
-            result = operation(target, document)
-        else:
-            fired = triggers
-            result, reply = await request.gateway.in_worker(lambda: fired.around(target, document, operation))
+    with refusals_of(container, partition):
+        async with partition.transaction() as items:
+            target = logical_partition(request, container, partition, key, items)
+            if triggers is None:
+                result = operation(target, document)
+            else:
+                fired = triggers
+                result, reply = await request.gateway.in_worker(lambda: fired.around(target, document, operation))
     return item_answer(request, container, partition, result, reply)
+
+
+@contextmanager
+def refusals_of(container: Container, partition: Partition, served_lsn: int | None = None) -> Iterator[None]:
+    """Add the session token to the responses with which .NET updates a session: 404, 409 and 412.
+
+    Source: azure-cosmos-dotnet-v3, GatewayStoreModel.cs, CaptureSessionTokenAndHandleSplitAsync.
+    """
+    try:
+        yield
+    except CosmosError as error:
+        if error.status in (404, 409, 412):
+            error.headers = partition_headers(container, partition, served_lsn)
+        raise
 
 
 def _check_indexing_directive(request: Request) -> None:

@@ -126,7 +126,9 @@ class CosmosServer:
         charge_ru = error.charge_ru
         if charge_ru is None:
             charge_ru = self._gateway.charges.refusal(error.status)
-        headers = {h.SUB_STATUS: str(error.sub_status)} if error.sub_status else {}
+        headers = dict(error.headers)
+        if error.sub_status:
+            headers[h.SUB_STATUS] = str(error.sub_status)
         if error.retry_after_ms is not None:
             headers[h.RETRY_AFTER_MS] = str(error.retry_after_ms)
         if error.status == 304:

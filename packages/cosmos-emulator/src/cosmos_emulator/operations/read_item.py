@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosmos_emulator.documents.read import read
 from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.item_requests import item_reference
+from cosmos_emulator.http.item_requests import item_reference, refusals_of
 from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.reads.slices import at_replicas, slices_of_key
 
@@ -15,7 +15,8 @@ async def handle(request: Request) -> Answer:
     key = request.partition_key(container)
     (target,) = at_replicas(request, slices_of_key(container, key))
     reference, if_none_match = item_reference(request), request.headers.get(h.IF_NONE_MATCH)
-    result = read(target.items, key, reference, request.gateway.charges, if_none_match)
+    with refusals_of(container, target.partition, target.lsn):
+        result = read(target.items, key, reference, request.gateway.charges, if_none_match)
     headers = partition_headers(container, target.partition, target.lsn)
     if result.item is None or result.status == 304:
         return Answer(result.status, b"", headers, result.charge_ru)
