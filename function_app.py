@@ -2,12 +2,27 @@
 
 import azure.functions as func
 
-from functions import comments, docs, feed, health, likes, on_posts_changed, on_users_changed, posts, users
+from functions import (
+    assets,
+    comments,
+    docs,
+    feed,
+    health,
+    likes,
+    on_posts_changed,
+    on_users_changed,
+    posts,
+    site,
+    syndication,
+    users,
+)
 from shared.settings import auth_settings
 
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
 _COMMANDS = func.AuthLevel.ANONYMOUS if auth_settings().users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-for module in (users, posts, comments, likes, feed, health, docs, on_users_changed, on_posts_changed):
+API = (users, posts, comments, likes, feed, health, docs)
+SITE = (site, assets, syndication)
+for module in (*API, *SITE, on_users_changed, on_posts_changed):
     app.register_functions(module.bp)

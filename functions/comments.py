@@ -22,7 +22,7 @@ bp = func.Blueprint()
 _CREATE_ERRORS = (UserNotFound, PostNotFound, CommentNotFound, IdempotencyKeyReused)
 
 
-@bp.route(route="posts/{postId}/comments", methods=["POST"])
+@bp.route(route="api/posts/{postId}/comments", methods=["POST"])
 @Endpoint(body=NewComment, returns=Comment, statuses=(201,), errors=_CREATE_ERRORS)
 async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     """Create a comment (C3).
@@ -37,7 +37,7 @@ async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
     return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
 
 
-@bp.route(route="posts/{postId}/comments/{commentId}", methods=["DELETE"])
+@bp.route(route="api/posts/{postId}/comments/{commentId}", methods=["DELETE"])
 @Endpoint(statuses=(204,), errors=(PostNotFound, CommentNotFound, VersionMismatch))
 async def delete_comment(call: Call[None]) -> func.HttpResponse:
     """Delete a comment.
@@ -51,7 +51,7 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
     return no_content()
 
 
-@bp.route(route="posts/{postId}/comments", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/posts/{postId}/comments", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Comment, paged=True, statuses=(200,), errors=(PostNotFound,))
 async def list_comments(call: Call[None]) -> func.HttpResponse:
     """List a post's comments (Q4).

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import html
 import json
-from dataclasses import dataclass
-from functools import cache, cached_property
-from hashlib import sha256
+from functools import cache
 from pathlib import Path
 
 import azure.functions as func
 
 from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
+from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
 from shared.http.endpoints import Endpoint
 from shared.http.openapi import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.problems import PROBLEMS
-from shared.http.replies import has_already
 from shared.settings import auth_settings
 
 bp = func.Blueprint()
@@ -30,8 +28,6 @@ _ASSETS = {
     "swagger-ui-bundle.js": ("swagger-ui/swagger-ui-bundle.js", "text/javascript"),
     "swagger-ui.css": ("swagger-ui/swagger-ui.css", "text/css"),
 }
-# The page links to assets by version, so a cached asset is never stale.
-_CACHE_FOR_A_YEAR = "public, max-age=31536000"
 # Swagger UI draws its icons from data URIs; all other requests go to the API's own host.
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -39,43 +35,29 @@ _CONTENT_SECURITY_POLICY = (
 )
 
 
-@dataclass(frozen=True)
-class Document:
-    """Bytes to serve."""
-
-    content: bytes
-    media_type: str
-    cache_control: str = "no-cache"
-
-    @cached_property
-    def version(self) -> str:
-        """Hash of the content, used as the ETag."""
-        return sha256(self.content).hexdigest()[:16]
-
-
-@bp.route(route="openapi.json", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/openapi.json", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_openapi(call: Call[None]) -> func.HttpResponse:
     """Retrieve the OpenAPI description."""
-    return _served(call, openapi_document())
+    return served(call, openapi_document())
 
 
-@bp.route(route="docs", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/docs", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_docs(call: Call[None]) -> func.HttpResponse:
     """Open Swagger UI, with an explanation of every problem type."""
-    response = _served(call, _page())
+    response = served(call, _page())
     response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
-@bp.route(route="docs/{asset}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/docs/{asset}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_docs_asset(call: Call[None]) -> func.HttpResponse:
     """Load a script, style sheet, or icon of the page."""
     name = call.path["asset"]
-    return _served(call, _asset(name)) if name in _ASSETS else func.HttpResponse(status_code=404)
+    return served(call, _asset(name)) if name in _ASSETS else func.HttpResponse(status_code=404)
 
 
 @cache
@@ -108,12 +90,4 @@ def _page() -> Document:
 @cache
 def _asset(name: str) -> Document:
     path, media_type = _ASSETS[name]
-    return Document((_STATIC / path).read_bytes(), media_type, _CACHE_FOR_A_YEAR)
-
-
-def _served(call: Call[None], document: Document) -> func.HttpResponse:
-    etag = f'"{document.version}"'
-    headers = {"ETag": etag, "Cache-Control": document.cache_control, "X-Content-Type-Options": "nosniff"}
-    if has_already(call, etag):
-        return func.HttpResponse(status_code=304, headers=headers)
-    return func.HttpResponse(document.content, headers=headers, mimetype=document.media_type, charset="utf-8")
+    return Document((_STATIC / path).read_bytes(), media_type, CACHE_FOR_A_YEAR)

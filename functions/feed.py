@@ -15,14 +15,15 @@ from shared.models.post import Post
 
 bp = func.Blueprint()
 
-_front_page = front_page_reader(partial(container, FEED))
+# The site shares it.
+front_page = front_page_reader(partial(container, FEED))
 
 
-@bp.route(route="feed", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/feed", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Post, listed=True, statuses=(200, 304))
 async def get_feed(call: Call[None]) -> func.HttpResponse:
     """List the most recent posts in short form (Q6).
 
     Newest first. Shows new and changed posts after a short delay. The response is cached for one second.
     """
-    return (await _front_page()).response(call)
+    return (await front_page()).response(call)

@@ -15,7 +15,7 @@ bp = func.Blueprint()
 _readiness = Readiness()
 
 
-@bp.route(route="health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Health, statuses=(200,), errors=(NotReady,))
 async def get_health(_call: Call[None]) -> func.HttpResponse:
     """Check that the app is ready.

@@ -18,7 +18,7 @@ from shared.transactions import transactions
 bp = func.Blueprint()
 
 
-@bp.route(route="posts/{postId}/likes", methods=["POST"])
+@bp.route(route="api/posts/{postId}/likes", methods=["POST"])
 @Endpoint(body=NewLike, returns=Like, statuses=(201, 200), errors=(UserNotFound, PostNotFound))
 async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     """Like a post (C4).
@@ -34,7 +34,7 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
 
 
-@bp.route(route="posts/{postId}/likes/{userId}", methods=["DELETE"])
+@bp.route(route="api/posts/{postId}/likes/{userId}", methods=["DELETE"])
 @Endpoint(statuses=(204,), errors=(UserNotFound, PostNotFound, VersionMismatch))
 async def delete_like(call: Call[None]) -> func.HttpResponse:
     """Unlike a post.
@@ -46,7 +46,7 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
     return no_content()
 
 
-@bp.route(route="posts/{postId}/likes", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/posts/{postId}/likes", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Like, paged=True, statuses=(200,), errors=(PostNotFound,))
 async def list_likes(call: Call[None]) -> func.HttpResponse:
     """List a post's likes (Q5).

@@ -16,7 +16,7 @@ from shared.models.post import NewPost, Post, PostChanges
 bp = func.Blueprint()
 
 
-@bp.route(route="posts", methods=["POST"])
+@bp.route(route="api/posts", methods=["POST"])
 @Endpoint(body=NewPost, returns=Post, statuses=(201,), errors=(UserNotFound, PostNotFound, IdempotencyKeyReused))
 async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     """Create a post (C2).
@@ -29,7 +29,7 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     return created(Post, post, f"/api/posts/{post['id']}")
 
 
-@bp.route(route="posts/{postId}", methods=["PUT"])
+@bp.route(route="api/posts/{postId}", methods=["PUT"])
 @Endpoint(body=PostChanges, returns=Post, statuses=(200,), errors=(PostNotFound, VersionMismatch))
 async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     """Edit a post (C2).
@@ -40,7 +40,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     return updated(Post, await posts.edit_post(stored, post_id, call.body, etag=call.if_match, owner=owner))
 
 
-@bp.route(route="posts/{postId}", methods=["DELETE"])
+@bp.route(route="api/posts/{postId}", methods=["DELETE"])
 @Endpoint(statuses=(204,), errors=(PostNotFound, VersionMismatch))
 async def delete_post(call: Call[None]) -> func.HttpResponse:
     """Delete a post.
@@ -53,7 +53,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     return no_content()
 
 
-@bp.route(route="posts/{postId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/posts/{postId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Post, statuses=(200, 304), errors=(PostNotFound,))
 async def get_post(call: Call[None]) -> func.HttpResponse:
     """Retrieve a post (Q2).
@@ -63,7 +63,7 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
     return found(call, Post, await posts.get_post(await container(POSTS), call.path["postId"]))
 
 
-@bp.route(route="users/{userId}/posts", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/users/{userId}/posts", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Post, paged=True, statuses=(200,), errors=(UserNotFound,))
 async def list_user_posts(call: Call[None]) -> func.HttpResponse:
     """List a user's posts in short form (Q3).

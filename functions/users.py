@@ -16,7 +16,7 @@ from shared.models.user import NewUser, User, UserChanges
 bp = func.Blueprint()
 
 
-@bp.route(route="users", methods=["POST"])
+@bp.route(route="api/users", methods=["POST"])
 @Endpoint(body=NewUser, returns=User, statuses=(201,), errors=(UsernameTaken, AlreadyRegistered, IdempotencyKeyReused))
 async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     """Create a user (C1).
@@ -32,7 +32,7 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     return created(User, user, f"/api/users/{user['id']}")
 
 
-@bp.route(route="users/{userId}", methods=["PUT"])
+@bp.route(route="api/users/{userId}", methods=["PUT"])
 @Endpoint(body=UserChanges, returns=User, statuses=(200,), errors=(UserNotFound, UsernameTaken, VersionMismatch))
 async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     """Rename a user (C1).
@@ -43,7 +43,7 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     return updated(User, await users.edit_user(stored, call.path["userId"], call.body, etag=call.if_match))
 
 
-@bp.route(route="users/{userId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/users/{userId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
 async def get_user(call: Call[None]) -> func.HttpResponse:
     """Retrieve a user (Q1)."""

@@ -29,12 +29,16 @@ class AuthMode(StrEnum):
 
 @dataclass(frozen=True)
 class AuthSettings:
-    """`issuer`, `audience`, and `jwks_uri` apply to OIDC only. Without `jwks_uri`, discovery finds the keys."""
+    """All but `mode` apply to OIDC only. Without `jwks_uri`, discovery finds the keys.
+
+    `client_id` identifies the web site to the issuer. Without it, users cannot sign in there.
+    """
 
     mode: AuthMode = AuthMode.FUNCTION_KEY
     issuer: str = ""
     audience: str = ""
     jwks_uri: str | None = None
+    client_id: str = ""
 
     @property
     def users_sign_in(self) -> bool:
@@ -128,7 +132,7 @@ def _read_auth(environment: Mapping[str, str], faults: list[str]) -> AuthSetting
         faults.append("set BLOG_OIDC_AUDIENCE to the audience of the tokens")
     if jwks_uri is not None and not is_trustworthy_url(jwks_uri):
         faults.append("set BLOG_OIDC_JWKS_URI to an https URL (http on loopback only)")
-    return AuthSettings(AuthMode.OIDC, issuer, audience, jwks_uri)
+    return AuthSettings(AuthMode.OIDC, issuer, audience, jwks_uri, environment.get("BLOG_OIDC_CLIENT_ID", ""))
 
 
 @cache

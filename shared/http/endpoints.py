@@ -12,7 +12,7 @@ import azure.functions as func
 from pydantic import BaseModel
 
 from shared.auth.callers import ANONYMOUS, authenticate
-from shared.charges import metered
+from shared.charges import Charge, metered
 from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseUnavailable, Forbidden, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
@@ -45,39 +45,59 @@ class Endpoint:
 
     def __call__(self, handler: Handler[Body]) -> HttpFunction:
         """The HTTP function of `handler`."""
-        name = handler.__name__
 
-        async def run(req: func.HttpRequest) -> func.HttpResponse:
-            started = time.perf_counter()
-            with traced(req.headers.get("traceparent")), metered() as charge:
-                try:
-                    async with deadline(REQUEST_DEADLINE_S):
-                        call: Call[Body] = await _parse(self.body, req)
-                        session = Session.parse(req.headers.get(SESSION_HEADER, ""))
-                        if not self.listed:  # other requests wait for the same read of a cached list
-                            charge.session = session
-                        response = await handler(call)
-                except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
-                    response = _failure(name, req, error)
-                if charge.answers:
-                    response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
-                if req.method != "GET" and (token := str(charge.session)):
-                    response.headers[SESSION_HEADER] = token
-                log(
-                    logging.INFO,
-                    "request",
-                    function=name,
-                    status=response.status_code,
-                    charge_ru=round(charge.request_units, 2),
-                    duration_ms=round((time.perf_counter() - started) * 1000, 1),
-                )
-            return response
+        async def respond(request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
+            call: Call[Body] = await _parse(self.body, request)
+            session = Session.parse(request.headers.get(SESSION_HEADER, ""))
+            if not self.listed:  # other requests wait for the same read of a cached list
+                charge.session = session
+            return await handler(call)
 
-        # The Functions host names a function after its Python function.
-        run.__name__ = run.__qualname__ = name
-        run.__doc__ = handler.__doc__
+        run = http_function(handler, respond, lambda error, request: problem_response(error, path_of(request)))
         vars(run)["endpoint"] = self
         return run
+
+
+def http_function(
+    handler: Callable[..., object],
+    respond: Callable[[func.HttpRequest, Charge], Awaitable[func.HttpResponse]],
+    refuse: Callable[[Exception, func.HttpRequest], func.HttpResponse],
+) -> HttpFunction:
+    """The HTTP function with the name and docstring of `handler`: runs `respond`, and `refuse` if that fails."""
+    name = handler.__name__
+
+    async def run(req: func.HttpRequest) -> func.HttpResponse:
+        started = time.perf_counter()
+        with traced(req.headers.get("traceparent")), metered() as charge:
+            try:
+                async with deadline(REQUEST_DEADLINE_S):
+                    response = await respond(req, charge)
+            except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
+                _log_failure(name, error)
+                response = refuse(error, req)
+            if charge.answers:
+                response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
+            if req.method != "GET" and (token := str(charge.session)):
+                response.headers[SESSION_HEADER] = token
+            log(
+                logging.INFO,
+                "request",
+                function=name,
+                status=response.status_code,
+                charge_ru=round(charge.request_units, 2),
+                duration_ms=round((time.perf_counter() - started) * 1000, 1),
+            )
+        return response
+
+    # The Functions host names a function after its Python function.
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = handler.__doc__
+    return run
+
+
+def path_of(request: func.HttpRequest) -> str:
+    """The path of the request's URL, encoded."""
+    return urlsplit(request.url).path
 
 
 async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> Call[Body]:
@@ -94,11 +114,10 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
     return call
 
 
-def _failure(function: str, request: func.HttpRequest, error: Exception) -> func.HttpResponse:
+def _log_failure(function: str, error: Exception) -> None:
     if isinstance(error, DatabaseUnavailable):
         log(logging.WARNING, "database unavailable", function=function, reason=error.reason)
     elif isinstance(error, NotAuthenticated):
         log(logging.INFO, "not authenticated", function=function, fault=error.fault)
     elif not isinstance(error, BlogError):
         log(logging.ERROR, "request failed", function=function, exception=error)
-    return problem_response(error, urlsplit(request.url).path)

@@ -23,7 +23,6 @@ from shared.settings import AuthMode, AuthSettings
 
 JsonObject = dict[str, Any]
 
-# The Functions host's default route prefix.
 API_PATH = "/api"
 _SCHEMA = "#/components/schemas/{model}"
 
@@ -115,7 +114,8 @@ def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
             trigger: Any = function.get_trigger()
             (method,) = trigger.methods
             docstring = inspect.getdoc(run) or ""
-            yield ApiOperation(run.__name__, docstring, method.value, trigger.route, tag, vars(run)["endpoint"])
+            route = trigger.route.removeprefix(f"{API_PATH[1:]}/")
+            yield ApiOperation(run.__name__, docstring, method.value, route, tag, vars(run)["endpoint"])
 
 
 def describe(operations: Sequence[ApiOperation], auth: AuthSettings) -> JsonObject:

@@ -32,6 +32,12 @@ class PostChanges(RequestModel):
     content: PostContent
 
 
+class Draft(RequestModel):
+    """The body that previews a post."""
+
+    content: PostContent
+
+
 class Post(Resource):
     """A post in a response; in short form, its content is a summary."""
 

@@ -1,0 +1,28 @@
+"""Static files of the web site."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+from shared.http.calls import Call
+from shared.http.documents import served
+from shared.http.endpoints import Endpoint
+from shared.site.assets import asset
+
+bp = func.Blueprint()
+
+
+@bp.route(route="assets/{version}/{name}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(statuses=(200, 304))
+async def get_asset(call: Call[None]) -> func.HttpResponse:
+    """Load a style sheet, script, or icon."""
+    document = asset(call.path["name"], call.path["version"])
+    return served(call, document) if document else func.HttpResponse(status_code=404)
+
+
+@bp.route(route="favicon.ico", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(statuses=(200, 304))
+async def get_favicon(call: Call[None]) -> func.HttpResponse:
+    """Load the icon by the name that clients guess."""
+    document = asset("favicon.svg", version="")
+    return served(call, document) if document else func.HttpResponse(status_code=404)

@@ -1,0 +1,116 @@
+"""The pages of the web site. They run the same queries as the API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+import azure.functions as func
+
+from functions.feed import front_page
+from shared.containers import POSTS, USERS
+from shared.cosmos import container
+from shared.data import comments, likes, posts, users
+from shared.data.feed import FEED_LENGTH
+from shared.http.calls import DEFAULT_PAGE, Call
+from shared.http.endpoints import Endpoint
+from shared.models.base import Item, Resource
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import Draft, Post
+from shared.models.user import User
+from shared.site.page import Context, Page, fragment
+
+bp = func.Blueprint()
+
+_ANYONE = func.AuthLevel.ANONYMOUS
+
+
+# The host tries routes in the order of function names, so this name must sort after all others.
+@bp.route(route="{*path}", methods=["GET"], auth_level=_ANYONE)
+@Page("feed.html")
+async def z_page(call: Call[None]) -> Context:
+    """Show the front page (Q6); no other path has a page."""
+    if "path" in call.path:
+        return None
+    shown = (await front_page()).posts[: call.limit]
+    is_last = len(shown) < call.limit or call.limit == FEED_LENGTH
+    more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FEED_LENGTH)}
+    return {"posts": shown, "more": more}
+
+
+@bp.route(route="posts/{postId}", methods=["GET"], auth_level=_ANYONE)
+@Page("post.html")
+async def page_post(call: Call[None]) -> Context:
+    """Show a post with its comments and likes (Q2, Q4, Q5)."""
+    stored, post_id = await container(POSTS), call.path["postId"]
+    post, commented, liked = await _all(
+        posts.get_post(stored, post_id),
+        comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor),
+        likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None),
+    )
+    return {
+        "post": _shown(Post, post),
+        "etag": Post.entity_tag(post),
+        "comments": [_shown(Comment, item) for item in commented.items],
+        "likes": [_shown(Like, item) for item in liked.items],
+        "more": {"cursor": commented.next_cursor} if commented.next_cursor else None,
+    }
+
+
+@bp.route(route="posts/{postId}/edit", methods=["GET"], auth_level=_ANYONE)
+@Page("editor.html")
+async def page_edit(call: Call[None]) -> Context:
+    """Show a post in the editor (Q2)."""
+    post = await posts.get_post(await container(POSTS), call.path["postId"])
+    return {"post": _shown(Post, post), "etag": Post.entity_tag(post)}
+
+
+@bp.route(route="write", methods=["GET"], auth_level=_ANYONE)
+@Page("editor.html")
+async def page_write(_call: Call[None]) -> Context:
+    """Show the empty editor."""
+    return {"post": None}
+
+
+@bp.route(route="users/{userId}", methods=["GET"], auth_level=_ANYONE)
+@Page("user.html")
+async def page_user(call: Call[None]) -> Context:
+    """Show a user and their posts (Q1, Q3)."""
+    return await user_with_posts(call)
+
+
+@bp.route(route="preview", methods=["POST"], auth_level=_ANYONE)
+@Endpoint(body=Draft, statuses=(200,))
+async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:
+    """Render the content of a post."""
+    return fragment("preview.html", {"content": call.body.content})
+
+
+async def user_with_posts(call: Call[None]) -> Context:
+    """What the pages about a user show: Q1 and Q3. Raises UserNotFound."""
+    stored, user_id = await container(USERS), call.path["userId"]
+    user, page = await _all(
+        users.get_user(stored, user_id),
+        posts.list_posts_of_user(stored, user_id, limit=call.limit, cursor=call.cursor),
+    )
+    return {
+        "user": _shown(User, user),
+        "etag": User.entity_tag(user),
+        "posts": [_shown(Post, item) for item in page.items],
+        "more": {"cursor": page.next_cursor} if page.next_cursor else None,
+    }
+
+
+async def _all(*reads: Awaitable[Any]) -> Sequence[Any]:
+    """Run reads concurrently, and to the end even if one fails, so that the page reports the whole charge."""
+    results = await asyncio.gather(*reads, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
+
+
+def _shown(resource: type[Resource], item: Item) -> dict[str, Any]:
+    return resource.from_item(item).model_dump(by_alias=True)

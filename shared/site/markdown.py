@@ -1,0 +1,73 @@
+"""Markdown as HTML and as plain text. Both are bounded and cached, because they are the slowest part of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+
+import nh3
+from cachetools import LRUCache, cached
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+# Characters of HTML and text that each cache keeps.
+_KEPT = 8_000_000
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_TAGS = {
+    *("a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s"),
+    *("strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+
+
+@cached(LRUCache(_KEPT, getsizeof=len), lock=Lock())
+def rendered_markdown(text: str) -> Markup:
+    """CommonMark with tables and strikethrough, as safe HTML: raw HTML is shown as text, images become links.
+
+    Headings start at h2, because h1 is the title of the page.
+    """
+    tokens = _MARKDOWN.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+        if token.children:
+            token.children = list(_without_images(token.children))
+    html = nh3.clean(
+        _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}),
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer ugc",
+        # Wide ones scroll, also with the keyboard.
+        set_tag_attribute_values={"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
+    )
+    return Markup(html)  # noqa: S704 - sanitized
+
+
+@cached(LRUCache(_KEPT, getsizeof=len), lock=Lock())
+def plain_text(text: str) -> str:
+    """The words of Markdown, on one line."""
+    return " ".join(" ".join(_words(_MARKDOWN.parse(text))).split())
+
+
+def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Replace each image by a link, because pages load nothing from other hosts."""
+    for token in tokens:
+        if token.type == "image":
+            yield Token("link_open", "a", 1, attrs={"href": token.attrs["src"]})
+            yield Token("text", "", 0, content=token.content or str(token.attrs["src"]))
+            yield Token("link_close", "a", -1)
+        else:
+            yield token
+
+
+def _words(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.type == "inline":
+            yield "".join(_text_of(child) for child in token.children or ())
+        elif token.type in ("fence", "code_block"):
+            yield token.content
+
+
+def _text_of(token: Token) -> str:
+    return " " if token.type in ("softbreak", "hardbreak") else token.content

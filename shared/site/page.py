@@ -1,0 +1,96 @@
+"""The decorator that turns a handler into a page of the web site."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import azure.functions as func
+
+from shared.auth.callers import ANONYMOUS
+from shared.charges import Charge
+from shared.http.calls import Call, parse_call
+from shared.http.documents import Document, served
+from shared.http.endpoints import HttpFunction, http_function, path_of
+from shared.http.problems import problem_response
+from shared.settings import AuthMode, AuthSettings, auth_settings
+
+# What a template needs beyond what every page has; None if there is no such page.
+Context = Mapping[str, object] | None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Decorator that turns a handler into a page; place the route above.
+
+    The handler returns what `template` needs. The page has an ETag and security headers, and reports the request charge
+    like the API. Errors become pages that say what to do.
+    """
+
+    template: str
+    media_type: str = "text/html"
+
+    def __call__(self, handler: Callable[[Call[None]], Awaitable[Context]]) -> HttpFunction:
+        """The HTTP function of `handler`."""
+
+        async def respond(request: func.HttpRequest, _charge: Charge) -> func.HttpResponse:
+            call: Call[None] = parse_call(request, None, ANONYMOUS)
+            context = await handler(call)
+            if context is None:
+                return _missing_page(request)
+            content = _render(request, self.template, context)
+            return _secured(served(call, Document(content, self.media_type)))
+
+        return http_function(handler, respond, _error_page)
+
+
+def fragment(template: str, context: Mapping[str, object]) -> func.HttpResponse:
+    """Part of a page, for the site's scripts."""
+    from shared.site.rendering import render
+
+    return _secured(func.HttpResponse(render(template, context), mimetype="text/html"))
+
+
+def content_security_policy(auth: AuthSettings) -> str:
+    """Allow only the site itself, and the token issuer if users sign in there."""
+    issuer = urlsplit(auth.issuer)
+    connect = f"'self' {issuer.scheme}://{issuer.netloc}" if auth.mode is AuthMode.OIDC else "'self'"
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
+        "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+
+
+def _secured(response: func.HttpResponse) -> func.HttpResponse:
+    response.headers["Content-Security-Policy"] = content_security_policy(auth_settings())
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
+    if path_of(request).lower().startswith("/api/"):
+        return func.HttpResponse(status_code=404)
+    return _error_response(request, 404, {})
+
+
+def _error_page(error: Exception, request: func.HttpRequest) -> func.HttpResponse:
+    problem = problem_response(error, path_of(request))
+    return _error_response(request, problem.status_code, problem.headers)
+
+
+def _error_response(request: func.HttpRequest, status: int, headers: Mapping[str, str]) -> func.HttpResponse:
+    content = _render(request, "error.html", {"status": status})
+    kept = {"Retry-After": headers["Retry-After"]} if "Retry-After" in headers else {}
+    return _secured(
+        func.HttpResponse(content, status_code=status, headers=kept | {"Cache-Control": "no-store"}, mimetype="text/html")
+    )
+
+
+def _render(request: func.HttpRequest, template: str, context: Mapping[str, object]) -> bytes:
+    # Slow to import, and no API request needs it.
+    from shared.site.rendering import render
+
+    url = urlsplit(request.url)
+    return render(template, {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path, **context})

@@ -1,0 +1,41 @@
+"""Times as readers see them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from shared.models.fields import parse_moment
+
+_MINUTE = 60
+_DAY = 24 * 3600
+# The length of each unit in seconds, longest first. web/static/site.js counts with the same table.
+_UNITS = (
+    ("year", 365 * _DAY),
+    ("month", 30 * _DAY),
+    ("week", 7 * _DAY),
+    ("day", _DAY),
+    ("hour", 3600),
+    ("minute", _MINUTE),
+)
+
+
+def relative_time(date: str, now: datetime | None = None) -> str:
+    """How long ago a date was, such as `2 hours ago`. Returns a date that it cannot parse unchanged."""
+    try:
+        elapsed_s = ((now or datetime.now(UTC)) - parse_moment(date)).total_seconds()
+    except ValueError:
+        return date
+    for unit, seconds in _UNITS:
+        count = int(elapsed_s // seconds)
+        if count > 0:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def exact_time(date: str) -> str:
+    """A date in full, such as `22 November 2026, 09:00:00 UTC`. Returns a date that it cannot parse unchanged."""
+    try:
+        moment = parse_moment(date).astimezone(UTC)
+    except ValueError:
+        return date
+    return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"

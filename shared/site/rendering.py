@@ -1,0 +1,56 @@
+"""Templates: `web/templates`, with autoescape, and what they can use besides their context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from shared.models.fields import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
+from shared.settings import auth_settings
+from shared.site.assets import asset_url
+from shared.site.avatars import avatar
+from shared.site.markdown import plain_text, rendered_markdown
+from shared.site.relative_time import exact_time, relative_time
+
+_TEMPLATES = Path(__file__).parents[2] / "web" / "templates"
+# XML 1.0 has no form for these characters, and HTML forbids them.
+_NOT_TEXT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), 0xFFFE, 0xFFFF])
+
+
+def render(template: str, context: Mapping[str, object]) -> bytes:
+    """Render a template."""
+    return _environment().get_template(template).render(context).encode()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_as_text,
+    )
+    environment.filters.update(
+        avatar=avatar, exact=exact_time, markdown=rendered_markdown, plain=plain_text, relative=relative_time
+    )
+    environment.globals.update(
+        asset=asset_url,
+        auth=auth_settings(),
+        comment_length=COMMENT_LENGTH,
+        inspector="",
+        post_length=POST_LENGTH,
+        site_name="The Blog",
+        title_length=TITLE_LENGTH,
+        username_length=USERNAME_LENGTH,
+    )
+    return environment
+
+
+def _as_text(value: Any) -> Any:
+    return value.translate(_NOT_TEXT) if isinstance(value, str) else value
