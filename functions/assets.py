@@ -5,9 +5,10 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.http.calls import Call
-from shared.http.documents import served
+from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
 from shared.http.endpoints import Endpoint
 from shared.site.assets import asset
+from shared.site.avatars import avatar
 
 bp = func.Blueprint()
 
@@ -26,3 +27,10 @@ async def get_favicon(call: Call[None]) -> func.HttpResponse:
     """Load the icon by the name that clients guess."""
     document = asset("favicon.svg", version="")
     return served(call, document) if document else func.HttpResponse(status_code=404)
+
+
+@bp.route(route="avatars/{userId}.svg", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(statuses=(200, 304))
+async def get_avatar(call: Call[None]) -> func.HttpResponse:
+    """Load the avatar of a user, who need not exist."""
+    return served(call, Document(avatar(call.path["userId"]).encode(), "image/svg+xml", CACHE_FOR_A_YEAR))

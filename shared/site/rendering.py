@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
 from shared.settings import auth_settings
@@ -37,7 +38,11 @@ def _environment() -> Environment:
         finalize=_as_text,
     )
     environment.filters.update(
-        avatar=avatar, exact=exact_time, markdown=rendered_markdown, plain=plain_text, relative=relative_time
+        avatar=lambda user_id: Markup(avatar(user_id)),  # noqa: S704 - has no input in it
+        exact=exact_time,
+        markdown=rendered_markdown,
+        plain=plain_text,
+        relative=relative_time,
     )
     environment.globals.update(
         asset=asset_url,
