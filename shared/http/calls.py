@@ -27,6 +27,8 @@ _NOT_FOUND = {"userId": errors.UserNotFound, "postId": errors.PostNotFound, "com
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
+# https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding: a weight of zero refuses.
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.IGNORECASE)
 # A header byte that is not valid UTF-8 arrives as an unpaired surrogate.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -45,6 +47,7 @@ class Call(Generic[Body]):
     if_match: str | None
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
+    accepts_gzip: bool
 
 
 def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
@@ -62,6 +65,7 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
         if_match=_parse_if_match(request.headers.get("If-Match")),
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match"))),
         idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
+        accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
     )
 
 

@@ -97,7 +97,8 @@ def http_function(
 
 def path_of(request: func.HttpRequest) -> str:
     """The path of the request's URL, encoded."""
-    return urlsplit(request.url).path
+    path: str = urlsplit(request.url).path
+    return path
 
 
 async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> Call[Body]:

@@ -27,11 +27,13 @@ def asset_url(name: str) -> str:
 
 def asset(name: str, version: str) -> Document | None:
     """A static file, or None. A page of another version of the app gets the current file, not to be cached."""
-    path = _files().get(name)
-    if path is None:
-        return None
-    cache_control = CACHE_FOR_A_YEAR if version == _version() else "no-cache"
-    return Document(_content(path), _MEDIA_TYPES[path.suffix], cache_control)
+    return _document(name, CACHE_FOR_A_YEAR if version == _version() else "no-cache") if name in _files() else None
+
+
+@cache
+def _document(name: str, cache_control: str) -> Document:
+    path = _files()[name]
+    return Document(path.read_bytes(), _MEDIA_TYPES[path.suffix], cache_control)
 
 
 @cache
@@ -42,11 +44,6 @@ def _files() -> dict[str, Path]:
 
 
 @cache
-def _content(path: Path) -> bytes:
-    return path.read_bytes()
-
-
-@cache
 def _version() -> str:
-    hashes = (sha256(_content(path)).hexdigest() for path in _files().values())
+    hashes = (sha256(path.read_bytes()).hexdigest() for path in _files().values())
     return sha256("".join(hashes).encode()).hexdigest()[:16]

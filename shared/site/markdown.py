@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from threading import Lock
 
 import nh3
@@ -46,8 +47,10 @@ def rendered_markdown(text: str) -> Markup:
 
 @cached(LRUCache(_KEPT, getsizeof=len), lock=Lock())
 def plain_text(text: str) -> str:
-    """The words of Markdown, on one line."""
-    return " ".join(" ".join(_words(_MARKDOWN.parse(text))).split())
+    """The words of Markdown on one line, without headings unless there is nothing else."""
+    tokens = _MARKDOWN.parse(text)
+    words = " ".join(_words(tokens, with_headings=False)) or " ".join(_words(tokens, with_headings=True))
+    return " ".join(words.split())
 
 
 def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -61,9 +64,9 @@ def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:
             yield token
 
 
-def _words(tokens: Sequence[Token]) -> Iterator[str]:
-    for token in tokens:
-        if token.type == "inline":
+def _words(tokens: Sequence[Token], *, with_headings: bool) -> Iterator[str]:
+    for before, token in pairwise(tokens):
+        if token.type == "inline" and (with_headings or before.type != "heading_open"):
             yield "".join(_text_of(child) for child in token.children or ())
         elif token.type in ("fence", "code_block"):
             yield token.content

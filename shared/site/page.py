@@ -82,10 +82,8 @@ def _error_page(error: Exception, request: func.HttpRequest) -> func.HttpRespons
 
 def _error_response(request: func.HttpRequest, status: int, headers: Mapping[str, str]) -> func.HttpResponse:
     content = _render(request, "error.html", {"status": status})
-    kept = {"Retry-After": headers["Retry-After"]} if "Retry-After" in headers else {}
-    return _secured(
-        func.HttpResponse(content, status_code=status, headers=kept | {"Cache-Control": "no-store"}, mimetype="text/html")
-    )
+    kept = {"Cache-Control": "no-store"} | {name: headers[name] for name in headers if name == "Retry-After"}
+    return _secured(func.HttpResponse(content, status_code=status, headers=kept, mimetype="text/html"))
 
 
 def _render(request: func.HttpRequest, template: str, context: Mapping[str, object]) -> bytes:
