@@ -81,11 +81,12 @@ async def page_user(call: Call[None]) -> Context:
     return await user_with_posts(call)
 
 
-@bp.route(route="preview", methods=["POST"], auth_level=_ANYONE)
+# Like a command, because only writers need it and rendering takes up to a second.
+@bp.route(route="preview", methods=["POST"])
 @Endpoint(body=Draft, statuses=(200,))
 async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:
     """Render the content of a post."""
-    return fragment("preview.html", {"content": call.body.content})
+    return await fragment("preview.html", {"content": call.body.content})
 
 
 async def user_with_posts(call: Call[None]) -> Context:

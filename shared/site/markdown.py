@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from threading import Lock
 
 import nh3
@@ -65,8 +64,11 @@ def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _words(tokens: Sequence[Token], *, with_headings: bool) -> Iterator[str]:
-    for before, token in pairwise(tokens):
-        if token.type == "inline" and (with_headings or before.type != "heading_open"):
+    in_heading = False
+    for token in tokens:
+        if token.type.startswith("heading_"):
+            in_heading = token.nesting > 0
+        elif token.type == "inline" and (with_headings or not in_heading):
             yield "".join(_text_of(child) for child in token.children or ())
         elif token.type in ("fence", "code_block"):
             yield token.content

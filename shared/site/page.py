@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from shared.http.problems import problem_response
 from shared.settings import AuthMode, AuthSettings, auth_settings
 
 # What a template needs beyond what every page has; None if there is no such page.
-Context = Mapping[str, object] | None
+Context = dict[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,17 @@ class Page:
             context = await handler(call)
             if context is None:
                 return _missing_page(request)
-            content = _render(request, self.template, context)
+            # In a thread, because a hostile post can take seconds.
+            content = await asyncio.to_thread(_render, self.template, _base(request) | context)
             return _secured(served(call, Document(content, self.media_type)))
 
         return http_function(handler, respond, _error_page)
 
 
-def fragment(template: str, context: Mapping[str, object]) -> func.HttpResponse:
+async def fragment(template: str, context: Mapping[str, object]) -> func.HttpResponse:
     """Part of a page, for the site's scripts."""
-    from shared.site.rendering import render
-
-    return _secured(func.HttpResponse(render(template, context), mimetype="text/html"))
+    content = await asyncio.to_thread(_render, template, context)
+    return _secured(func.HttpResponse(content, mimetype="text/html"))
 
 
 def content_security_policy(auth: AuthSettings) -> str:
@@ -70,7 +71,7 @@ def _secured(response: func.HttpResponse) -> func.HttpResponse:
 
 
 def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
-    if path_of(request).lower().startswith("/api/"):
+    if f"{path_of(request).lower()}/".startswith("/api/"):
         return func.HttpResponse(status_code=404)
     return _error_response(request, 404, {})
 
@@ -81,14 +82,19 @@ def _error_page(error: Exception, request: func.HttpRequest) -> func.HttpRespons
 
 
 def _error_response(request: func.HttpRequest, status: int, headers: Mapping[str, str]) -> func.HttpResponse:
-    content = _render(request, "error.html", {"status": status})
+    content = _render("error.html", _base(request) | {"status": status})
     kept = {"Cache-Control": "no-store"} | {name: headers[name] for name in headers if name == "Retry-After"}
     return _secured(func.HttpResponse(content, status_code=status, headers=kept, mimetype="text/html"))
 
 
-def _render(request: func.HttpRequest, template: str, context: Mapping[str, object]) -> bytes:
+def _base(request: func.HttpRequest) -> dict[str, object]:
+    """What every page needs."""
+    url = urlsplit(request.url)
+    return {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path}
+
+
+def _render(template: str, context: Mapping[str, object]) -> bytes:
     # Slow to import, and no API request needs it.
     from shared.site.rendering import render
 
-    url = urlsplit(request.url)
-    return render(template, {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path, **context})
+    return render(template, context)

@@ -1,0 +1,111 @@
+"""Headers of pages: security, caching, compression."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from shared.settings import AuthMode, AuthSettings
+from shared.site.page import content_security_policy
+from tests.api import Api
+from tests.site.pages import Site
+
+GZIP = {"Accept-Encoding": "gzip, deflate, br"}
+PLAIN = {"Accept-Encoding": "identity"}
+PATHS = ["/", "/posts/{post}", "/posts/{post}/edit", "/users/{user}", "/write", "/feed.atom", "/users/{user}/feed.atom"]
+OTHERS = ["/robots.txt", "/sitemap.xml", "/nope", "/posts/nope", "/?limit=x"]
+
+
+@pytest.fixture
+async def address(api: Api, path: str) -> str:
+    post = await api.new_post(await api.new_user())
+    return path.format(post=post["id"], user=post["userId"])
+
+
+@pytest.mark.parametrize("path", PATHS + OTHERS)
+async def test_pages_have_security_headers(site: Site, address: str) -> None:
+    headers = (await site.get(address)).headers
+
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["form-action"] == policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+
+
+def test_pages_can_reach_the_token_issuer_only_if_users_sign_in_there() -> None:
+    oidc = AuthSettings(AuthMode.OIDC, "https://login.example:8443/tenant/v2.0", "api://blog")
+
+    assert "connect-src 'self' https://login.example:8443;" in content_security_policy(oidc)
+    assert "connect-src 'self';" in content_security_policy(AuthSettings(AuthMode.APP_SERVICE))
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_an_unchanged_page_is_not_sent_again(site: Site, address: str) -> None:
+    first = await site.get(address)
+
+    again = await site.get(address, {"If-None-Match": first.headers["etag"]})
+
+    if again.status == 200:  # a relative time or another test's post changed it
+        again = await site.get(address, {"If-None-Match": again.headers["etag"]})
+    assert (again.status, again.content) == (304, b"")
+    assert again.headers["content-security-policy"] == first.headers["content-security-policy"]
+    assert again.headers["cache-control"] == first.headers["cache-control"] == "no-cache"
+
+
+async def test_a_changed_page_has_another_etag(api: Api, site: Site) -> None:
+    post = await api.new_post(await api.new_user())
+    path = f"/posts/{post['id']}"
+    before = await site.get(path)
+
+    await api.new_comment(post, await api.new_user())
+    after = await site.get(path, {"If-None-Match": before.headers["etag"]})
+
+    assert after.status == 200
+    assert after.headers["etag"] != before.headers["etag"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_pages_are_compressed_for_clients_that_ask(site: Site, address: str) -> None:
+    compressed, plain = await site.get(address, GZIP), await site.get(address, PLAIN)
+
+    assert compressed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert int(compressed.headers["content-length"]) < int(plain.headers["content-length"])
+    assert compressed.headers["etag"] != plain.headers["etag"]
+    assert compressed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize("accepted", ["gzip;q=0", "gzip; q=0.000, br", "br", "x-gzipped"])
+async def test_a_client_can_refuse_compression(site: Site, accepted: str) -> None:
+    shown = await site.get("/write", {"Accept-Encoding": accepted})
+
+    assert "content-encoding" not in shown.headers
+    assert not shown.content.startswith(gzip.compress(b"")[:2])
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/nope"),
+        ("GET", "/API/nope"),
+        ("GET", "/api"),
+        ("POST", "/api/feed"),
+        ("POST", "/"),
+        ("PUT", "/nope"),
+    ],
+)
+async def test_unknown_paths_and_methods_of_the_api_return_an_empty_404(site: Site, method: str, path: str) -> None:
+    shown = await site.get(path, method=method)
+
+    assert (shown.status, shown.content) == (404, b"")
+
+
+async def test_the_catch_all_hides_no_function(api: Api, site: Site) -> None:
+    assert (await api.get_feed()).status == 200
+    assert (await site.get("/api/docs")).headers["content-type"].startswith("text/html")
+    assert (await site.get("/Posts/unknown")).status == 404
+    assert (await site.get("/write/")).status == 200

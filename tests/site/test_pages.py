@@ -1,0 +1,195 @@
+"""What readers see without JavaScript."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.api import Api, Json
+from tests.blog import Blog
+from tests.items import unique
+from tests.polling import eventually
+from tests.site.pages import ParsedPage, Shown, Site
+
+
+async def test_the_front_page_shows_recent_posts_with_authors_counts_and_links(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    title = unique("Engines")
+    post = await api.new_post(author, title, "They *weave* patterns.")
+    await api.new_comment(post, author)
+
+    async def front_page() -> Shown | None:
+        shown = await site.get("/")
+        return shown if title in shown.text and "Comments: 1" in card(shown.page, post) else None
+
+    shown: Shown = await eventually(front_page)
+
+    assert shown.status == 200
+    assert shown.headers["content-type"] == "text/html; charset=utf-8"
+    text = card(shown.page, post)
+    assert all(part in text for part in (author["username"], title, "They weave patterns.", "Likes: 0"))
+    links = [link["href"] for link in shown.page.all("a")]
+    assert f"/posts/{post['id']}" in links
+    assert f"/users/{author['id']}" in links
+    assert {"datetime": post["creationDate"]}.items() <= shown.page.all("time", datetime=post["creationDate"])[
+        0
+    ].items()
+
+
+async def test_the_front_page_links_to_more_posts_until_the_feed_ends(api: Api, stored: Blog, site: Site) -> None:
+    author = await api.new_user()
+    for _ in range(22):
+        await api.new_post(author)
+    await eventually(lambda: feed_has(api, 21))
+
+    first = await site.get("/")
+    more = first.page.one("a", rel="next")["href"]
+    second = await site.get(f"/{more}")
+
+    assert more == "?limit=40"
+    assert len(first.page.all("article")) == 20
+    assert len(second.page.all("article")) > 20
+    assert (await site.get("/?limit=100")).page.all("a", rel="next") == []
+
+
+async def test_a_post_shows_content_comments_and_likes(api: Api, site: Site) -> None:
+    author, reader = await api.new_user(), await api.new_user("reader")
+    post = await api.new_post(author, "On engines", "# Looms\n\nThey **weave**.")
+    comment = await api.new_comment(post, reader, "Well put.\n\nIndeed.")
+    await api.new_like(post, reader)
+
+    shown = await site.get(f"/posts/{post['id']}")
+
+    article = shown.page.one("article", class_="post")
+    current = await api.get_post(post["id"])
+    assert article["data-post-id"] == post["id"]
+    assert article["data-user-id"] == author["id"]
+    assert article["data-etag"] == current.etag
+    assert [heading.text for heading in shown.page.all("h1")] == ["On engines"]
+    assert shown.page.all("strong")[0].text == "weave"
+    assert shown.page.one("span", data_like_count="").text == "1"
+    assert shown.page.one("span", data_comment_count="").text == "1"
+    listed = shown.page.one("li", id=f"comment-{comment['id']}")
+    assert listed["data-user-id"] == reader["id"]
+    assert "Well put.\n\nIndeed." in listed.text
+    assert reader["username"] in shown.page.one("ul", data_likers="").text
+    assert shown.page.one("p", data_empty="").keys() == {"class", "data-empty", "hidden"}
+
+
+async def test_older_comments_are_one_link_away(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    comments = [await api.new_comment(post, author, f"Comment {number}") for number in range(3)]
+    path = f"/posts/{post['id']}"
+
+    seen: list[str] = []
+    more = "?limit=2"
+    while more:
+        shown = await site.get(path + more)
+        seen += [item["id"] for item in shown.page.all("li") if re.match("comment-.", item.get("id", ""))]
+        links = shown.page.all("a", rel="next")
+        more = f"{links[0]['href']}&limit=2" if links else ""
+
+    assert seen == [f"comment-{comment['id']}" for comment in reversed(comments)]
+
+
+async def test_a_user_page_shows_the_user_and_their_posts(api: Api, stored: Blog, site: Site) -> None:
+    author = await api.new_user()
+    posts = [await api.new_post(author, f"Post {number}") for number in range(3)]
+    await eventually(lambda: has_copies(api, author, 3))
+
+    first = await site.get(f"/users/{author['id']}?limit=2")
+    second = await site.get(f"/users/{author['id']}{first.page.one('a', rel='next')['href']}")
+
+    assert first.page.one("h1", data_username="").text == author["username"]
+    titles = [heading.text for shown in (first, second) for heading in shown.page.all("h2") if "Post" in heading.text]
+    assert titles == [post["title"] for post in reversed(posts)]
+    assert second.page.all("a", rel="next") == []
+
+
+async def test_lists_without_items_say_so(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(await api.new_user())
+
+    user = await site.get(f"/users/{author['id']}")
+    shown = await site.get(f"/posts/{post['id']}")
+
+    assert "No posts yet" in user.text
+    assert "hidden" not in shown.page.one("p", data_empty="")
+
+
+async def test_the_editor_shows_the_stored_post_and_its_preview(api: Api, site: Site) -> None:
+    post = await api.new_post(await api.new_user(), "A title", "\nFirst *line*.")
+
+    shown = await site.get(f"/posts/{post['id']}/edit")
+    empty = await site.get("/write")
+
+    form = shown.page.one("form", class_="editor")
+    assert form["data-post-id"] == post["id"]
+    assert shown.page.one("input", name="title")["value"] == "A title"
+    # HTML ignores one line break after the start tag.
+    assert shown.page.one("textarea", name="content").text == "\n\nFirst *line*."
+    assert "<em>line</em>" in shown.text
+    assert empty.page.one("textarea", name="content").text.strip() == ""
+
+
+async def test_the_preview_is_what_the_post_will_show(api: Api, site: Site) -> None:
+    content = "## Looms\n\n- one\n- [two](https://example.com)"
+    post = await api.new_post(await api.new_user(), "A title", content)
+
+    async with site.session.post(f"{site.url}/preview", json={"content": content}) as answer:
+        preview = (await answer.text()).strip()
+    async with site.session.post(f"{site.url}/preview", json={"content": "x" * 100_001}) as too_long:
+        status = too_long.status
+
+    assert preview in (await site.get(f"/posts/{post['id']}")).text
+    assert status == 422
+
+
+@pytest.mark.parametrize("path", ["/posts/unknown", "/users/unknown", "/posts/unknown/edit", "/nope", "/nope/at/all"])
+async def test_an_unknown_page_says_what_to_do(site: Site, path: str) -> None:
+    shown = await site.get(path)
+
+    assert shown.status == 404
+    assert shown.page.one("h1").text == "There is nothing here"
+    assert shown.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/?limit=0", "/posts/any?cursor=!", "/users/any?limit=1000"])
+async def test_a_malformed_link_says_what_to_do(site: Site, path: str) -> None:
+    shown = await site.get(path)
+
+    assert shown.status == 400
+    assert shown.page.one("h1").text == "This link is malformed"
+
+
+@pytest.mark.parametrize("path", ["/", "/posts/{post}", "/users/{user}"])
+async def test_pages_have_landmarks_and_link_previews(api: Api, site: Site, path: str) -> None:
+    post = await api.new_post(await api.new_user())
+    address = path.format(post=post["id"], user=post["userId"])
+
+    page = (await site.get(address)).page
+
+    assert page.one("html")["lang"] == "en"
+    assert [len(page.all(tag)) for tag in ("main", "nav", "h1")] == [1, 1, 1]
+    assert page.one("a", class_="skip")["href"] == "#main"
+    assert page.one("link", rel="canonical")["href"] == site.url + address
+    assert page.one("meta", property="og:url")["content"] == site.url + address
+    assert page.one("meta", property="og:title")["content"]
+    assert page.one("link", rel="alternate")["type"] == "application/atom+xml"
+    labels = {label["for"] for label in page.all("label")}
+    assert {field["id"] for tag in ("input", "textarea") for field in page.all(tag)} == labels
+
+
+def card(page: ParsedPage, post: Json) -> str:
+    """The text of a post in a list, or nothing."""
+    return "".join(item.text for item in page.all("li", id=f"post-{post['id']}"))
+
+
+async def feed_has(api: Api, count: int) -> bool:
+    return len((await api.get_feed(limit=100)).body["items"]) >= count
+
+
+async def has_copies(api: Api, author: Json, count: int) -> bool:
+    return len((await api.list_user_posts(author["id"])).body["items"]) == count
