@@ -90,3 +90,17 @@ async def test_the_worker_copies_changes_to_the_feed(
 
     feed = worker.http("get_feed", "GET", "/api/feed").json
     assert post["postId"] in [entry["postId"] for entry in feed["items"]]
+
+
+def test_the_worker_renders_pages(worker: RuntimeWorker) -> None:
+    user_id = worker.http("create_user", "POST", "/api/users", body={"username": unique("ada")}).json["userId"]
+
+    front_page = worker.http("z_page", "GET", "/")
+    user = worker.http("page_user", "GET", f"/users/{user_id}", route={"userId": user_id})
+    missing = worker.http("z_page", "GET", "/nope", route={"path": "nope"})
+    asset = worker.http("get_asset", "GET", "/assets/x/site.css", route={"version": "x", "name": "site.css"})
+
+    assert [shown.status for shown in (front_page, user, missing, asset)] == [200, 200, 404, 200]
+    assert user.headers["content-type"] == "text/html; charset=utf-8"
+    assert "frame-ancestors 'none'" in user.headers["content-security-policy"]
+    assert front_page.body.startswith(b"<!doctype html>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -109,3 +110,10 @@ async def test_the_catch_all_hides_no_function(api: Api, site: Site) -> None:
     assert (await site.get("/api/docs")).headers["content-type"].startswith("text/html")
     assert (await site.get("/Posts/unknown")).status == 404
     assert (await site.get("/write/")).status == 200
+
+
+async def test_the_host_tries_the_catch_all_last(site: Site) -> None:
+    functions = json.loads((await site.get("/admin/functions")).content)
+
+    # The host compares names like this (azure-functions-host WebScriptHostHttpRoutesManager.cs).
+    assert max((function["name"] for function in functions), key=str.upper) == "z_page"
