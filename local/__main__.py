@@ -67,6 +67,7 @@ async def _serve(settings: StackSettings) -> None:
 
 def _addresses(settings: StackSettings) -> str:
     rows = [
+        ("Blog", f"{settings.url}/"),
         ("API", f"{settings.url}/api/feed"),
         ("Docs", f"{settings.url}/api/docs"),
         ("Health", f"{settings.url}/api/health"),
