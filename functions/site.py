@@ -29,7 +29,7 @@ _ANYONE = func.AuthLevel.ANONYMOUS
 
 # The host tries routes in the order of function names, so this name must sort after all others.
 @bp.route(route="{*path}", methods=["GET"], auth_level=_ANYONE)
-@Page("feed.html")
+@Page("feed.html", listed=True)
 async def z_page(call: Call[None]) -> Context:
     """Show the front page (Q6); no other path has a page."""
     if "path" in call.path:

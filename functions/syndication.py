@@ -16,7 +16,7 @@ _ATOM = "application/atom+xml"
 
 
 @bp.route(route="feed.atom", methods=["GET"], auth_level=_ANYONE)
-@Page("atom.xml", _ATOM)
+@Page("atom.xml", _ATOM, listed=True)
 async def get_atom(call: Call[None]) -> Context:
     """Load the most recent posts as an Atom feed (Q6)."""
     return {"user": None, "posts": (await front_page()).posts[: call.limit]}
@@ -37,7 +37,7 @@ async def get_robots(_call: Call[None]) -> Context:
 
 
 @bp.route(route="sitemap.xml", methods=["GET"], auth_level=_ANYONE)
-@Page("sitemap.xml", "application/xml")
+@Page("sitemap.xml", "application/xml", listed=True)
 async def get_sitemap(_call: Call[None]) -> Context:
     """Load the addresses of the most recent posts and their authors (Q6)."""
     return {"posts": (await front_page()).posts}

@@ -11,11 +11,14 @@ import azure.functions as func
 
 from shared.auth.callers import ANONYMOUS
 from shared.charges import Charge
+from shared.errors import DatabaseUnavailable
 from shared.http.calls import Call, parse_call
 from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.problems import problem_response
+from shared.sessions import Session
 from shared.settings import AuthMode, AuthSettings, auth_settings
+from shared.site.session_cookie import DELETION, cookie_of, session_of
 
 # What a template needs beyond what every page has; None if there is no such page.
 Context = dict[str, object] | None
@@ -26,23 +29,36 @@ class Page:
     """Decorator that turns a handler into a page; place the route above.
 
     The handler returns what `template` needs. The page has an ETag and security headers, and reports the request charge
-    like the API. Errors become pages that say what to do.
+    like the API. Errors become pages that say what to do. A page of a cached list (`listed`) ignores the session.
     """
 
     template: str
     media_type: str = "text/html"
+    listed: bool = False
 
     def __call__(self, handler: Callable[[Call[None]], Awaitable[Context]]) -> HttpFunction:
         """The HTTP function of `handler`."""
 
-        async def respond(request: func.HttpRequest, _charge: Charge) -> func.HttpResponse:
+        async def respond(request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
             call: Call[None] = parse_call(request, None, ANONYMOUS)
-            context = await handler(call)
+            if not self.listed:
+                charge.session = session_of(request)
+            try:
+                context = await handler(call)
+            except DatabaseUnavailable:
+                if not charge.session.is_brought:
+                    raise
+                # No replica has reached the token, which may be of a restored database or forged.
+                charge.session = Session()
+                context = await handler(call)
             if context is None:
                 return _missing_page(request)
             # In a thread, because a hostile post can take seconds.
             content = await asyncio.to_thread(_render, self.template, _base(request) | context)
-            return _secured(served(call, Document(content, self.media_type)))
+            response = _secured(served(call, Document(content, self.media_type)))
+            if cookie_of(request) is not None and not self.listed and not charge.session.is_brought:
+                response.headers["Set-Cookie"] = DELETION
+            return response
 
         return http_function(handler, respond, _error_page)
 

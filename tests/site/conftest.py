@@ -8,10 +8,11 @@ import pytest
 from aiohttp import ClientSession
 
 from tests.functions.conftest import gateway, quiet_api, quiet_app, stored
+from tests.functions.test_read_your_writes import apps, clock, instances, lagging
 from tests.running_app import RunningApp
 from tests.site.pages import Site
 
-__all__ = ["gateway", "quiet_api", "quiet_app", "stored"]
+__all__ = ["apps", "clock", "gateway", "instances", "lagging", "quiet_api", "quiet_app", "stored"]
 
 
 @pytest.fixture

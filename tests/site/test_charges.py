@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from shared.models.post import short_form
-from tests.api import Answer, Api, Json
+from tests.api import Api, ApiResponse, Json
 from tests.blog import Blog
 from tests.gateway import Gateway
 from tests.polling import eventually
 from tests.running_app import RunningApp
 from tests.site.pages import Shown, Site
 
-Queries = Callable[[Api, Json], list[Awaitable[Answer]]]
+Queries = Callable[[Api, Json], list[Awaitable[ApiResponse]]]
 
 # The queries that each page runs, in terms of the API.
 PAGES: dict[str, tuple[str, Queries]] = {
