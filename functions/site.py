@@ -25,10 +25,11 @@ from shared.site.page import Context, Page, fragment
 bp = func.Blueprint()
 
 _ANYONE = func.AuthLevel.ANONYMOUS
+_READ = ["GET", "HEAD"]
 
 
 # The host tries routes in the order of function names, so this name must sort after all others.
-@bp.route(route="{*path}", methods=["GET"], auth_level=_ANYONE)
+@bp.route(route="{*path}", methods=_READ, auth_level=_ANYONE)
 @Page("feed.html", listed=True)
 async def z_page(call: Call[None]) -> Context:
     """Show the front page (Q6); no other path has a page."""
@@ -40,7 +41,7 @@ async def z_page(call: Call[None]) -> Context:
     return {"posts": shown, "more": more}
 
 
-@bp.route(route="posts/{postId}", methods=["GET"], auth_level=_ANYONE)
+@bp.route(route="posts/{postId}", methods=_READ, auth_level=_ANYONE)
 @Page("post.html")
 async def page_post(call: Call[None]) -> Context:
     """Show a post with its comments and likes (Q2, Q4, Q5)."""
@@ -59,7 +60,7 @@ async def page_post(call: Call[None]) -> Context:
     }
 
 
-@bp.route(route="posts/{postId}/edit", methods=["GET"], auth_level=_ANYONE)
+@bp.route(route="posts/{postId}/edit", methods=_READ, auth_level=_ANYONE)
 @Page("editor.html")
 async def page_edit(call: Call[None]) -> Context:
     """Show a post in the editor (Q2)."""
@@ -67,14 +68,14 @@ async def page_edit(call: Call[None]) -> Context:
     return {"post": _shown(Post, post), "etag": Post.entity_tag(post)}
 
 
-@bp.route(route="write", methods=["GET"], auth_level=_ANYONE)
+@bp.route(route="write", methods=_READ, auth_level=_ANYONE)
 @Page("editor.html")
 async def page_write(_call: Call[None]) -> Context:
     """Show the empty editor."""
     return {"post": None}
 
 
-@bp.route(route="users/{userId}", methods=["GET"], auth_level=_ANYONE)
+@bp.route(route="users/{userId}", methods=_READ, auth_level=_ANYONE)
 @Page("user.html")
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts (Q1, Q3)."""

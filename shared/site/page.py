@@ -89,18 +89,18 @@ def _secured(response: func.HttpResponse) -> func.HttpResponse:
 def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
     if f"{path_of(request).lower()}/".startswith("/api/"):
         return func.HttpResponse(status_code=404)
-    return _error_response(request, 404, {})
+    return _error_response(request, 404)
 
 
 def _error_page(error: Exception, request: func.HttpRequest) -> func.HttpResponse:
     problem = problem_response(error, path_of(request))
-    return _error_response(request, problem.status_code, problem.headers)
+    return _error_response(request, problem.status_code, problem.headers.get("Retry-After"))
 
 
-def _error_response(request: func.HttpRequest, status: int, headers: Mapping[str, str]) -> func.HttpResponse:
+def _error_response(request: func.HttpRequest, status: int, retry_after: str | None = None) -> func.HttpResponse:
     content = _render("error.html", _base(request) | {"status": status})
-    kept = {"Cache-Control": "no-store"} | {name: headers[name] for name in headers if name == "Retry-After"}
-    return _secured(func.HttpResponse(content, status_code=status, headers=kept, mimetype="text/html"))
+    headers = {"Cache-Control": "no-store"} | ({"Retry-After": retry_after} if retry_after else {})
+    return _secured(func.HttpResponse(content, status_code=status, headers=headers, mimetype="text/html"))
 
 
 def _base(request: func.HttpRequest) -> dict[str, object]:

@@ -11,7 +11,6 @@ from tests.api import Api, ApiResponse, Json
 from tests.blog import Blog
 from tests.gateway import Gateway
 from tests.polling import eventually
-from tests.running_app import RunningApp
 from tests.site.pages import Shown, Site
 
 Queries = Callable[[Api, Json], list[Awaitable[ApiResponse]]]
@@ -41,12 +40,6 @@ PAGES: dict[str, tuple[str, Queries]] = {
         lambda api, post: [api.get_user(post["userId"]), api.list_user_posts(post["userId"])],
     ),
 }
-
-
-@pytest.fixture
-def quiet_site(quiet_api: Api, quiet_app: RunningApp) -> Site:
-    """A client of an app without change-feed functions, which has made its first requests."""
-    return Site(quiet_api.session, quiet_app.url)
 
 
 @pytest.mark.parametrize("page", PAGES)

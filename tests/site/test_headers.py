@@ -105,6 +105,15 @@ async def test_unknown_paths_and_methods_of_the_api_return_an_empty_404(site: Si
     assert (shown.status, shown.content) == (404, b"")
 
 
+@pytest.mark.parametrize("path", PATHS)
+async def test_head_returns_the_headers_only(site: Site, address: str) -> None:
+    head, shown = await site.get(address, PLAIN, method="HEAD"), await site.get(address, PLAIN)
+
+    assert (head.status, head.content) == (200, b"")
+    assert head.headers["content-type"] == shown.headers["content-type"]
+    assert head.headers["content-security-policy"] == shown.headers["content-security-policy"]
+
+
 async def test_the_catch_all_hides_no_function(api: Api, site: Site) -> None:
     assert (await api.get_feed()).status == 200
     assert (await site.get("/api/docs")).headers["content-type"].startswith("text/html")

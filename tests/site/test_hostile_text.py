@@ -63,3 +63,9 @@ async def test_hostile_ids_are_encoded_in_links(stored: Blog, site: Site, user_i
     assert user.page.one("h1", data_username="").text == author["username"]
     avatar = await site.get(link.replace("/users/", "/avatars/") + ".svg")
     assert (avatar.status, avatar.headers["content-type"]) == (200, "image/svg+xml")
+
+
+async def test_a_hostile_host_header_is_escaped(site: Site) -> None:
+    shown = await site.get("/write", {"Host": 'a"><script>alert(1)</script>'})
+
+    assert [script for script in shown.page.all("script") if script.text] == []
