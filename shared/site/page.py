@@ -41,22 +41,22 @@ class Page:
 
         async def respond(request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
             call: Call[None] = parse_call(request, None, ANONYMOUS)
-            if not self.listed:
-                charge.session = session_of(request)
+            session = Session() if self.listed else session_of(request)
+            charge.session, has_token = session, str(session) != ""
             try:
                 context = await handler(call)
             except DatabaseUnavailable:
-                if not charge.session.is_brought:
+                if not has_token:
                     raise
                 # No replica has reached the token, which may be of a restored database or forged.
-                charge.session = Session()
+                charge.session, has_token = Session(), False
                 context = await handler(call)
             if context is None:
                 return _missing_page(request)
             # In a thread, because a hostile post can take seconds.
             content = await asyncio.to_thread(_render, self.template, _base(request) | context)
             response = _secured(served(call, Document(content, self.media_type)))
-            if cookie_of(request) is not None and not self.listed and not charge.session.is_brought:
+            if cookie_of(request) is not None and not (self.listed or has_token):
                 response.headers["Set-Cookie"] = DELETION
             return response
 
