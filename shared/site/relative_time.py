@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 from shared.models.fields import parse_moment
 
-_MINUTE = 60
 _DAY = 24 * 3600
 # The length of each unit in seconds, longest first. web/static/site.js counts with the same table.
 _UNITS = (
@@ -15,7 +14,7 @@ _UNITS = (
     ("week", 7 * _DAY),
     ("day", _DAY),
     ("hour", 3600),
-    ("minute", _MINUTE),
+    ("minute", 60),
 )
 
 

@@ -88,7 +88,7 @@ async def test_assets_of_the_page_are_cached_for_a_year_by_version() -> None:
         response = await asset(name)
         assert (response.status_code, response.mimetype) == (200, PAGE_ASSETS[name])
         assert response.headers["ETag"] == f'"{version}"'
-        assert response.headers["Cache-Control"] == "public, max-age=31536000"
+        assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert len(response.get_body()) > 100
 
