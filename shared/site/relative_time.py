@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from shared.models.fields import parse_moment
 
 _DAY = 24 * 3600
-# The length of each unit in seconds, longest first. web/static/site.js counts with the same table.
+# The length of each unit in seconds, longest first. web/static/times.js counts with the same table.
 _UNITS = (
     ("year", 365 * _DAY),
     ("month", 30 * _DAY),

@@ -1,1 +1,28 @@
-// The entry of the scripts of every page.
+// The entry of the scripts of every page. Loads what the page needs, and nothing that it does not need yet.
+import { startIdentity } from "./identity.js";
+import { alarm, announce } from "./messages.js";
+
+const REFRESH_MS = 60_000;
+const root = document.documentElement;
+
+startIdentity();
+if (document.querySelector("[data-editor]")) import("./editor.js");
+if (document.querySelector("article.post")) import("./optimistic.js");
+if (root.dataset.inspector) import("./inspector.js");
+
+document.addEventListener("click", async event => {
+  const link = event.target.closest("a.more");
+  const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+  if (!link || !isPlain) return;
+  event.preventDefault();
+  const { showMore } = await import("./more.js");
+  await showMore(link);
+});
+
+setInterval(async () => {
+  const { refreshTimes } = await import("./times.js");
+  refreshTimes();
+}, REFRESH_MS);
+
+addEventListener("offline", () => alarm("You are offline. You can read on; what you send needs a connection."));
+addEventListener("online", () => announce("You are online again."));

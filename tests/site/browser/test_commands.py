@@ -1,0 +1,168 @@
+"""What people do on the site, in Chromium with JavaScript."""
+
+from __future__ import annotations
+
+from playwright.async_api import expect
+
+from tests.api import Api
+from tests.items import unique
+from tests.site.browser.conftest import Visit
+
+
+async def test_someone_signs_up_and_publishes_a_post(visit: Visit) -> None:
+    ada = await visit("/write")
+    username = await ada.sign_up()
+    title = unique("Engines")
+
+    await ada.page.get_by_label("Title").fill(title)
+    await ada.page.get_by_label("Text").fill("They *weave* patterns.")
+    await expect(ada.page.locator("[data-preview] em")).to_have_text("weave")
+    await ada.page.get_by_role("button", name="Publish").click()
+
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text(title)
+    await expect(ada.page.locator("article.post [data-author]").first).to_contain_text(username)
+    await expect(ada.page.get_by_role("link", name="Edit")).to_be_visible()
+    assert await ada.evaluate("localStorage.getItem('blog-draft:new')") is None
+
+
+async def test_a_second_user_comments_and_likes_and_takes_both_back(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    grace = await visit(f"/posts/{post['id']}")
+    username = await grace.sign_up("grace")
+    await grace.accept_dialogs()
+
+    await grace.comment("Well put.")
+    await expect(grace.comments).to_contain_text([f"{username}just now"])
+    await expect(grace.status).to_have_text("Your comment is published.")
+    await grace.like.click()
+    await expect(grace.status).to_have_text("You like this post.")
+
+    await grace.page.reload()
+    await expect(grace.comments).to_contain_text(["Well put."])
+    await expect(grace.like).to_have_attribute("aria-pressed", "true")
+    await expect(grace.page.locator("[data-like-count]")).to_have_text("1")
+
+    await grace.like.click()
+    await expect(grace.status).to_have_text("You do not like this post any more.")
+    await grace.comments.get_by_role("button", name="Delete").click()
+    await expect(grace.status).to_have_text("The comment is deleted.")
+    assert (await api.list_comments(post["id"])).body["items"] == []
+    assert (await api.get_post(post["id"])).body["likeCount"] == 0
+
+
+async def test_fast_presses_of_like_end_in_what_the_button_shows(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+
+    for _ in range(5):
+        await ada.like.click()
+
+    await expect(ada.status).to_have_text("You like this post.")
+    assert (await api.get_post(post["id"])).body["likeCount"] == 1
+
+
+async def test_liking_again_without_knowing_does_not_count_twice(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await api.new_like(post, user)
+    await ada.page.locator("[data-like-count]").evaluate("element => { element.textContent = '1'; }")
+
+    await ada.like.click()
+
+    await expect(ada.status).to_have_text("You like this post.")
+    await expect(ada.page.locator("[data-like-count]")).to_have_text("1")
+
+
+async def test_the_author_edits_and_deletes_a_post(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}")
+    await expect(ada.page.get_by_role("link", name="Edit")).to_be_hidden()
+    await ada.be(author)
+    await ada.accept_dialogs()
+
+    await ada.page.get_by_role("link", name="Edit").click()
+    await ada.page.get_by_label("Title").fill("A better title")
+    await ada.page.get_by_role("button", name="Save").click()
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("A better title")
+
+    await ada.page.locator("[data-delete-post]").click()
+    await expect(ada.status).to_contain_text("Your post is deleted.")
+    assert (await api.get_post(post["id"])).status == 404
+
+
+async def test_a_renamed_user_has_the_new_name_on_every_page(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    own = await api.new_post(user, unique("Own"))
+    other = await api.new_post(await api.new_user())
+    await api.new_comment(other, user)
+    await api.new_like(other, user)
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    renamed = unique("countess")
+
+    await ada.page.get_by_label("Rename yourself").fill(renamed)
+    await ada.page.get_by_role("button", name="Rename").click()
+
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text(renamed)
+    await expect(ada.corner).to_contain_text(renamed)
+    for path in (f"/posts/{own['id']}", f"/posts/{other['id']}", "/", f"/users/{user['id']}"):
+
+        async def names() -> set[str]:
+            await ada.open(path)
+            links = ada.page.locator(f"main [data-author][href='/users/{user['id']}'], main h1[data-username]")
+            return set(await links.all_text_contents())
+
+        for _ in range(40):
+            if (shown := await names()) == {renamed}:
+                break
+        assert shown == {renamed}, path
+
+
+async def test_a_taken_name_is_refused_with_advice(visit: Visit, api: Api) -> None:
+    taken = await api.new_user()
+    ada = await visit()
+    ada.expected.append("409 (Conflict)")
+
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await ada.dialog.get_by_label("New username").fill(taken["username"].upper())
+    await ada.dialog.get_by_role("button", name="Sign up").click()
+
+    await expect(ada.dialog.get_by_role("alert")).to_contain_text("is taken; choose another")
+    await expect(ada.dialog.get_by_label("New username")).to_be_focused()
+    await ada.page.keyboard.press("Escape")
+    await expect(ada.dialog).to_be_hidden()
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_focused()
+
+
+async def test_the_dialog_offers_authors_of_the_page_and_earlier_users(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}")
+    first = await ada.sign_up()
+
+    await ada.page.get_by_role("button", name="Switch").click()
+    await ada.dialog.get_by_role("button", name=author["username"]).click()
+    await expect(ada.corner).to_contain_text(author["username"])
+    await ada.page.get_by_role("button", name="Switch").click()
+
+    await expect(ada.dialog.get_by_role("button", name=first)).to_be_visible()
+
+
+async def test_load_more_continues_each_list(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    for number in range(25):
+        await api.new_comment(post, author, f"Comment {number}.")
+    ada = await visit(f"/posts/{post['id']}")
+    await expect(ada.comments).to_have_count(20)
+
+    await ada.page.get_by_role("link", name="Older comments").click()
+
+    await expect(ada.comments).to_have_count(25)
+    await expect(ada.comments.nth(20)).to_be_focused()
+    await expect(ada.page.locator("a.more")).to_have_count(0)
+    await expect(ada.status).to_have_text("5 more loaded.")

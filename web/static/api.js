@@ -1,0 +1,114 @@
+// Requests to the app. A failure becomes an Error whose message says what to do.
+import { HEADER, keepSession, sessionToken } from "./session.js";
+
+const READ_ONLY =
+  "This site is read-only: commands need a function key, which no page may contain. " +
+  "To let people sign in, set BLOG_AUTH to oidc or app-service; see docs/settings.md.";
+const GONE = "This does not exist any more. Reload the page.";
+const ADVICE = {
+  401: "You are not signed in any more. Sign in, then try again.",
+  404: GONE,
+  412: "This has changed meanwhile. Reload the page to see the current version.",
+  413: "This is too long. Shorten it, then try again.",
+  429: "The blog is very busy. Wait a few seconds, then try again.",
+  500: "The server failed. Try again; if that does not help, come back later.",
+  503: "The database cannot be reached. Wait a few seconds, then try again.",
+};
+// Idempotency keys of commands without a definite answer, so that repeating one cannot apply it twice.
+const unanswered = new Map();
+let authorization = async () => ({});
+
+/** The app's answer to a request that it refused, or status 0 if there was none. */
+export class Refusal extends Error {
+  constructor(status, message, problem = {}) {
+    super(message);
+    this.status = status;
+    this.title = problem.title;
+    this.location = problem.location;
+    this.faults = problem.errors ?? [];
+  }
+}
+
+/** Send the headers that `headersOf` resolves to with every command. */
+export function authorizeWith(headersOf) {
+  authorization = headersOf;
+}
+
+/**
+ * Send a request, with the session. Throws Refusal.
+ * @param {string} url
+ * @param {RequestInit} options
+ * @returns {Promise<Response>}
+ */
+export async function send(url, options = {}) {
+  const brought = sessionToken();
+  const headers = { ...options.headers, ...(brought && { [HEADER]: brought }) };
+  let response;
+  try {
+    response = await fetch(url, { ...options, headers });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    const reason = navigator.onLine ? "The blog cannot be reached." : "You are offline.";
+    throw new Refusal(0, `${reason} Try again when you are connected; what you wrote is kept.`);
+  }
+  keepSession(response, brought);
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+/**
+ * Send a command. Sent again after an unclear outcome, it has the same idempotency key. Throws Refusal.
+ * @param {string} method
+ * @param {string} path below `/api`, encoded
+ * @param {object} [body]
+ * @param {{etag?: string, isRepeatable?: boolean}} [options] repeatable commands need no key
+ */
+export async function command(method, path, body, { etag, isRepeatable = method !== "POST" } = {}) {
+  const name = `${method} ${path} ${JSON.stringify(body)}`;
+  const headers = { "Content-Type": "application/json", ...(await authorization()) };
+  if (etag) headers["If-Match"] = etag;
+  if (!isRepeatable) {
+    if (!unanswered.has(name)) unanswered.set(name, newKey());
+    headers["Idempotency-Key"] = unanswered.get(name);
+  }
+  try {
+    const response = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
+    unanswered.delete(name);
+    const answer = response.status === 204 ? null : await response.json();
+    return { status: response.status, etag: response.headers.get("ETag"), body: answer };
+  } catch (error) {
+    if (error.status >= 400 && error.status < 500 && error.status !== 429) unanswered.delete(name);
+    throw error;
+  }
+}
+
+/** Render Markdown. Returns nodes that the server has sanitized. */
+export async function preview(content, signal) {
+  const headers = { "Content-Type": "application/json", ...(await authorization()) };
+  const body = JSON.stringify({ content });
+  return parse(await send("/preview", { method: "POST", headers, body, signal })).then(page => [...page.body.childNodes]);
+}
+
+/** Load a page of the site. */
+export async function load(url) {
+  return parse(await send(url));
+}
+
+async function parse(response) {
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+async function refusal(response) {
+  const { status } = response;
+  const problem = await response.json().catch(() => ({}));
+  problem.location = response.headers.get("Location");
+  const isReadOnly = status === 401 && document.documentElement.dataset.auth === "function-key";
+  const faults = (problem.errors ?? []).map(fault => fault.detail).join(" ");
+  const advice = isReadOnly ? READ_ONLY : ADVICE[status] ?? (faults || problem.detail) ?? ADVICE[500];
+  return new Refusal(status, advice, problem);
+}
+
+function newKey() {
+  // crypto.randomUUID exists in secure contexts only, which plain http to another machine is not.
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, "0")).join("");
+}

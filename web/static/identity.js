@@ -1,0 +1,221 @@
+// Who the user is: the user of this browser, the dialog to choose or create one, and what only an owner may see.
+import { command, send } from "./api.js";
+import { alarm, announce, refuse } from "./messages.js";
+
+const KEY = "blog-user";
+const KNOWN = "blog-users";
+const KNOWN_COUNT = 8;
+const { auth } = document.documentElement.dataset;
+const corner = document.querySelector("[data-identity]");
+const dialog = document.querySelector("[data-identity-dialog]");
+const failure = dialog.querySelector("[data-error]");
+let provider = null;
+
+/** @typedef {{id: string, username: string}} User */
+
+/** @returns {User | null} */
+export function currentUser() {
+  return stored(KEY);
+}
+
+/** The current user; asks who they are if that is unknown. @returns {Promise<User | null>} null if they do not say */
+export async function requireUser() {
+  await provider?.ready;
+  if (!currentUser()) await ask();
+  return currentUser();
+}
+
+/** Make `user` the user of this browser. Null signs out. @param {User | null} user */
+export function become(user) {
+  const known = knownUsers().filter(other => other.id !== user?.id);
+  localStorage.setItem(KNOWN, JSON.stringify(user ? [user, ...known].slice(0, KNOWN_COUNT) : known));
+  if (user) localStorage.setItem(KEY, JSON.stringify({ id: user.id, username: user.username }));
+  else localStorage.removeItem(KEY);
+  showIdentity();
+}
+
+/** Tell the user that a command failed. Forgets a user whom the database does not have. */
+export function refused(error, form) {
+  const user = currentUser();
+  if (error.title !== "User not found" || !user) return form ? refuse(form, error) : alarm(error);
+  become(null);
+  localStorage.setItem(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== user.id)));
+  alarm(`The blog has no user ${user.username} any more. Sign in as someone else, then try again.`);
+}
+
+/** Show the user, and what the page offers them. Also called when the page has new elements. */
+export function showOwned() {
+  const id = currentUser()?.id;
+  const isOwn = element => id !== undefined && element?.closest("[data-user-id]")?.dataset.userId === id;
+  const isOwnPost = isOwn(document.querySelector("article.post"));
+  for (const element of document.querySelectorAll("[data-owner-only]")) element.hidden = !isOwn(element);
+  for (const button of document.querySelectorAll("[data-delete-comment]")) button.hidden = !(isOwnPost || isOwn(button));
+}
+
+export async function startIdentity() {
+  showIdentity();
+  addEventListener("storage", event => event.key === KEY && showIdentity());
+  corner.addEventListener("click", event => {
+    if (event.target.closest("[data-sign-in]")) ask();
+    if (event.target.closest("[data-sign-out]")) leave();
+  });
+  dialog.querySelector("[data-sign-up]").addEventListener("submit", signUp);
+  dialog.querySelector("[data-use-id]")?.addEventListener("submit", useId);
+  dialog.addEventListener("click", event => {
+    const chosen = event.target.closest("[data-user-id]");
+    if (chosen) choose({ id: chosen.dataset.userId, username: chosen.textContent.trim() });
+  });
+  document.querySelector("form[data-rename]")?.addEventListener("submit", rename);
+  if (auth === "oidc") provider = await import("./oidc.js");
+  if (auth === "app-service") provider = await import("./app-service.js");
+  await provider?.start(become, openDialog).catch(alarm);
+}
+
+function showIdentity() {
+  const user = currentUser();
+  const hadFocus = corner.contains(document.activeElement);
+  for (const shown of corner.querySelectorAll("[data-profile], [data-sign-out]")) shown.remove();
+  const button = corner.querySelector("[data-sign-in]");
+  button.hidden = user !== null;
+  if (user) {
+    const content = document.querySelector("template[data-signed-in]").content.cloneNode(true);
+    fill(content, user);
+    content.querySelector("[data-profile]").href = `/users/${encodeURIComponent(user.id)}`;
+    corner.append(content);
+  }
+  if (hadFocus) (user ? corner.querySelector("[data-profile]") : button).focus();
+  showOwned();
+  document.dispatchEvent(new Event("blog:identity"));
+}
+
+/** Ask who the user is. Resolves when they have answered or closed the dialog. */
+async function ask() {
+  if (provider) return provider.signIn();
+  showKnownUsers();
+  return openDialog();
+}
+
+function openDialog() {
+  failure.textContent = "";
+  if (!dialog.open) dialog.showModal();
+  return new Promise(resolve => dialog.addEventListener("close", resolve, { once: true }));
+}
+
+function leave() {
+  if (!provider) return ask();
+  become(null);
+  provider.signOut();
+}
+
+function choose(user) {
+  dialog.close();
+  become(user);
+  announce(`You are ${user.username}.`);
+  if (document.activeElement === document.body) corner.querySelector("[data-profile]").focus();
+}
+
+function showKnownUsers() {
+  const users = new Map(knownUsers().map(user => [user.id, user]));
+  for (const link of document.querySelectorAll("a[data-author]")) {
+    const id = decodeURIComponent(link.pathname.split("/").pop());
+    const username = link.querySelector("[data-username]").textContent;
+    if (id && !users.has(id)) users.set(id, { id, username });
+  }
+  const template = dialog.querySelector("template[data-known-user]");
+  const items = [...users.values()].slice(0, 2 * KNOWN_COUNT).map(user => {
+    const item = template.content.cloneNode(true);
+    item.querySelector("[data-user-id]").dataset.userId = user.id;
+    fill(item, user);
+    return item;
+  });
+  dialog.querySelector("[data-known-users]").replaceChildren(...items);
+}
+
+async function signUp(event) {
+  event.preventDefault();
+  const form = event.target;
+  await submitting(form, async () => {
+    try {
+      const { body } = await command("POST", "/users", { username: form.elements.username.value.trim() });
+      form.reset();
+      choose(body);
+    } catch (error) {
+      if (!error.location) throw error;
+      choose(await (await send(error.location)).json());
+    }
+  });
+}
+
+async function useId(event) {
+  event.preventDefault();
+  const form = event.target;
+  await submitting(form, async () => {
+    const id = form.elements.userId.value.trim();
+    try {
+      choose(await (await send(`/api/users/${encodeURIComponent(id)}`)).json());
+      form.reset();
+    } catch (error) {
+      if (error.status === 404) error.message = "No user has this ID. Check it, or sign up with a username.";
+      throw error;
+    }
+  });
+}
+
+async function submitting(form, act) {
+  const button = form.querySelector("button");
+  failure.textContent = "";
+  button.disabled = true;
+  try {
+    await act();
+  } catch (error) {
+    failure.textContent = error.message;
+    form.elements[0].focus();
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function rename(event) {
+  event.preventDefault();
+  const form = event.target;
+  const profile = form.closest("[data-user-id]");
+  const username = form.elements.username.value.trim();
+  const button = form.querySelector("button");
+  button.disabled = true;
+  try {
+    const path = `/users/${encodeURIComponent(profile.dataset.userId)}`;
+    const { body, etag } = await command("PUT", path, { username }, { etag: profile.dataset.etag });
+    profile.dataset.etag = etag ?? "";
+    profile.dataset.username = body.username;
+    profile.querySelector("h1").textContent = body.username;
+    document.title = document.title.replace(/^.* –/, () => `${body.username} –`);
+    become(body);
+    announce(`You are now ${body.username}. Your posts, comments and likes follow within seconds.`);
+  } catch (error) {
+    if (error.status === 409) error.faults = [{ pointer: "/username", detail: error.message }];
+    refused(error, form);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function fill(content, user) {
+  content.querySelector("[data-avatar]").src = avatarUrl(user.id);
+  content.querySelector("[data-username]").textContent = user.username;
+}
+
+export function avatarUrl(userId) {
+  return `/avatars/${encodeURIComponent(userId)}.svg`;
+}
+
+function knownUsers() {
+  return stored(KNOWN) ?? [];
+}
+
+function stored(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key));
+  } catch {
+    return null;
+  }
+}

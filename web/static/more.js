@@ -1,0 +1,32 @@
+// Loads the next page of a list into this one.
+import { load } from "./api.js";
+import { showOwned } from "./identity.js";
+import { alarm, announce } from "./messages.js";
+
+/** @param {HTMLAnchorElement} link to the next page */
+export async function showMore(link) {
+  if (link.ariaBusy === "true") return;
+  link.ariaBusy = "true";
+  try {
+    const page = await load(link.href);
+    const list = document.querySelector("[data-list]");
+    const loaded = [...page.querySelectorAll("[data-list] > li")];
+    // The page may begin with items that this one has.
+    const added = loaded.slice(loaded.findLastIndex(item => document.getElementById(item.id)) + 1);
+    list.append(...added);
+    const next = page.querySelector("a.more");
+    if (next) link.setAttribute("href", next.getAttribute("href"));
+    else link.closest(".pager").remove();
+    showOwned();
+    const first = added[0];
+    if (first) {
+      first.tabIndex = -1;
+      first.focus();
+    }
+    announce(added.length ? `${added.length} more loaded.` : "There are no more.");
+  } catch (error) {
+    alarm(error);
+  } finally {
+    link.ariaBusy = null;
+  }
+}

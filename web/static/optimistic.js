@@ -1,0 +1,161 @@
+// Likes, comments and deletions on the page of a post. They appear at once, and are taken back if the command fails.
+import { command } from "./api.js";
+import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
+import { announce, announceLater } from "./messages.js";
+import { setTime } from "./times.js";
+
+const post = document.querySelector("article.post");
+const path = `/posts/${encodeURIComponent(post.dataset.postId)}`;
+const button = post.querySelector("[data-like]");
+const likers = post.querySelector("[data-likers]");
+const form = document.querySelector("[data-comment-form]");
+const list = document.querySelector("ol.comments");
+const empty = document.querySelector("[data-empty]");
+// Whether the database has the user's like, as far as known, and whether a command is on its way.
+let hasLike = false;
+let isSending = false;
+
+button.addEventListener("click", toggleLike);
+form.addEventListener("submit", comment);
+list.addEventListener("click", event => {
+  const item = event.target.closest("[data-delete-comment]")?.closest("li");
+  if (item) deleteComment(item);
+});
+post.querySelector("[data-delete-post]").addEventListener("click", deletePost);
+document.addEventListener("blog:identity", showOwnLike);
+showOwnLike();
+
+function showOwnLike() {
+  hasLike = ownLike() !== undefined;
+  button.setAttribute("aria-pressed", String(hasLike));
+}
+
+function ownLike() {
+  const id = currentUser()?.id;
+  return [...likers.children].find(item => item.dataset.userId === id);
+}
+
+async function toggleLike() {
+  const wasKnown = currentUser() !== null;
+  const user = await requireUser();
+  // Someone who has just signed in meant to like the post, not to take back an earlier like.
+  if (!user || (!wasKnown && hasLike)) return;
+  showLike(user, !isLiked());
+  if (isSending) return;
+  isSending = true;
+  try {
+    // The button may be pressed again while a command is on its way.
+    while (hasLike !== isLiked()) await sendLike(user, isLiked());
+    announce(hasLike ? "You like this post." : "You do not like this post any more.");
+  } catch (error) {
+    if (isLiked() !== hasLike) showLike(user, hasLike);
+    refused(error);
+  } finally {
+    isSending = false;
+  }
+}
+
+async function sendLike(user, isWanted) {
+  if (isWanted) {
+    const { status } = await command("POST", `${path}/likes`, { userId: user.id }, { isRepeatable: true });
+    // The count already had this like, which is not among the listed ones.
+    if (status === 200) count("[data-like-count]", -1);
+  } else {
+    await command("DELETE", `${path}/likes/${encodeURIComponent(user.id)}`);
+  }
+  hasLike = isWanted;
+}
+
+function isLiked() {
+  return button.getAttribute("aria-pressed") === "true";
+}
+
+function showLike(user, isWanted) {
+  button.setAttribute("aria-pressed", String(isWanted));
+  count("[data-like-count]", isWanted ? 1 : -1);
+  if (!isWanted) return ownLike()?.remove();
+  const item = fromTemplate("template[data-like-template]", user);
+  likers.prepend(item);
+}
+
+async function comment(event) {
+  event.preventDefault();
+  const field = form.elements.content;
+  const content = field.value.trim();
+  if (!content) return field.focus();
+  const user = await requireUser();
+  if (!user) return;
+  const item = fromTemplate("template[data-comment-template]", user);
+  item.querySelector("[data-content]").textContent = content;
+  setTime(item.querySelector("time"), new Date().toISOString());
+  item.removeAttribute("id");
+  item.setAttribute("aria-busy", "true");
+  list.prepend(item);
+  form.reset();
+  changed(1);
+  try {
+    const { body } = await command("POST", `${path}/comments`, { userId: user.id, content });
+    item.id = `comment-${body.id}`;
+    item.removeAttribute("aria-busy");
+    setTime(item.querySelector("time"), body.creationDate);
+    showOwned();
+    announce("Your comment is published.");
+  } catch (error) {
+    item.remove();
+    changed(-1);
+    if (!field.value) field.value = content;
+    field.focus();
+    refused(error, form);
+  }
+}
+
+async function deleteComment(item) {
+  if (!confirm("Delete this comment? This cannot be undone.")) return;
+  const after = item.nextElementSibling;
+  item.remove();
+  changed(-1);
+  form.elements.content.focus();
+  try {
+    await command("DELETE", `${path}/comments/${encodeURIComponent(item.id.replace("comment-", ""))}`);
+    announce("The comment is deleted.");
+  } catch (error) {
+    list.insertBefore(item, after?.isConnected ? after : null);
+    changed(1);
+    item.querySelector("[data-delete-comment]").focus();
+    refused(error);
+  }
+}
+
+async function deletePost(event) {
+  if (!confirm("Delete this post with its comments and likes? This cannot be undone.")) return;
+  const pressed = event.target;
+  pressed.disabled = true;
+  try {
+    await command("DELETE", path);
+    announceLater("Your post is deleted. It leaves all lists within seconds.");
+    location.assign("/");
+  } catch (error) {
+    pressed.disabled = false;
+    refused(error);
+  }
+}
+
+function fromTemplate(selector, user) {
+  const item = document.querySelector(selector).content.cloneNode(true).querySelector("li");
+  item.dataset.userId = user.id;
+  item.querySelector("[data-author]").href = `/users/${encodeURIComponent(user.id)}`;
+  item.querySelector("[data-username]").textContent = user.username;
+  const avatar = Object.assign(new Image(28, 28), { className: "avatar", alt: "", src: avatarUrl(user.id) });
+  item.querySelector("[data-avatar]").replaceChildren(avatar);
+  return item;
+}
+
+function changed(difference) {
+  count("[data-comment-count]", difference);
+  empty.hidden = list.childElementCount > 0;
+}
+
+function count(selector, difference) {
+  const shown = post.querySelector(selector);
+  shown.textContent = String(Math.max(0, Number(shown.textContent) + difference));
+}

@@ -1,0 +1,26 @@
+// Relative times. shared/site/relative_time.py counts with the same table.
+const DAY_S = 24 * 3600;
+const UNITS = [["year", 365 * DAY_S], ["month", 30 * DAY_S], ["week", 7 * DAY_S], ["day", DAY_S], ["hour", 3600], ["minute", 60]];
+const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
+
+export function refreshTimes(parent = document) {
+  for (const time of parent.querySelectorAll("time[datetime]")) {
+    if (!Number.isNaN(Date.parse(time.dateTime))) time.textContent = relative(time.dateTime);
+  }
+}
+
+/** @param {HTMLTimeElement} time @param {string} date ISO 8601 */
+export function setTime(time, date) {
+  time.dateTime = date;
+  time.title = `${EXACT.format(new Date(date)).replace(" at ", ", ")} UTC`;
+  time.textContent = relative(date);
+}
+
+function relative(date) {
+  const elapsed_s = (Date.now() - Date.parse(date)) / 1000;
+  for (const [unit, seconds] of UNITS) {
+    const count = Math.floor(elapsed_s / seconds);
+    if (count > 0) return `${count} ${unit}${count > 1 ? "s" : ""} ago`;
+  }
+  return "just now";
+}
