@@ -116,6 +116,7 @@ def _environment_of_auth(auth: AuthSettings) -> dict[str, str]:
                 "BLOG_OIDC_ISSUER": auth.issuer,
                 "BLOG_OIDC_AUDIENCE": auth.audience,
                 "BLOG_OIDC_JWKS_URI": auth.jwks_uri or "",
+                "BLOG_OIDC_CLIENT_ID": auth.client_id,
             }
         case AuthMode.APP_SERVICE:
             return {"BLOG_AUTH": auth.mode, "WEBSITE_AUTH_ENABLED": "True"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.api import Json
 from tests.browser import PageLog
@@ -65,7 +65,7 @@ class Person:
         """Let requests fail: without an answer, or with the status."""
         self.expected.append("Failed to load resource")
 
-        async def refuse(route: Any) -> None:
+        async def refuse(route: Route) -> None:
             if route.request.method != method:
                 await route.fallback()
             elif status is None:

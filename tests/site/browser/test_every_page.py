@@ -1,0 +1,125 @@
+"""What holds for every page: accessible, within the viewport, without errors, and readable without JavaScript."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from tests.api import Api, Json
+from tests.blog import Blog
+from tests.functions.conftest import stored
+from tests.items import a_comment, a_like, a_post, a_user
+from tests.site.browser.conftest import Visit
+from tests.site.browser.person import Person
+
+__all__ = ["stored"]
+
+# axe-core 4.14.1 from npm.
+AXE = Path(__file__).parent / "axe-core" / "axe.min.js"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESKTOP = {"viewport": {"width": 1440, "height": 900}}
+HOSTILE = "</textarea></script><img src=x onerror=alert(1)>\"'{{7*7}}"
+
+
+@pytest.fixture
+async def post(api: Api) -> Json:
+    author = await api.new_user()
+    post = await api.new_post(author, "A title", "## A heading\n\nSome *text* and [a link](https://example.com).")
+    await api.new_comment(post, author)
+    await api.new_like(post, author)
+    return post
+
+
+def pages_about(post: Json) -> list[str]:
+    return ["/", f"/posts/{post['id']}", f"/users/{post['userId']}", "/write", f"/posts/{post['id']}/edit", "/nope"]
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_pages_are_accessible_and_fit(
+    visit: Visit, api: Api, post: Json, device: dict[str, Any], colors: str
+) -> None:
+    ada = await visit(**device, color_scheme=colors)
+    await ada.be((await api.get_user(post["userId"])).body)
+    # The page that does not exist.
+    ada.expected.append("404 (Not Found)")
+
+    for path in pages_about(post):
+        await ada.open(path)
+
+        assert await violations(ada) == [], path
+        assert await ada.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    await ada.page.get_by_role("button", name="Switch").click()
+    assert await violations(ada) == []
+
+
+async def violations(person: Person) -> list[str]:
+    """The serious and critical violations that axe-core finds."""
+    # Evaluated by the debugger, because the page's policy forbids foreign scripts.
+    await person.evaluate(AXE.read_text(encoding="utf-8"))
+    found = await person.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{violation['id']}: {json.dumps([node['html'] for node in violation['nodes']])}"
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+
+
+async def test_readers_without_javascript_see_everything_and_no_dead_controls(visit: Visit, post: Json) -> None:
+    reader = await visit(f"/posts/{post['id']}", java_script_enabled=False)
+
+    await expect(reader.page.get_by_role("heading", name="A heading")).to_be_visible()
+    await expect(reader.comments).to_contain_text(["Well put."])
+    await expect(reader.page.get_by_role("button")).to_have_count(0)
+
+
+async def test_hostile_text_in_every_field_runs_nothing(visit: Visit, stored: Blog) -> None:
+    author = a_user() | {"username": HOSTILE}
+    post = a_post(author, title=HOSTILE, content=HOSTILE)
+    for item in (post, a_comment(post, author, content=HOSTILE), a_like(post, author)):
+        await stored.posts.upsert(item)
+    for item in (author, post):
+        await stored.users.upsert(item)
+    ada = await visit(f"/posts/{post['id']}")
+    alerts: list[str] = []
+    ada.page.on("dialog", lambda dialog: alerts.append(dialog.message))
+
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await ada.dialog.get_by_role("button", name=HOSTILE).click()
+    await ada.comment(HOSTILE)
+    await expect(ada.comments.locator("[data-content]")).to_have_text([HOSTILE, HOSTILE])
+    await expect(ada.status).to_have_text("Your comment is published.")
+    for path in pages_about(post)[:5]:
+        await ada.open(path)
+        assert await ada.page.locator("img[src=x]").count() == 0
+    await ada.page.get_by_label("Text").fill(f"Preview {HOSTILE}")
+    await expect(ada.page.locator("[data-preview]")).to_contain_text("Preview")
+
+    await expect(ada.corner).to_contain_text(HOSTILE)
+    assert alerts == []
+
+
+async def test_every_link_and_button_is_reached_by_the_keyboard(visit: Visit, post: Json) -> None:
+    ada = await visit(f"/posts/{post['id']}")
+
+    await ada.page.keyboard.press("Tab")
+    await expect(ada.page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    await ada.page.get_by_role("button", name="Sign in").focus()
+    await ada.page.keyboard.press("Enter")
+
+    await expect(ada.dialog).to_be_visible()
+    assert await ada.evaluate("document.querySelector('[data-identity-dialog]').contains(document.activeElement)")
+
+
+async def test_times_are_refreshed(visit: Visit, post: Json) -> None:
+    ada = await visit()
+    await ada.page.clock.install()
+    await ada.open(f"/posts/{post['id']}")
+
+    await ada.page.clock.fast_forward("02:30:00")
+
+    await expect(ada.page.locator("article.post header time")).to_have_text("2 hours ago")

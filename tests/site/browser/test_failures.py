@@ -1,0 +1,190 @@
+"""What the site does if a command fails, in Chromium."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.api import Api
+from tests.site.browser.conftest import Visit
+
+# Without an answer, throttled, and an unforeseen failure.
+FAILURES = {None: "cannot be reached", 429: "very busy", 500: "The server failed"}
+
+
+@pytest.mark.parametrize("status", FAILURES)
+async def test_a_like_that_fails_is_taken_back(visit: Visit, api: Api, status: int | None) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    await ada.fail("POST", "**/likes", status)
+
+    await ada.like.click()
+
+    await expect(ada.alert).to_contain_text(FAILURES[status])
+    await expect(ada.like).to_have_attribute("aria-pressed", "false")
+    await expect(ada.page.locator("[data-like-count]")).to_have_text("0")
+    await expect(ada.page.locator("[data-likers] > li")).to_have_count(0)
+
+
+async def test_a_comment_that_fails_is_taken_back_and_its_text_is_kept(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    await ada.fail("POST", "**/comments")
+
+    await ada.comment("Well put.")
+
+    await expect(ada.alert).to_contain_text("cannot be reached")
+    await expect(ada.comments).to_have_count(0)
+    await expect(ada.page.get_by_text("No comments yet.")).to_be_visible()
+    await expect(ada.page.get_by_label("Your comment")).to_have_value("Well put.")
+    await expect(ada.page.locator("[data-comment-count]")).to_have_text("0")
+
+
+async def test_a_deletion_that_fails_restores_the_comment_in_its_place(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    for content in ("one", "two", "three"):
+        await api.new_comment(post, user, content)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await ada.accept_dialogs()
+    await ada.fail("DELETE", "**/comments/*", 503)
+
+    await ada.comments.nth(1).get_by_role("button", name="Delete").click()
+
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+    assert [await item.locator("[data-content]").inner_text() for item in await ada.comments.all()] == [
+        "three",
+        "two",
+        "one",
+    ]
+    await expect(ada.page.locator("[data-comment-count]")).to_have_text("3")
+
+
+async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("Failed to load resource")
+
+    async def lose_the_answer(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    await ada.page.route("**/comments", lose_the_answer, times=1)
+    await ada.comment("Well put.")
+    await expect(ada.alert).to_contain_text("Try again")
+
+    await ada.page.get_by_role("button", name="Comment", exact=True).click()
+
+    await expect(ada.status).to_have_text("Your comment is published.")
+    assert [item["content"] for item in (await api.list_comments(post["id"])).body["items"]] == ["Well put."]
+
+
+async def test_the_site_tells_when_it_is_offline_and_back(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("ERR_INTERNET_DISCONNECTED")
+
+    await ada.page.context.set_offline(True)
+    await expect(ada.alert).to_contain_text("You are offline.")
+    await ada.comment("From a train.")
+    await expect(ada.alert).to_contain_text("Try again when you are connected")
+    await ada.page.context.set_offline(False)
+
+    await expect(ada.status).to_have_text("You are online again.")
+    await ada.page.get_by_role("button", name="Comment", exact=True).click()
+    await expect(ada.status).to_have_text("Your comment is published.")
+    assert (await api.get_post(post["id"])).body["commentCount"] == 1
+
+
+async def test_without_a_function_key_the_site_says_that_it_is_read_only(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await ada.fail("POST", "**/likes", 401)
+
+    await ada.like.click()
+
+    await expect(ada.alert).to_contain_text("read-only")
+    await expect(ada.alert).to_contain_text("BLOG_AUTH")
+
+
+async def test_a_user_whom_the_database_lost_is_forgotten(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.evaluate("localStorage.setItem('blog-user', JSON.stringify({id: 'lost', username: 'lost'}))")
+    await ada.page.reload()
+    ada.expected.append("404 (Not Found)")
+
+    await ada.comment("Hello?")
+
+    await expect(ada.alert).to_contain_text("Sign in as someone else")
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_visible()
+    await expect(ada.page.get_by_label("Your comment")).to_have_value("Hello?")
+
+
+async def test_an_edit_of_a_post_that_changed_meanwhile_asks_first(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}/edit")
+    await ada.be(author)
+    await api.edit_post(post["id"], "From another tab", "Other text.")
+    ada.expected.append("412 (Precondition Failed)")
+    await ada.page.get_by_label("Title").fill("From this tab")
+
+    await ada.page.get_by_role("button", name="Save").click()
+    await expect(ada.page.locator(".notice")).to_contain_text("changed meanwhile")
+    assert (await api.get_post(post["id"])).body["title"] == "From another tab"
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("From this tab")
+    assert (await api.get_post(post["id"])).body["content"] == "Some content."
+
+
+async def test_a_field_that_the_server_refuses_says_why(visit: Visit, api: Api) -> None:
+    ada = await visit("/write")
+    await ada.sign_up()
+    ada.expected.append("422 (Unprocessable")
+    await ada.page.get_by_label("Title").fill("   ")
+    await ada.page.get_by_label("Text").fill("Some text.")
+
+    await ada.page.get_by_role("button", name="Publish").click()
+
+    await expect(ada.page.get_by_label("Title")).to_be_focused()
+    await expect(ada.page.get_by_label("Title")).to_have_js_property("validity.customError", True)
+
+
+async def test_a_draft_survives_a_closed_tab_and_can_be_discarded(visit: Visit) -> None:
+    ada = await visit("/write")
+    await ada.page.get_by_label("Title").fill("Unfinished")
+
+    await ada.open("/")
+    await ada.open("/write")
+
+    await expect(ada.page.get_by_label("Title")).to_have_value("Unfinished")
+    await expect(ada.status).to_contain_text("draft is back")
+    await ada.page.get_by_role("button", name="Discard draft").click()
+    await expect(ada.page.get_by_label("Title")).to_have_value("")
+
+
+async def test_two_tabs_share_the_user_and_see_each_others_changes(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    second = await ada.page.context.new_page()
+    await second.goto(ada.page.url)
+
+    username = await ada.sign_up()
+    await expect(second.locator("[data-identity]")).to_contain_text(username)
+    await ada.comment("From the first tab.")
+    await expect(ada.status).to_have_text("Your comment is published.")
+    await second.get_by_label("Your comment").fill("From the second tab.")
+    await second.get_by_role("button", name="Comment", exact=True).click()
+    await expect(second.locator("#status")).to_have_text("Your comment is published.")
+
+    await ada.page.reload()
+    await expect(ada.comments).to_contain_text(["From the second tab.", "From the first tab."])
