@@ -10,6 +10,8 @@ const corner = document.querySelector("[data-identity]");
 const dialog = document.querySelector("[data-identity-dialog]");
 const failure = dialog.querySelector("[data-error]");
 let provider = null;
+// Resolves when the provider knows who is signed in.
+let ready = Promise.resolve();
 
 /** @typedef {{id: string, username: string}} User */
 
@@ -20,7 +22,7 @@ export function currentUser() {
 
 /** The current user; asks who they are if that is unknown. @returns {Promise<User | null>} null if they do not say */
 export async function requireUser() {
-  await provider?.ready;
+  await ready;
   if (!currentUser()) await ask();
   return currentUser();
 }
@@ -52,7 +54,7 @@ export function showOwned() {
   for (const button of document.querySelectorAll("[data-delete-comment]")) button.hidden = !(isOwnPost || isOwn(button));
 }
 
-export async function startIdentity() {
+export function startIdentity() {
   showIdentity();
   addEventListener("storage", event => event.key === KEY && showIdentity());
   corner.addEventListener("click", event => {
@@ -66,9 +68,12 @@ export async function startIdentity() {
     if (chosen) choose({ id: chosen.dataset.userId, username: chosen.textContent.trim() });
   });
   document.querySelector("form[data-rename]")?.addEventListener("submit", rename);
-  if (auth === "oidc") provider = await import("./oidc.js");
-  if (auth === "app-service") provider = await import("./app-service.js");
-  await provider?.start(become, openDialog).catch(alarm);
+  if (auth !== "function-key") ready = startProvider().catch(alarm);
+}
+
+async function startProvider() {
+  provider = await import(auth === "oidc" ? "./oidc.js" : "./app-service.js");
+  await provider.start(become, openDialog);
 }
 
 function showIdentity() {
@@ -90,7 +95,7 @@ function showIdentity() {
 
 /** Ask who the user is. Resolves when they have answered or closed the dialog. */
 async function ask() {
-  if (provider) return provider.signIn();
+  if (provider) return provider.signIn().catch(alarm);
   showKnownUsers();
   return openDialog();
 }
@@ -104,7 +109,7 @@ function openDialog() {
 function leave() {
   if (!provider) return ask();
   become(null);
-  provider.signOut();
+  provider.signOut().catch(alarm);
 }
 
 function choose(user) {

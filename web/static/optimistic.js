@@ -5,6 +5,7 @@ import { announce, announceLater } from "./messages.js";
 import { setTime } from "./times.js";
 
 const post = document.querySelector("article.post");
+const unsent = `blog-comment:${post.dataset.postId}`;
 const path = `/posts/${encodeURIComponent(post.dataset.postId)}`;
 const button = post.querySelector("[data-like]");
 const likers = post.querySelector("[data-likers]");
@@ -24,6 +25,7 @@ list.addEventListener("click", event => {
 post.querySelector("[data-delete-post]").addEventListener("click", deletePost);
 document.addEventListener("blog:identity", showOwnLike);
 showOwnLike();
+form.elements.content.value ||= sessionStorage.getItem(unsent) ?? "";
 
 function showOwnLike() {
   hasLike = ownLike() !== undefined;
@@ -83,6 +85,8 @@ async function comment(event) {
   const field = form.elements.content;
   const content = field.value.trim();
   if (!content) return field.focus();
+  // Signing in may leave the page.
+  sessionStorage.setItem(unsent, content);
   const user = await requireUser();
   if (!user) return;
   const item = fromTemplate("template[data-comment-template]", user);
@@ -93,6 +97,7 @@ async function comment(event) {
   list.prepend(item);
   form.reset();
   changed(1);
+  sessionStorage.removeItem(unsent);
   try {
     const { body } = await command("POST", `${path}/comments`, { userId: user.id, content });
     item.id = `comment-${body.id}`;

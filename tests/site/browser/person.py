@@ -22,6 +22,8 @@ class Person:
         self.log = PageLog(page)
         # Parts of messages that a browser logs because of failures that a test causes.
         self.expected: list[str] = []
+        # Where the page may send requests.
+        self.origins = [url]
         self.alert = page.locator("#alert")
         self.status = page.locator("#status")
         self.dialog = page.locator("[data-identity-dialog]")
@@ -78,4 +80,4 @@ class Person:
     def assert_no_errors(self) -> None:
         unexpected = [error for error in self.log.errors if not any(part in error for part in self.expected)]
         assert unexpected == []
-        assert [url for url in self.log.requested if not url.startswith((self.url, "data:"))] == []
+        assert [url for url in self.log.requested if not url.startswith((*self.origins, "data:"))] == []

@@ -1,0 +1,90 @@
+"""Signing in at an OpenID Connect issuer, in Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from shared.settings import AuthMode, AuthSettings, Settings
+from tests.auth.issuer import AUDIENCE
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
+from tests.site.browser.person import Person
+from tests.site.browser.sign_in_issuer import CLIENT_ID, SignInIssuer
+
+
+@pytest.fixture
+def issuer() -> Iterator[SignInIssuer]:
+    with SignInIssuer() as listening:
+        yield listening
+
+
+@pytest.fixture
+def app(
+    emulator: EmulatorThread, issuer: SignInIssuer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningApp]:
+    auth = AuthSettings(AuthMode.OIDC, issuer.url, AUDIENCE, client_id=CLIENT_ID)
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc-site"), auth=auth))
+    with running_app(settings, tmp_path_factory.mktemp("oidc-site") / "host.log", disabled=TRIGGERS) as running:
+        yield running
+
+
+async def test_someone_signs_in_registers_posts_is_renewed_and_signs_out(
+    browser: Browser, app: RunningApp, issuer: SignInIssuer
+) -> None:
+    ada = Person(await browser.new_page(), app.url)
+    ada.origins.append(issuer.url.removesuffix("/tenant"))
+    ada.expected.append("404 (Not Found)")  # not registered yet
+    issuer.subject = "ada"
+    username = unique("ada")
+    await ada.open("/write")
+
+    # Sign in and register.
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await ada.dialog.get_by_label("New username").fill(username)
+    await ada.dialog.get_by_role("button", name="Sign up").click()
+    await expect(ada.corner).to_contain_text(username)
+    assert ada.page.url == f"{app.url}/write"
+    assert issuer.grants == ["authorization_code"]
+
+    # Tokens are only in memory.
+    stored = await ada.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert "eyJ" not in stored
+
+    # A token about to expire is renewed. The next page gets its own without a question.
+    issuer.lifetime_s = 1
+    await ada.open("/write")
+    await ada.page.get_by_label("Title").fill("Signed")
+    await ada.page.get_by_label("Text").fill("By me.")
+    await expect(ada.page.locator("[data-preview]")).to_contain_text("By me.")
+    assert "refresh_token" in issuer.grants
+    issuer.lifetime_s = 600
+    await ada.page.get_by_role("button", name="Publish").click()
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("Signed")
+    await ada.page.wait_for_load_state("networkidle")
+    await ada.comment("First!")
+    await expect(ada.status).to_have_text("Your comment is published.")
+
+    await ada.page.get_by_role("button", name="Sign out").click()
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_visible()
+    assert issuer.subject is None
+    ada.assert_no_errors()
+
+
+async def test_someone_whose_session_ended_can_read_on_and_keeps_what_they_wrote(
+    browser: Browser, app: RunningApp, issuer: SignInIssuer
+) -> None:
+    ada = Person(await browser.new_page(), app.url)
+    ada.origins.append(issuer.url.removesuffix("/tenant"))
+    await ada.open("/")
+    await ada.evaluate("localStorage.setItem('blog-user', JSON.stringify({id: 'x', username: 'x'}))")
+
+    await ada.open("/write")
+
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_visible()
+    assert ada.page.url == f"{app.url}/write"
+    assert issuer.grants == []
+    ada.assert_no_errors()
