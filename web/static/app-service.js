@@ -7,6 +7,8 @@ const SUBJECTS = [
   "http://schemas.microsoft.com/identity/claims/objectidentifier",
   "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier",
 ];
+// Marks the return from signing in, when people without a user choose a username.
+const REGISTER = "#sign-up";
 let isSignedIn = false;
 let register;
 
@@ -22,12 +24,13 @@ export async function start(become, openDialog) {
     const user = await send(`/api/users/${id}`).then(found => found.json(), () => null);
     if (user) return become(user);
   }
-  await register();
+  become(null);
+  if (location.hash === REGISTER) await register();
 }
 
 export async function signIn() {
   if (isSignedIn) return register();
-  go("/.auth/login/aad", "post_login_redirect_uri", location.pathname);
+  go("/.auth/login/aad", "post_login_redirect_uri", location.pathname + location.search + REGISTER);
 }
 
 export async function signOut() {

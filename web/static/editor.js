@@ -3,6 +3,8 @@ import { command, preview, send } from "./api.js";
 import { currentUser, refused, requireUser } from "./identity.js";
 import { alarm, announce } from "./messages.js";
 
+// Rendering is for people whom the app knows, if people sign in.
+const isAuthenticated = document.documentElement.dataset.auth !== "function-key";
 const DELAY_MS = 300;
 const form = document.querySelector("[data-editor]");
 const { title, content } = form.elements;
@@ -19,7 +21,10 @@ form.addEventListener("input", () => {
   timer = setTimeout(render, DELAY_MS);
 });
 form.addEventListener("submit", save);
-document.addEventListener("blog:identity", warnOthers);
+document.addEventListener("blog:identity", () => {
+  warnOthers();
+  if (isChanged(fields())) render();
+});
 restoreDraft();
 warnOthers();
 
@@ -67,6 +72,7 @@ async function render() {
   rendering.abort();
   rendering = new AbortController();
   if (!content.value.trim()) return hint("Your post appears here as you write.");
+  if (isAuthenticated && !currentUser()) return hint("Sign in to see a preview. Your text is kept on this device.");
   try {
     shown.replaceChildren(...await preview(content.value, rendering.signal));
   } catch (error) {

@@ -1,8 +1,9 @@
-"""Signing in at an OpenID Connect issuer, in Chromium."""
+"""Signing in at an OpenID Connect issuer and through App Service, in Chromium."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -88,3 +89,32 @@ async def test_someone_whose_session_ended_can_read_on_and_keeps_what_they_wrote
     assert ada.page.url == f"{app.url}/write"
     assert issuer.grants == []
     ada.assert_no_errors()
+
+
+async def test_someone_signed_in_by_app_service_chooses_a_username_once(
+    browser: Browser, emulator: EmulatorThread, tmp_path: Path
+) -> None:
+    # The platform adds these headers to requests, and serves `/.auth/me`.
+    principal = {"X-MS-CLIENT-PRINCIPAL-IDP": "aad", "X-MS-CLIENT-PRINCIPAL-ID": "ada-1"}
+    claim = {"typ": "http://schemas.microsoft.com/identity/claims/objectidentifier", "val": "ada-1"}
+    me = [{"provider_name": "aad", "user_id": "ada@example.com", "user_claims": [claim]}]
+    auth = AuthSettings(AuthMode.APP_SERVICE)
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("app-service"), auth=auth))
+    username = unique("ada")
+
+    with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS) as app:
+        context = await browser.new_context(extra_http_headers=principal)
+        await context.route("**/.auth/me", lambda route: route.fulfill(json=me))
+        ada = Person(await context.new_page(), app.url)
+        ada.expected.append("404 (Not Found)")  # not registered yet
+        await ada.open("/write#sign-up")
+        await ada.dialog.get_by_label("New username").fill(username)
+        await ada.dialog.get_by_role("button", name="Sign up").click()
+        await expect(ada.corner).to_contain_text(username)
+        await ada.evaluate("localStorage.clear()")
+
+        await ada.open("/")
+
+        await expect(ada.corner).to_contain_text(username)
+        ada.assert_no_errors()
+        await context.close()
