@@ -68,6 +68,7 @@ export function startIdentity() {
     if (chosen) choose({ id: chosen.dataset.userId, username: chosen.textContent.trim() });
   });
   document.querySelector("form[data-rename]")?.addEventListener("submit", rename);
+  document.querySelector("[data-open-rename]")?.addEventListener("click", () => openRename(true));
   if (auth !== "function-key") ready = startProvider().catch(alarm);
 }
 
@@ -90,6 +91,7 @@ function showIdentity() {
   }
   if (hadFocus) (user ? corner.querySelector("[data-profile]") : button).focus();
   showOwned();
+  openRename(false);
   document.dispatchEvent(new Event("blog:identity"));
 }
 
@@ -180,6 +182,14 @@ async function submitting(form, act) {
   }
 }
 
+function openRename(isOpen) {
+  const form = document.querySelector("form[data-rename]");
+  if (!form) return;
+  form.hidden = !isOpen;
+  document.querySelector("[data-open-rename]").ariaExpanded = String(isOpen);
+  if (isOpen) form.elements.username.select();
+}
+
 async function rename(event) {
   event.preventDefault();
   const form = event.target;
@@ -195,6 +205,7 @@ async function rename(event) {
     profile.querySelector("h1").textContent = body.username;
     document.title = document.title.replace(/^.* –/, () => `${body.username} –`);
     become(body);
+    document.querySelector("[data-open-rename]").focus();
     announce(`You are now ${body.username}. Your posts, comments and likes follow within seconds.`);
   } catch (error) {
     if (error.status === 409) error.faults = [{ pointer: "/username", detail: error.message }];

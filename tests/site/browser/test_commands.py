@@ -106,6 +106,8 @@ async def test_a_renamed_user_has_the_new_name_on_every_page(visit: Visit, api: 
     await ada.be(user)
     renamed = unique("countess")
 
+    await ada.page.get_by_role("button", name="Change name").click()
+    await expect(ada.page.get_by_label("Rename yourself")).to_be_focused()
     await ada.page.get_by_label("Rename yourself").fill(renamed)
     await ada.page.get_by_role("button", name="Rename").click()
     deadline = time.monotonic() + 60
@@ -164,3 +166,23 @@ async def test_load_more_continues_each_list(visit: Visit, api: Api) -> None:
     await expect(ada.comments.nth(20)).to_be_focused()
     await expect(ada.page.locator("a.more")).to_have_count(0)
     await expect(ada.status).to_have_text("5 more loaded.")
+
+
+async def test_every_request_after_a_command_sends_its_session_token(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+
+    async with ada.page.expect_response("**/likes") as first:
+        await ada.like.click()
+    token = (await first.value).headers["x-ms-session-token"]
+    await expect(ada.status).to_have_text("You like this post.")
+    async with ada.page.expect_request("**/comments") as second:
+        await ada.comment("Well put.")
+    await expect(ada.status).to_have_text("Your comment is published.")
+    async with ada.page.expect_request("**/posts/*") as navigation:
+        await ada.page.reload()
+
+    assert (await (await second.value).all_headers())["x-ms-session-token"] == token
+    assert "blog-session=1." in (await (await navigation.value).all_headers())["cookie"]

@@ -15,6 +15,7 @@ from tests.functions.conftest import stored
 from tests.items import a_comment, a_like, a_post, a_user
 from tests.site.browser.conftest import Visit
 from tests.site.browser.person import Person
+from tests.site.test_budget import OBSERVE
 
 __all__ = ["stored"]
 
@@ -55,6 +56,20 @@ async def test_pages_are_accessible_and_fit(
         assert await ada.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     await ada.page.get_by_role("button", name="Switch").click()
     assert await violations(ada) == []
+
+
+@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_pages_do_not_shift_for_someone_signed_in(
+    visit: Visit, api: Api, post: Json, device: dict[str, Any]
+) -> None:
+    ada = await visit(**device)
+    await ada.be((await api.get_user(post["userId"])).body)
+    await ada.page.add_init_script(OBSERVE)
+
+    for path in pages_about(post)[:5]:
+        await ada.open(path)
+
+        assert await ada.evaluate("window.shifts") < 0.01, path
 
 
 async def violations(person: Person) -> list[str]:

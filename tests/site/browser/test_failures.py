@@ -188,3 +188,34 @@ async def test_two_tabs_share_the_user_and_see_each_others_changes(visit: Visit,
 
     await ada.page.reload()
     await expect(ada.comments).to_contain_text(["From the second tab.", "From the first tab."])
+
+
+async def test_a_rename_to_a_taken_name_is_refused_at_the_field(visit: Visit, api: Api) -> None:
+    user, taken = await api.new_user(), await api.new_user()
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    ada.expected.append("409 (Conflict)")
+    await ada.page.get_by_role("button", name="Change name").click()
+    field = ada.page.get_by_label("Rename yourself")
+    await field.fill(taken["username"])
+
+    await ada.page.get_by_role("button", name="Rename").click()
+
+    await expect(field).to_have_js_property("validity.customError", True)
+    assert "taken" in await field.evaluate("field => field.validationMessage")
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text(user["username"])
+
+
+async def test_a_session_token_that_the_database_never_reaches_is_dropped(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    ada.expected.append("400 (Bad Request)")
+    await ada.evaluate("document.cookie = 'blog-session=broken; Path=/'")
+
+    await ada.like.click()
+    await expect(ada.alert).not_to_be_empty()
+    await ada.like.click()
+
+    await expect(ada.status).to_have_text("You like this post.")
