@@ -16,7 +16,7 @@ from functions import (
     syndication,
     users,
 )
-from shared.settings import auth_settings
+from shared.settings import auth_settings, inspector_enabled
 
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
 _COMMANDS = func.AuthLevel.ANONYMOUS if auth_settings().users_sign_in else func.AuthLevel.FUNCTION
@@ -26,3 +26,7 @@ API = (users, posts, comments, likes, feed, health, docs)
 SITE = (site, assets, syndication)
 for module in (*API, *SITE, on_users_changed, on_posts_changed):
     app.register_functions(module.bp)
+if inspector_enabled():
+    from functions import inspector
+
+    app.register_functions(inspector.bp)

@@ -57,9 +57,10 @@ class StackSettings:
         """Environment of the app and its manage.py.
 
         The process environment overrides local.settings.json or, if that is missing, local.settings.example.json. The
-        connection string is always the emulator's.
+        connection string is always the emulator's. The inspector is enabled unless one of them says otherwise.
         """
         return {
+            "BLOG_INSPECTOR": "1",
             **_settings_values(self.app_dir),
             **os.environ,
             "COSMOS": f"AccountEndpoint={self.cosmos_url}/;AccountKey={WELL_KNOWN_KEY};",

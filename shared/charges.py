@@ -9,23 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from shared.sessions import Session
+
+if TYPE_CHECKING:
+    from shared.inspector import Inspector, Operation
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
 
+# Set by functions/inspector.py, which is imported only if BLOG_INSPECTOR=1.
+inspector: Inspector | None = None
+
 
 @dataclass
 class Charge:
-    """Request units, number of responses and session so far; `retry_after_s` if the last response was a 429."""
+    """Request units, number of responses and session so far; `retry_after_s` if the last response was a 429.
+
+    `operations` stays empty without an inspector.
+    """
 
     request_units: float = 0.0
     answers: int = 0
     retry_after_s: float | None = None
     session: Session = field(default_factory=Session)
+    operations: list[Operation] = field(default_factory=list)
 
 
 current_charge: ContextVar[Charge | None] = ContextVar("charge", default=None)
@@ -50,6 +60,8 @@ def add_share(charge: Charge, sharers: int) -> None:
         own.request_units += charge.request_units / sharers
         own.retry_after_s = charge.retry_after_s
         own.session.update(charge.session)
+        for one in charge.operations:
+            own.operations.append(replace(one, charge=one.charge / sharers, sharers=sharers))
 
 
 def record_response(response: Any) -> None:
@@ -65,6 +77,8 @@ def record_answer(answer: Any) -> None:
     charge.answers += 1
     charge.request_units += float(answer.headers.get("x-ms-request-charge") or 0)
     charge.retry_after_s = retry_after_s(answer.headers) if answer.status_code == _THROTTLED else None
+    if inspector is not None:
+        inspector.received(answer, charge.operations)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:

@@ -56,6 +56,7 @@ class Settings:
     transactions: Way = "batch"
     auth: AuthSettings = AuthSettings()
     batch_deadline_s: int = 150
+    inspector: bool = False
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -82,10 +83,11 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     batch_deadline = environment.get("BLOG_BATCH_DEADLINE_S") or str(Settings.batch_deadline_s)
     if not batch_deadline.isdecimal() or int(batch_deadline) == 0:
         faults.append("set BLOG_BATCH_DEADLINE_S to a whole number of seconds, at least 1")
+    inspector = _read_inspector(environment, faults)
     auth = _read_auth(environment, faults)
     if faults or way is None:
         raise SettingsError("; ".join(faults))
-    return Settings(endpoint, key, database, way, auth, int(batch_deadline))
+    return Settings(endpoint, key, database, way, auth, int(batch_deadline), inspector)
 
 
 def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
@@ -95,6 +97,15 @@ def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
     if faults:
         raise SettingsError("; ".join(faults))
     return auth
+
+
+def read_inspector(environment: Mapping[str, str]) -> bool:
+    """Read only whether the inspector is enabled. Raises SettingsError."""
+    faults: list[str] = []
+    is_enabled = _read_inspector(environment, faults)
+    if faults:
+        raise SettingsError("; ".join(faults))
+    return is_enabled
 
 
 def is_trustworthy_url(text: str) -> bool:
@@ -107,6 +118,14 @@ def is_trustworthy_url(text: str) -> bool:
         return False
     safe = url.scheme == "https" or (url.scheme == "http" and host in _LOOPBACK)
     return bool(host) and safe and url.username is None and not url.fragment and text.isprintable() and " " not in text
+
+
+def _read_inspector(environment: Mapping[str, str], faults: list[str]) -> bool:
+    """Read whether the inspector is enabled, and append what is wrong with the setting to `faults`."""
+    value = environment.get("BLOG_INSPECTOR", "")
+    if value not in ("", "0", "1"):
+        faults.append("set BLOG_INSPECTOR to 1 to enable the inspector, or to 0")
+    return value == "1"
 
 
 def _read_auth(environment: Mapping[str, str], faults: list[str]) -> AuthSettings:
@@ -145,3 +164,9 @@ def settings() -> Settings:
 def auth_settings() -> AuthSettings:
     """This process's authentication settings, needed to register functions. Raises SettingsError."""
     return read_auth_settings(os.environ)
+
+
+@cache
+def inspector_enabled() -> bool:
+    """Whether this process has the inspector, needed to register functions. Raises SettingsError."""
+    return read_inspector(os.environ)

@@ -8,6 +8,7 @@ from typing import Any
 
 from azure.core.pipeline.transport import AioHttpTransport
 
+from shared import charges
 from shared.charges import current_charge, record_answer
 from shared.errors import DatabaseUnavailable
 from shared.retries import SESSION_RETRIES, SESSION_WAIT_S
@@ -27,6 +28,8 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]
 
     async def send(self, request: Any, **options: Any) -> Any:
         """Raises DatabaseUnavailable if no replica reaches a token that the request brought or saw."""
+        if charges.inspector is not None:
+            charges.inspector.sending(request)
         charge, rid = current_charge.get(), request.headers.get(_RID)
         if charge is None or rid is None:
             return await super().send(request, **options)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
+from shared import charges
 from shared.auth.callers import ANONYMOUS, authenticate
 from shared.charges import Charge, metered
 from shared.deadline import deadline
@@ -79,14 +80,17 @@ def http_function(
                 response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
             if req.method != "GET" and (token := str(charge.session)):
                 response.headers[SESSION_HEADER] = token
+            duration_ms = round((time.perf_counter() - started) * 1000, 1)
             log(
                 logging.INFO,
                 "request",
                 function=name,
                 status=response.status_code,
                 charge_ru=round(charge.request_units, 2),
-                duration_ms=round((time.perf_counter() - started) * 1000, 1),
+                duration_ms=duration_ms,
             )
+            if charges.inspector is not None:
+                charges.inspector.add_request(handler, req, response.status_code, charge, duration_ms)
         return response
 
     # The Functions host names a function after its Python function.

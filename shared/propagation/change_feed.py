@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import azure.functions as func
 
+from shared import charges
 from shared.charges import metered
 from shared.containers import LEASES, POSTS, USERS
 from shared.cosmos import Container
@@ -120,6 +121,7 @@ class ChangeFeed:
                     " (BLOG_BATCH_DEADLINE_S). What it has written is kept. The host delivers the batch again."
                 ) from None
             finally:
+                duration_ms = round((time.perf_counter() - started) * 1000, 1)
                 log(
                     logging.INFO,
                     "batch",
@@ -127,9 +129,12 @@ class ChangeFeed:
                     finished=finished,
                     changes=len(batch),
                     charge_ru=round(charge.request_units, 2),
-                    duration_ms=round((time.perf_counter() - started) * 1000, 1),
+                    duration_ms=duration_ms,
                     lag_s=_age_s(batch),
                 )
+                if charges.inspector is not None:
+                    about = {"changes": len(batch), "finished": finished}
+                    charges.inspector.add_batch(self.function, self.container, charge, duration_ms, **about)
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]

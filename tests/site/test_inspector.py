@@ -1,0 +1,326 @@
+"""The inspector: what requests and change feeds do in the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import azure.functions as func
+import pytest
+from aiohttp import ClientSession
+
+from shared.charges import Charge, add_share, metered
+from shared.inspector import KEPT_OPERATIONS, KEY_LENGTH, Inspector, Operation
+from shared.settings import Settings, SettingsError, read_inspector
+from tests.api import Api, Json
+from tests.blog import EmulatorThread
+from tests.browser import PageLog, running_chromium
+from tests.items import unique
+from tests.polling import eventually
+from tests.running_app import RunningApp, provisioned, running_app
+from tests.site.pages import Site
+
+WIDTH = {"width": 1280, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def inspected_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """An app with the inspector, on its own database."""
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("inspected"), inspector=True))
+    with running_app(settings, tmp_path_factory.mktemp("inspected-app") / "host.log") as running:
+        yield running
+
+
+@pytest.fixture
+async def inspected(inspected_app: RunningApp) -> AsyncIterator[Api]:
+    async with ClientSession() as session:
+        yield Api(session, inspected_app.url, inspected_app.openapi)
+
+
+@dataclass
+class Events:
+    """The events of an app after number `after`."""
+
+    site: Site
+    after: int = 0
+
+    async def read(self) -> list[Json]:
+        shown = await self.site.get(f"/inspector/events?after={self.after}")
+        assert (shown.status, shown.headers["cache-control"]) == (200, "no-store")
+        return list(json.loads(shown.text)["events"])
+
+    async def forget(self) -> None:
+        """Leave out what has happened so far."""
+        for event in await self.read():
+            self.after = event["number"]
+
+    async def expect(self, **wanted: object) -> Json:
+        """Wait for the first event with these fields."""
+
+        async def find() -> Json | None:
+            return next((event for event in await self.read() if wanted.items() <= event.items()), None)
+
+        return dict(await eventually(find))
+
+    async def batch_that_touched(self, name: str, *partitions: str) -> Json:
+        """Wait for a batch with operations in all these logical partitions."""
+
+        async def find() -> Json | None:
+            batches = [event for event in await self.read() if event["name"] == name]
+            return next((batch for batch in batches if set(partitions) <= partitions_of(batch)), None)
+
+        return dict(await eventually(find))
+
+
+@pytest.fixture
+def events(inspected: Api, inspected_app: RunningApp) -> Events:
+    return Events(Site(inspected.session, inspected_app.url))
+
+
+def partitions_of(event: Json) -> set[str]:
+    return {f"{one['container']}/{one['partitionKey']}" for one in event["operations"]}
+
+
+async def test_without_the_setting_there_is_no_inspector(app: RunningApp, site: Site) -> None:
+    front_page, events = await site.get("/"), await site.get("/inspector/events")
+
+    assert events.status == 404
+    assert "inspector." not in front_page.text
+    assert front_page.page.one("html")["data-inspector"] == ""
+    assert not any("inspector" in path for path in app.openapi["paths"])
+
+
+def test_without_the_setting_nothing_is_recorded() -> None:
+    with metered() as charge:
+        from shared.charges import inspector, record_answer
+
+        record_answer(an_answer("GET", "docs/one"))
+
+    assert inspector is None
+    assert charge.answers == 1
+    assert charge.operations == []
+
+
+@pytest.mark.parametrize("value", ["yes", "true", "2"])
+def test_the_setting_is_0_or_1(value: str) -> None:
+    assert [read_inspector({"BLOG_INSPECTOR": valid}) for valid in ("1", "0", "")] == [True, False, False]
+    with pytest.raises(SettingsError, match="set BLOG_INSPECTOR to 1"):
+        read_inspector({"BLOG_INSPECTOR": value})
+
+
+async def test_pages_have_the_drawer(inspected_app: RunningApp, events: Events) -> None:
+    front_page = await events.site.get("/")
+
+    toggle = front_page.page.one("button", data_toggle="")
+    assert toggle["aria-expanded"] == "false"
+    assert front_page.page.one("div", id=toggle["aria-controls"])["hidden"] == ""
+    assert not any("inspector" in path for path in inspected_app.openapi["paths"])
+
+
+async def test_a_like_is_followed_by_the_batch_of_its_post(inspected: Api, events: Events) -> None:
+    author, liker = await inspected.new_user(), await inspected.new_user("liker")
+    post = await inspected.new_post(author)
+    await events.batch_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
+    await events.forget()
+
+    answer = await inspected.create_like(post["id"], liker["id"])
+    like = await events.expect(name="C4")
+    batch = await events.batch_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
+
+    assert like["title"] == "Like a post"
+    assert (like["method"], like["path"], like["status"]) == ("POST", f"/api/posts/{post['id']}/likes", 201)
+    assert like["charge"] == answer.charge_ru
+    written = next(one for one in like["operations"] if one["kind"].startswith("batch"))
+    assert written["kind"] == "batch: 1 patch, 1 create"
+    assert (written["container"], written["partitionKey"], written["status"]) == ("posts", post["id"], 200)
+    assert 0 < written["durationMs"] <= like["durationMs"]
+    assert batch["number"] > like["number"]
+    assert batch["finished"]
+    assert batch["charge"] == pytest.approx(sum(one["charge"] for one in batch["operations"]), abs=0.01)
+
+
+async def test_a_rename_is_followed_to_every_copy(inspected: Api, events: Events) -> None:
+    author, other = await inspected.new_user(), await inspected.new_user("other")
+    own, commented, liked = [await inspected.new_post(user) for user in (author, other, other)]
+    await inspected.new_comment(commented, author)
+    await inspected.new_like(liked, author)
+    await events.forget()
+    former, new = f"users/username:{author['username']}", unique("renamed")
+
+    answer = await inspected.edit_user(author["id"], new)
+    rename = await events.expect(name="C1", method="PUT")
+    copied = [f"posts/{post['id']}" for post in (own, commented, liked)]
+    fan_out = await events.batch_that_touched("on_users_changed", *copied, former)
+    await events.batch_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
+
+    assert rename["charge"] == answer.charge_ru
+    assert {f"users/{author['id']}", f"users/username:{new}"} == partitions_of(rename)
+    assert [one["kind"] for one in rename["operations"]][-2:] == ["create", "replace"]
+    everywhere = [one for one in fan_out["operations"] if one["kind"] == "query"]
+    assert {one["partitionKey"] for one in everywhere} == {None}
+    assert fan_out["charge"] == pytest.approx(sum(one["charge"] for one in fan_out["operations"]), abs=0.01)
+
+
+async def test_the_charges_of_operations_add_up_to_the_charge_of_the_request(inspected: Api, events: Events) -> None:
+    author = await inspected.new_user()
+    post = await inspected.new_post(author)
+    await inspected.new_comment(post, author)
+    await events.forget()
+
+    shown = {
+        f"/posts/{post['id']}": await events.site.get(f"/posts/{post['id']}"),
+        f"/users/{author['id']}": await events.site.get(f"/users/{author['id']}"),
+        f"/posts/{post['id']}/edit": await events.site.get(f"/posts/{post['id']}/edit"),
+    }
+
+    for path, answer in shown.items():
+        event = await events.expect(path=path)
+        assert answer.charge_ru > 0
+        assert event["charge"] == answer.charge_ru
+        assert sum(one["charge"] for one in event["operations"]) == pytest.approx(answer.charge_ru, abs=0.005)
+    assert (await events.expect(path=f"/posts/{post['id']}"))["name"] == "Q2, Q4, Q5"
+
+
+async def test_events_contain_no_content_of_items(inspected: Api, events: Events) -> None:
+    secrets = [f"{word}-{unique('word')}" for word in ("title", "content", "comment", "key", "token")]
+    title, content, comment, key, token = secrets
+    author = await inspected.new_user()
+    headers = {"Idempotency-Key": key, "Authorization": f"Bearer {token}"}
+    post = (await inspected.create_post(author["id"], title, content, headers)).body
+    await inspected.create_comment(post["id"], author["id"], comment, headers)
+    await inspected.get_post(post["id"])
+    await events.site.get(f"/posts/{post['id']}?limit=5&secret={token}")
+    await events.batch_that_touched("on_posts_changed", f"users/{author['id']}")
+
+    text = json.dumps(await events.read())
+
+    assert [secret for secret in secrets if secret in text] == []
+
+
+async def test_a_malformed_number_is_rejected(events: Events) -> None:
+    for after in ("-1", "x", "9" * 19):
+        assert (await events.site.get(f"/inspector/events?after={after}")).status == 400
+
+
+def an_answer(method: str, resource: str, headers: Json | None = None, *, data: object = None) -> Any:
+    url = f"https://localhost/dbs/blog/colls/posts/{resource}/"
+    request = SimpleNamespace(method=method, url=url, headers=headers or {}, data=json.dumps(data))
+    return SimpleNamespace(request=request, status_code=200, headers={"x-ms-request-charge": "1.5"})
+
+
+def a_request(path: str = "/") -> func.HttpRequest:
+    return func.HttpRequest("GET", f"http://localhost{path}", body=b"")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (an_answer("GET", "docs/one"), "point read"),
+        (an_answer("PUT", "docs/a%2Fb"), "replace"),
+        (an_answer("POST", "docs"), "create"),
+        (an_answer("POST", "docs", {"x-ms-documentdb-is-upsert": True}), "upsert"),
+        (an_answer("POST", "docs", {"x-ms-documentdb-isquery": "true"}), "query"),
+        (an_answer("POST", "sprocs/createLike"), "stored procedure createLike"),
+        (an_answer("GET", "pkranges"), "read of partition ranges"),
+        (
+            an_answer("POST", "docs", {"x-ms-cosmos-is-batch-request": True}, data=[{"operationType": "Patch"}] * 2),
+            "batch: 2 patch",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_operations_are_named(answer: Any, kind: str) -> None:
+    operations: list[Operation] = []
+
+    Inspector().received(answer, operations)
+
+    assert (operations[0].kind, operations[0].container) == (kind, "posts")
+
+
+def test_records_operations_and_keys_are_bounded() -> None:
+    def handler() -> None:
+        """Load a list (Q6)."""
+
+    inspector = Inspector(kept=3)
+    charge = Charge(answers=KEPT_OPERATIONS + 5)
+    answer = an_answer("GET", "docs/one", {"x-ms-documentdb-partitionkey": json.dumps(["k" * 1000])})
+    for _ in range(charge.answers):
+        inspector.received(answer, charge.operations)
+
+    for number in range(5):
+        inspector.add_request(handler, a_request(f"/{number}"), 200, charge, 1.0)
+    kept = inspector.since(0)
+
+    assert [record["path"] for record in kept] == ["/2", "/3", "/4"]
+    assert inspector.since(kept[0]["number"]) == kept[1:]
+    assert len(kept[0]["operations"]) == KEPT_OPERATIONS
+    assert kept[0]["operationCount"] == KEPT_OPERATIONS + 5
+    assert kept[0]["operations"][0]["partitionKey"] == "k" * KEY_LENGTH
+
+
+def test_requests_without_operations_are_kept_only_if_the_article_names_them() -> None:
+    def named() -> None:
+        """List recent posts (Q6).
+
+        Cached.
+        """
+
+    def unnamed() -> None:
+        """Load a style sheet."""
+
+    inspector = Inspector()
+    inspector.add_request(unnamed, a_request(), 200, Charge(), 1.0)
+    inspector.add_request(named, a_request(), 404, Charge(), 1.0)
+    inspector.add_request(named, a_request(), 200, Charge(), 1.0)
+
+    [record] = inspector.since(0)
+    assert (record["name"], record["title"], record["status"]) == ("Q6", "List recent posts", 200)
+
+
+def test_requests_that_wait_for_one_batch_share_its_charge() -> None:
+    batch = Charge(request_units=9.0, answers=1)
+    batch.operations.append(Operation("batch: 1 patch, 3 create", "posts", "one", 200, 9.0, 1.0))
+
+    with metered() as own:
+        add_share(batch, 3)
+
+    assert own.request_units == 3.0
+    assert [(one.charge, one.sharers) for one in own.operations] == [(3.0, 3)]
+
+
+async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: Api, inspected_app: RunningApp) -> None:
+    author, liker = await inspected.new_user(), await inspected.new_user("liker")
+    post = await inspected.new_post(author)
+    async with running_chromium() as browser:
+        page = await browser.new_page(viewport=WIDTH)
+        log = PageLog(page)
+        await page.goto(f"{inspected_app.url}/posts/{post['id']}")
+        toggle = page.get_by_role("button", name="Inspector")
+        await toggle.focus()
+        await page.keyboard.press("Enter")
+
+        await inspected.new_like(post, liker)
+        drawer = page.get_by_role("region", name="Inspector")
+        like = drawer.locator("li").filter(has_text=f"POST /api/posts/{post['id']}/likes")
+        batch = like.locator(".batches li").filter(has_text="on_posts_changed").first
+        await batch.wait_for()
+
+        assert await toggle.get_attribute("aria-expanded") == "true"
+        summary = await like.locator("summary").first.inner_text()
+        assert all(part in summary for part in ("C4", "Like a post", "201", " RU"))
+        cells = await like.locator("> details td").all_inner_texts()
+        assert {"batch: 1 patch, 1 create", "posts", post["id"]} <= set(cells)
+        assert "feed" in await batch.locator("td").all_inner_texts()
+        assert "change feeds" in await like.locator(".sum").inner_text()
+
+        await page.reload()
+        await batch.wait_for()  # still open, with the same events
+        await drawer.get_by_role("button", name="Clear").click()
+        assert await drawer.locator("li").count() == 0
+        await page.keyboard.press("Escape")
+        assert await toggle.get_attribute("aria-expanded") == "false"
+        assert await toggle.evaluate("element => element === document.activeElement")
+        assert log.errors == []
