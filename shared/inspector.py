@@ -127,6 +127,8 @@ def _kind(request: Any, collection: str, name: str) -> str:
         return _OF_ITEMS[request.method]
     if "x-ms-cosmos-is-batch-request" in headers:
         parts = [str(part["operationType"]).lower() for part in json.loads(request.data)]
+        if parts == ["read"]:
+            return "point read by the primary"
         return "batch: " + ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts))
     if "x-ms-cosmos-is-query-plan-request" in headers:
         return "query plan"

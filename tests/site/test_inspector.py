@@ -229,6 +229,10 @@ def a_request(path: str = "/") -> func.HttpRequest:
             an_answer("POST", "docs", {"x-ms-cosmos-is-batch-request": True}, data=[{"operationType": "Patch"}] * 2),
             "batch: 2 patch",
         ),
+        (
+            an_answer("POST", "docs", {"x-ms-cosmos-is-batch-request": True}, data=[{"operationType": "Read"}]),
+            "point read by the primary",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

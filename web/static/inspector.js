@@ -66,14 +66,14 @@ function show(event) {
 
 function newGroup(request) {
   const element = document.createElement("li");
-  const batches = document.createElement("ol");
   const sum = document.createElement("p");
-  batches.className = "batches";
+  const batches = document.createElement("ol");
   sum.className = "sum";
-  element.append(request ? entry(request) : text("p", "Earlier changes", "hint"), batches, sum);
+  batches.className = "batches";
+  element.append(request ? entry(request) : text("p", "Earlier changes", "hint"), sum, batches);
   groups.prepend(element);
   while (groups.children.length > MOST_GROUPS) groups.lastElementChild.remove();
-  return { request, batches, sum, charge: 0 };
+  return { request, sum, batches, charge: 0 };
 }
 
 function sumOf({ request, charge }) {
