@@ -322,6 +322,9 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: A
 
         await page.reload()
         await batch.wait_for()  # still open, with the same events
+        await page.set_viewport_size({"width": 320, "height": 640})
+        for wide in ("document.documentElement", "document.querySelector('#inspector-log')"):
+            assert await page.evaluate(f"{wide}.scrollWidth <= {wide}.clientWidth"), wide
         await drawer.get_by_role("button", name="Clear").click()
         assert await drawer.locator("li").count() == 0
         await page.keyboard.press("Escape")

@@ -1,5 +1,5 @@
 // The inspector: requests and change-feed batches of the app's process, with their database operations.
-// The server writes the drawer into pages, and serves the events, only if BLOG_INSPECTOR=1.
+// The server writes the drawer into pages and serves the events only if BLOG_INSPECTOR=1. site.js imports this module.
 
 const POLL_MS = 1000;
 const MOST_GROUPS = 100;
@@ -10,7 +10,7 @@ const CLEARED = "blog-inspector-cleared";
 const drawer = document.querySelector("[data-drawer]");
 const [toggle, totals, clear, log, nothing, failure, groups, template] = [
   "toggle", "totals", "clear", "log", "nothing", "failure", "groups", "entry",
-].map((name) => drawer.querySelector(`[data-${name}]`));
+].map(name => drawer.querySelector(`[data-${name}]`));
 
 let last = Number(sessionStorage.getItem(CLEARED) ?? 0);
 let timer = 0;
@@ -83,7 +83,7 @@ function sumOf({ request, charge }) {
 
 function entry(event, cause = null) {
   const copy = template.content.cloneNode(true);
-  const part = (name) => copy.querySelector(`[data-${name}]`);
+  const part = name => copy.querySelector(`[data-${name}]`);
   const isBatch = event.kind === "batch";
   const isQuery = event.method === "GET" || event.method === "HEAD";
   part("name").textContent = isBatch ? "↳" : event.name || event.method;
@@ -105,7 +105,7 @@ function entry(event, cause = null) {
 
 function figures(event, cause) {
   const keys = new Set(
-    event.operations.filter((one) => one.partitionKey !== null).map((one) => `${one.container}/${one.partitionKey}`),
+    event.operations.filter(one => one.partitionKey !== null).map(one => `${one.container}/${one.partitionKey}`),
   );
   const found = [];
   if (event.kind === "request") found.push(String(event.status));
@@ -164,7 +164,7 @@ clear.addEventListener("click", () => {
   nothing.hidden = false;
   toggle.focus();
 });
-drawer.addEventListener("keydown", (event) => {
+drawer.addEventListener("keydown", event => {
   if (event.key !== "Escape" || !isOpen()) return;
   setOpen(false);
   toggle.focus();
