@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,8 @@ import azure.functions as func
 import pytest
 from aiohttp import ClientSession
 
-from shared.charges import Charge, add_share, metered
+from local.stack import StackSettings
+from shared.charges import Charge, add_share, metered, record_answer
 from shared.inspector import KEPT_OPERATIONS, KEY_LENGTH, Inspector, Operation
 from shared.settings import Settings, SettingsError, read_inspector
 from tests.api import Api, Json
@@ -95,11 +97,8 @@ async def test_without_the_setting_there_is_no_inspector(app: RunningApp, site: 
 
 def test_without_the_setting_nothing_is_recorded() -> None:
     with metered() as charge:
-        from shared.charges import inspector, record_answer
-
         record_answer(an_answer("GET", "docs/one"))
 
-    assert inspector is None
     assert charge.answers == 1
     assert charge.operations == []
 
@@ -109,6 +108,19 @@ def test_the_setting_is_0_or_1(value: str) -> None:
     assert [read_inspector({"BLOG_INSPECTOR": valid}) for valid in ("1", "0", "")] == [True, False, False]
     with pytest.raises(SettingsError, match="set BLOG_INSPECTOR to 1"):
         read_inspector({"BLOG_INSPECTOR": value})
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "1"), ("0", "0"), ("", "")])
+def test_the_local_stack_enables_it_unless_it_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, used: str
+) -> None:
+    monkeypatch.delenv("BLOG_INSPECTOR", raising=False)
+    if given is not None:
+        monkeypatch.setenv("BLOG_INSPECTOR", given)
+
+    stack = StackSettings(tmp_path, port=7071, cosmos_port=8081, data_dir=None, seed=False)
+
+    assert stack.environment["BLOG_INSPECTOR"] == used
 
 
 async def test_pages_have_the_drawer(inspected_app: RunningApp, events: Events) -> None:
@@ -302,7 +314,7 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: A
         page = await browser.new_page(viewport=WIDTH)
         log = PageLog(page)
         await page.goto(f"{inspected_app.url}/posts/{post['id']}")
-        toggle = page.get_by_role("button", name="Inspector")
+        toggle = page.get_by_role("button", name="Inspector", exact=True)
         await toggle.focus()
         await page.keyboard.press("Enter")
 
