@@ -66,6 +66,10 @@ lock-check: setup ## Fail if a lock file does not match its .in file
 	@for file in requirements requirements-dev requirements-audit; do \
 		diff $$file.txt $(VENV)/$$file.txt || { echo "$$file.txt is out of date. Run: make lock"; exit 1; }; done
 
+.PHONY: screenshots
+screenshots: setup ## Take the pictures of the web site in docs/images (needs Chromium)
+	$(BIN)/python -m tests.site.screenshots
+
 .PHONY: chaos
 chaos: CHAOS_SEED ?= 1
 chaos: CHAOS_SEEDS ?= 20

@@ -1,0 +1,106 @@
+"""`make screenshots`: take the pictures in docs/images of the site with sample data."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from aiohttp import ClientError, ClientSession
+from playwright.async_api import Browser, Page
+
+from tests.browser import running_chromium
+from tests.chaos.ports import free_port
+
+_REPOSITORY = Path(__file__).parents[2]
+_IMAGES = _REPOSITORY / "docs" / "images"
+_START_S = 120
+_VIEWPORTS = {"desktop": (1280, 800), "phone": (390, 844)}
+_SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+_DRAFT = """The first loom that I repaired had **no instructions**, only a drawing.
+
+- Count the threads.
+- Count them *again*.
+
+> A pattern is a program that you can wear.
+"""
+
+
+@contextmanager
+def _stack(port: int) -> Iterator[None]:
+    """Run the blog with sample data in memory and the inspector."""
+    options = ("--seed", "--memory", "--port", str(port), "--cosmos-port", str(free_port()))
+    process = subprocess.Popen(
+        (sys.executable, "-m", "local", *options), cwd=_REPOSITORY, env={**os.environ, "BLOG_INSPECTOR": "1"}
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def _feed(session: ClientSession, url: str) -> list[dict[str, Any]]:
+    """Return the feed as soon as the blog responds."""
+    async with asyncio.timeout(_START_S):
+        while True:
+            try:
+                async with session.get(f"{url}/api/feed") as response:
+                    if response.status == 200:
+                        return list((await response.json())["items"])
+            except ClientError:
+                pass
+            await asyncio.sleep(0.2)
+
+
+@asynccontextmanager
+async def _page(browser: Browser, viewport: str, scheme: Literal["light", "dark"]) -> AsyncIterator[Page]:
+    width, height = _VIEWPORTS[viewport]
+    async with await browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme) as context:
+        yield await context.new_page()
+
+
+async def _photograph(page: Page, session: ClientSession, url: str, post: dict[str, Any], name: str) -> None:
+    async def save(subject: str) -> None:
+        await page.screenshot(path=_IMAGES / f"{subject}-{name}.png", animations="disabled")
+
+    await page.goto(f"{url}/", wait_until="networkidle")
+    await save("feed")
+    await page.goto(f"{url}/posts/{post['id']}", wait_until="networkidle")
+    await page.locator("[data-like]").scroll_into_view_if_needed()
+    await save("post")
+    await page.goto(f"{url}/write", wait_until="networkidle")
+    await page.get_by_label("Title").fill("On looms")
+    await page.locator("textarea[name=content]").fill(_DRAFT)
+    await page.locator("[data-preview] blockquote").wait_for()
+    await save("editor")
+    await page.goto(f"{url}/users/{post['userId']}", wait_until="networkidle")
+    await page.get_by_role("button", name="Inspector").click()
+    await page.get_by_role("button", name="Clear").click()
+    body = {"username": f"{post['userUsername'][:20]}-{name}"}
+    async with session.put(f"{url}/api/users/{post['userId']}", json=body) as response:
+        response.raise_for_status()
+    await page.get_by_text("posts change feed").first.wait_for()
+    await save("inspector")
+
+
+async def _main() -> None:
+    _IMAGES.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    url = f"http://localhost:{port}"
+    with _stack(port):
+        async with ClientSession() as session, running_chromium() as browser:
+            posts = await _feed(session, url)
+            for viewport in _VIEWPORTS:
+                for scheme in _SCHEMES:
+                    async with _page(browser, viewport, scheme) as page:
+                        await _photograph(page, session, url, posts[0], f"{viewport}-{scheme}")
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
