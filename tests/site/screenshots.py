@@ -35,7 +35,7 @@ _DRAFT = """The first loom that I repaired had **no instructions**, only a drawi
 def _stack(port: int) -> Iterator[None]:
     """Run the blog with sample data in memory and the inspector."""
     options = ("--seed", "--memory", "--port", str(port), "--cosmos-port", str(free_port()))
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - no input
         (sys.executable, "-m", "local", *options), cwd=_REPOSITORY, env={**os.environ, "BLOG_INSPECTOR": "1"}
     )
     try:
