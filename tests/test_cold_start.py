@@ -12,16 +12,16 @@ _MEASURED = "import time; start = time.process_time(); import {}; print(time.pro
 
 
 def _import_s(modules: str) -> float:
-    """The least processor time of several imports, in seconds. Other load affects it less than wall-clock time."""
+    """The processor time of an import, in seconds. Other load affects it less than wall-clock time."""
     command = [sys.executable, "-c", _MEASURED.format(modules)]
-    runs = [
-        subprocess.run(command, cwd=_REPOSITORY, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own code
-        for _ in range(_RUNS)
-    ]
-    return min(map(float, runs))
+    done = subprocess.run(command, cwd=_REPOSITORY, check=True, capture_output=True, text=True)  # noqa: S603 - our own code
+    return float(done.stdout)
 
 
 def test_importing_the_app_takes_little_longer_than_importing_its_libraries() -> None:
     libraries = "azure.functions, azure.cosmos.aio, azure.core.pipeline.transport._aiohttp, pydantic.main"
 
-    assert _import_s("function_app") <= 1.3 * _import_s(libraries)
+    # The two take turns, so that a busy machine slows both.
+    app_s, libraries_s = zip(*((_import_s("function_app"), _import_s(libraries)) for _ in range(_RUNS)), strict=True)
+
+    assert min(app_s) <= 1.3 * min(libraries_s)
