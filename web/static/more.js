@@ -1,5 +1,6 @@
 // Loads the next page of a list into this one.
 import { load } from "./api.js";
+import { hideDeleted } from "./deleted.js";
 import { showOwned } from "./identity.js";
 import { alarm, announce } from "./messages.js";
 
@@ -14,6 +15,7 @@ export async function showMore(link) {
     // The page may begin with items that this one has.
     const added = loaded.slice(loaded.findLastIndex(item => document.getElementById(item.id)) + 1);
     list.append(...added);
+    hideDeleted();
     const next = page.querySelector("a.more");
     if (next) link.setAttribute("href", next.getAttribute("href"));
     else link.closest(".pager").remove();

@@ -1,6 +1,7 @@
 // Likes, comments and deletions on the page of a post. They appear at once, and are taken back if the command fails.
 import { command } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
+import { rememberDeleted } from "./deleted.js";
 import { announce, announceLater } from "./messages.js";
 import { setTime } from "./times.js";
 
@@ -138,7 +139,8 @@ async function deletePost(event) {
   try {
     await command("DELETE", path);
     announceLater("Your post is deleted. It leaves all lists within seconds.");
-    location.assign("/");
+    rememberDeleted(post.dataset.postId);
+    location.replace("/");
   } catch (error) {
     pressed.disabled = false;
     refused(error);

@@ -1,10 +1,12 @@
 // The entry of the scripts of every page. Loads what the page needs, and nothing that it does not need yet.
+import { hideDeleted } from "./deleted.js";
 import { startIdentity } from "./identity.js";
 import { alarm, announce } from "./messages.js";
 
 const REFRESH_MS = 60_000;
 const root = document.documentElement;
 
+hideDeleted();
 startIdentity();
 if (document.querySelector("[data-editor]")) import("./editor.js");
 if (document.querySelector("article.post")) import("./optimistic.js");
@@ -24,5 +26,7 @@ setInterval(async () => {
   refreshTimes();
 }, REFRESH_MS);
 
+// Back can show a page as it was before the post was deleted.
+addEventListener("pageshow", event => event.persisted && hideDeleted());
 addEventListener("offline", () => alarm("You are offline. You can read on; what you send needs a connection."));
 addEventListener("online", () => announce("You are online again."));

@@ -96,6 +96,28 @@ async def test_the_author_edits_and_deletes_a_post(visit: Visit, api: Api) -> No
     assert (await api.get_post(post["id"])).status == 404
 
 
+async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    kept, post = await api.new_post(author), await api.new_post(author)
+    ada = await visit(f"/users/{author['id']}")
+    await ada.be(author)
+    await ada.accept_dialogs()
+    await ada.page.locator(f"#post-{post['id']} h2 a").click()
+    await ada.page.get_by_role("link", name="Edit").click()
+    await ada.page.get_by_role("link", name="Cancel").click()
+
+    await ada.page.locator("[data-delete-post]").click()
+    await expect(ada.status).to_contain_text("Your post is deleted.")
+
+    # Back leads to the editor of the deleted post, which leaves for the front page.
+    await ada.page.go_back()
+    await expect(ada.page).to_have_url(f"{ada.url}/")
+    await expect(ada.page.locator(f"#post-{post['id']}")).to_have_count(0)
+    await ada.open(f"/users/{author['id']}")
+    await expect(ada.page.locator(f"#post-{kept['id']}")).to_be_visible()
+    await expect(ada.page.locator(f"#post-{post['id']}")).to_have_count(0)
+
+
 async def test_a_renamed_user_has_the_new_name_on_every_page(visit: Visit, api: Api) -> None:
     user = await api.new_user()
     own = await api.new_post(user, unique("Own"))

@@ -1,0 +1,17 @@
+// The posts that this tab has deleted. Caches, of the browser and of the lists, have them for a while.
+const KEY = "blog-deleted";
+
+export function rememberDeleted(postId) {
+  sessionStorage.setItem(KEY, JSON.stringify([...deleted(), postId]));
+}
+
+/** Remove the cards of these posts, and leave the page of such a post. */
+export function hideDeleted() {
+  const ids = deleted();
+  for (const id of ids) document.getElementById(`post-${id}`)?.remove();
+  if (ids.includes(document.querySelector("article.post, [data-editor]")?.dataset.postId)) location.replace("/");
+}
+
+function deleted() {
+  return JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+}
