@@ -8,7 +8,6 @@ const KNOWN_COUNT = 8;
 const { auth } = document.documentElement.dataset;
 const corner = document.querySelector("[data-identity]");
 const dialog = document.querySelector("[data-identity-dialog]");
-const failure = dialog.querySelector("[data-error]");
 let provider = null;
 // Resolves when the provider knows who is signed in.
 let ready = Promise.resolve();
@@ -103,7 +102,7 @@ async function ask() {
 }
 
 function openDialog() {
-  failure.textContent = "";
+  for (const failure of dialog.querySelectorAll("[data-error]")) failure.textContent = "";
   if (!dialog.open) dialog.showModal();
   return new Promise(resolve => dialog.addEventListener("close", resolve, { once: true }));
 }
@@ -170,6 +169,7 @@ async function useId(event) {
 
 async function submitting(form, act) {
   const button = form.querySelector("button");
+  const failure = form.querySelector("[data-error]");
   failure.textContent = "";
   button.disabled = true;
   try {
@@ -177,6 +177,7 @@ async function submitting(form, act) {
   } catch (error) {
     failure.textContent = error.message;
     form.elements[0].focus();
+    failure.scrollIntoView({ block: "nearest" });
   } finally {
     button.disabled = false;
   }
