@@ -1,5 +1,5 @@
 // Who the user is: the user of this browser, the dialog to choose or create one, and what only an owner may see.
-import { command, send } from "./api.js";
+import { command, load, send } from "./api.js";
 import { alarm, announce, refuse } from "./messages.js";
 
 const KEY = "blog-user";
@@ -62,6 +62,7 @@ export function startIdentity() {
   });
   dialog.querySelector("[data-sign-up]").addEventListener("submit", signUp);
   dialog.querySelector("[data-use-id]")?.addEventListener("submit", useId);
+  dialog.querySelector("[data-leave]")?.addEventListener("click", signOut);
   dialog.addEventListener("click", event => {
     const chosen = event.target.closest("[data-user-id]");
     if (chosen) choose({ id: chosen.dataset.userId, username: chosen.textContent.trim() });
@@ -97,7 +98,8 @@ function showIdentity() {
 /** Ask who the user is. Resolves when they have answered or closed the dialog. */
 async function ask() {
   if (provider) return provider.signIn().catch(alarm);
-  showKnownUsers();
+  dialog.querySelector("[data-leave]").hidden = !currentUser();
+  offerUsers().catch(alarm);
   return openDialog();
 }
 
@@ -113,6 +115,12 @@ function leave() {
   provider.signOut().catch(alarm);
 }
 
+function signOut() {
+  dialog.close();
+  become(null);
+  announce("You are signed out.");
+}
+
 function choose(user) {
   dialog.close();
   become(user);
@@ -120,21 +128,32 @@ function choose(user) {
   if (document.activeElement === document.body) corner.querySelector("[data-profile]").focus();
 }
 
-function showKnownUsers() {
-  const users = new Map(knownUsers().map(user => [user.id, user]));
-  for (const link of document.querySelectorAll("a[data-author]")) {
-    const id = decodeURIComponent(link.pathname.split("/").pop());
-    const username = link.querySelector("[data-username]").textContent;
-    if (id && !users.has(id)) users.set(id, { id, username });
-  }
+async function offerUsers() {
+  const list = dialog.querySelector("[data-known-users]");
+  list.replaceChildren();
+  offer(list, knownUsers());
+  offer(list, authorsOn(document));
+  if (list.childElementCount < KNOWN_COUNT) offer(list, authorsOn(await load("/")));
+}
+
+function authorsOn(page) {
+  return [...page.querySelectorAll("a[data-author]")].map(link => ({
+    id: decodeURIComponent(link.pathname.split("/").pop()),
+    username: link.querySelector("[data-username]").textContent,
+  }));
+}
+
+function offer(list, users) {
   const template = dialog.querySelector("template[data-known-user]");
-  const items = [...users.values()].slice(0, 2 * KNOWN_COUNT).map(user => {
+  const offered = new Set([...list.querySelectorAll("[data-user-id]")].map(button => button.dataset.userId));
+  for (const user of users) {
+    if (!user.id || offered.has(user.id) || offered.size === 2 * KNOWN_COUNT) continue;
+    offered.add(user.id);
     const item = template.content.cloneNode(true);
     item.querySelector("[data-user-id]").dataset.userId = user.id;
     fill(item, user);
-    return item;
-  });
-  dialog.querySelector("[data-known-users]").replaceChildren(...items);
+    list.append(item);
+  }
 }
 
 async function signUp(event) {

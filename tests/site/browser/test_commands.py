@@ -166,12 +166,28 @@ async def test_the_dialog_offers_authors_of_the_page_and_earlier_users(visit: Vi
     ada = await visit(f"/posts/{post['id']}")
     first = await ada.sign_up()
 
-    await ada.page.get_by_role("button", name="Switch").click()
+    await ada.page.get_by_role("button", name="Switch user").click()
     await ada.dialog.get_by_role("button", name=author["username"]).click()
     await expect(ada.corner).to_contain_text(author["username"])
-    await ada.page.get_by_role("button", name="Switch").click()
+    await ada.page.get_by_role("button", name="Switch user").click()
 
     await expect(ada.dialog.get_by_role("button", name=first)).to_be_visible()
+
+
+async def test_someone_who_signs_out_can_be_chosen_again_on_any_page(visit: Visit) -> None:
+    ada = await visit()
+    username = await ada.sign_up()
+
+    await ada.page.get_by_role("button", name="Switch user").click()
+    await ada.dialog.get_by_role("button", name="Sign out").click()
+
+    await expect(ada.status).to_have_text("You are signed out.")
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_focused()
+    await ada.open("/write")
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await expect(ada.dialog.get_by_role("button", name="Sign out")).to_be_hidden()
+    await ada.dialog.get_by_role("button", name=username).click()
+    await expect(ada.corner).to_contain_text(username)
 
 
 async def test_load_more_continues_each_list(visit: Visit, api: Api) -> None:

@@ -54,7 +54,7 @@ async def test_pages_are_accessible_and_fit(
 
         assert await violations(ada) == [], path
         assert await ada.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-    await ada.page.get_by_role("button", name="Switch").click()
+    await ada.page.get_by_role("button", name="Switch user").click()
     assert await violations(ada) == []
 
 
