@@ -221,7 +221,6 @@ async function rename(event) {
     const path = `/users/${encodeURIComponent(profile.dataset.userId)}`;
     const { body, etag } = await command("PUT", path, { username }, { etag: profile.dataset.etag });
     profile.dataset.etag = etag ?? "";
-    profile.dataset.username = body.username;
     profile.querySelector("h1").textContent = body.username;
     document.title = document.title.replace(/^.* –/, () => `${body.username} –`);
     become(body);
