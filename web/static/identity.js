@@ -69,6 +69,8 @@ export function startIdentity() {
   });
   document.querySelector("form[data-rename]")?.addEventListener("submit", rename);
   document.querySelector("[data-open-rename]")?.addEventListener("click", () => openRename(true));
+  document.querySelector("form[data-rename] [data-cancel]")?.addEventListener("click", cancelRename);
+  document.querySelector("form[data-rename]")?.addEventListener("keydown", event => event.key === "Escape" && cancelRename());
   if (auth !== "function-key") ready = startProvider().catch(alarm);
 }
 
@@ -208,6 +210,14 @@ function openRename(isOpen) {
   form.hidden = !isOpen;
   document.querySelector("[data-open-rename]").ariaExpanded = String(isOpen);
   if (isOpen) form.elements.username.select();
+}
+
+function cancelRename() {
+  const form = document.querySelector("form[data-rename]");
+  form.elements.username.setCustomValidity("");
+  form.elements.username.value = form.closest("[data-user-id]").querySelector("h1").textContent;
+  openRename(false);
+  document.querySelector("[data-open-rename]").focus();
 }
 
 async function rename(event) {

@@ -195,11 +195,11 @@ async def test_a_rename_to_a_taken_name_is_refused_at_the_field(visit: Visit, ap
     ada = await visit(f"/users/{user['id']}")
     await ada.be(user)
     ada.expected.append("409 (Conflict)")
-    await ada.page.get_by_role("button", name="Change name").click()
-    field = ada.page.get_by_label("Rename yourself")
+    await ada.page.get_by_role("button", name="Change username").click()
+    field = ada.page.locator("main").get_by_label("New username")
     await field.fill(taken["username"])
 
-    await ada.page.get_by_role("button", name="Rename").click()
+    await ada.page.get_by_role("button", name="Save").click()
 
     await expect(field).to_have_js_property("validity.customError", True)
     assert "taken" in await field.evaluate("field => field.validationMessage")
