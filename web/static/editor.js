@@ -22,11 +22,11 @@ form.addEventListener("input", () => {
 });
 form.addEventListener("submit", save);
 document.addEventListener("blog:identity", () => {
-  warnOthers();
+  restrict();
   if (isChanged(fields())) render();
 });
 restoreDraft();
-warnOthers();
+restrict();
 
 function fields() {
   return { title: title.value, content: content.value };
@@ -63,9 +63,11 @@ function restoreDraft() {
   render();
 }
 
-function warnOthers() {
-  const user = currentUser();
-  if (postId && user && user.id !== form.dataset.userId) alarm("Only the author of this post can save changes to it.");
+function restrict() {
+  if (!postId) return;
+  const isAuthor = currentUser()?.id === form.dataset.userId;
+  form.querySelector("[data-others]").hidden = isAuthor;
+  for (const control of form.elements) control.disabled = !isAuthor;
 }
 
 async function render() {

@@ -96,6 +96,24 @@ async def test_the_author_edits_and_deletes_a_post(visit: Visit, api: Api) -> No
     assert (await api.get_post(post["id"])).status == 404
 
 
+async def test_only_the_author_can_use_the_editor_of_a_post(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    notice = "Only its author can edit this post."
+    grace = await visit(f"/posts/{post['id']}/edit")
+    await grace.sign_up("grace")
+
+    await expect(grace.page.get_by_text(notice)).to_be_visible()
+    await expect(grace.page.get_by_label("Title")).to_be_disabled()
+    await expect(grace.page.get_by_role("button", name="Save")).to_be_disabled()
+
+    await grace.page.get_by_role("button", name="Switch user").click()
+    await grace.dialog.get_by_label("ID of an existing user").fill(author["id"])
+    await grace.dialog.get_by_role("button", name="Continue").click()
+    await expect(grace.page.get_by_text(notice)).to_be_hidden()
+    await expect(grace.page.get_by_role("button", name="Save")).to_be_enabled()
+
+
 async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     kept, post = await api.new_post(author), await api.new_post(author)

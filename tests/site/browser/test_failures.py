@@ -138,7 +138,7 @@ async def test_an_edit_of_a_post_that_changed_meanwhile_asks_first(visit: Visit,
     await ada.page.get_by_label("Title").fill("From this tab")
 
     await ada.page.get_by_role("button", name="Save").click()
-    await expect(ada.page.locator(".notice")).to_contain_text("changed meanwhile")
+    await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("changed meanwhile")
     assert (await api.get_post(post["id"])).body["title"] == "From another tab"
     await ada.page.get_by_role("button", name="Save").click()
 
