@@ -18,6 +18,12 @@ _TAGS = {
     *("a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s"),
     *("strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
+_ATTRIBUTES = {
+    # Text can run from right to left.
+    **{tag: {"dir": "auto"} for tag in ("h2", "h3", "h4", "h5", "h6", "li", "p", "td", "th")},
+    # Wide ones scroll, also with the keyboard.
+    **{tag: {"tabindex": "0"} for tag in ("pre", "table")},
+}
 
 
 @cached(LRUCache(_KEPT, getsizeof=len), lock=Lock())
@@ -38,8 +44,7 @@ def rendered_markdown(text: str) -> Markup:
         attributes={"a": {"href", "title"}, "ol": {"start"}},
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer ugc",
-        # Wide ones scroll, also with the keyboard.
-        set_tag_attribute_values={"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
+        set_tag_attribute_values=_ATTRIBUTES,
     )
     return Markup(html)  # noqa: S704 - sanitized
 

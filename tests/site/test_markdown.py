@@ -40,12 +40,18 @@ def test_markdown_cannot_contain_html_or_scripts(text: str) -> None:
 
     assert {element.tag for element in page.elements} <= HARMLESS
     for element in page.elements:
-        assert set(element) <= {"href", "title", "rel", "tabindex"}
+        assert set(element) <= {"href", "title", "rel", "tabindex", "dir"}
         assert element.get("href", "https:").startswith(("https:", "http:", "mailto:"))
 
 
 def test_headings_start_below_the_title_of_the_page() -> None:
-    assert rendered_markdown("# One\n\n###### Six") == "<h2>One</h2>\n<h6>Six</h6>\n"
+    assert rendered_markdown("# One\n\n###### Six") == '<h2 dir="auto">One</h2>\n<h6 dir="auto">Six</h6>\n'
+
+
+def test_text_runs_in_the_direction_of_its_language() -> None:
+    page = ParsedPage(rendered_markdown("שלום\n\n- עולם"))
+
+    assert {page.one(tag)["dir"] for tag in ("p", "li")} == {"auto"}
 
 
 def test_images_become_links_because_pages_load_nothing_from_elsewhere() -> None:
