@@ -89,7 +89,12 @@ async def test_readers_without_javascript_see_everything_and_no_dead_controls(vi
 
     await expect(reader.page.get_by_role("heading", name="A heading")).to_be_visible()
     await expect(reader.comments).to_contain_text(["Well put."])
+    await expect(reader.page.locator("noscript .count")).to_have_text("Likes: 1")
     await expect(reader.page.get_by_role("button")).to_have_count(0)
+    await reader.open("/write")
+    await expect(reader.page.locator("noscript .notice")).to_be_visible()
+    await expect(reader.page.get_by_role("textbox")).to_have_count(0)
+    await expect(reader.page.get_by_role("heading", name="Preview")).to_be_hidden()
 
 
 async def test_hostile_text_in_every_field_runs_nothing(visit: Visit, stored: Blog) -> None:
