@@ -4,7 +4,7 @@ import { HEADER, keepSession, sessionToken } from "./session.js";
 const READ_ONLY =
   "This site is read-only: commands need a function key, which no page may contain. " +
   "To let people sign in, set BLOG_AUTH to oidc or app-service; see docs/settings.md.";
-const GONE = "This does not exist any more. Reload the page.";
+const GONE = "This was deleted. Reload the page.";
 const ADVICE = {
   401: "You are not signed in any more. Sign in, then try again.",
   404: GONE,

@@ -73,7 +73,7 @@ function restrict() {
 async function render() {
   rendering.abort();
   rendering = new AbortController();
-  if (!content.value.trim()) return hint("Your post appears here as you write.");
+  if (!content.value.trim()) return hint("Your text appears here as you write.");
   if (isAuthenticated && !currentUser()) return hint("Sign in to see a preview. Your text is kept on this device.");
   try {
     shown.replaceChildren(...await preview(content.value, rendering.signal));

@@ -61,7 +61,7 @@ function show(event) {
     latest.sum.textContent = sumOf(latest);
   }
   nothing.hidden = true;
-  totals.textContent = `Requests ${ru(sums.request)}, change feeds ${ru(sums.batch)}`;
+  totals.textContent = `All requests to this server: ${ru(sums.request)}, change feeds ${ru(sums.batch)}`;
 }
 
 function newGroup(request) {
