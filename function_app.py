@@ -22,9 +22,9 @@ from shared.settings import auth_settings, inspector_enabled
 _COMMANDS = func.AuthLevel.ANONYMOUS if auth_settings().users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-API = (users, posts, comments, likes, feed, health, docs)
-SITE = (site, assets, syndication)
-for module in (*API, *SITE, on_users_changed, on_posts_changed):
+_API = (users, posts, comments, likes, feed, health, docs)
+_SITE = (site, assets, syndication)
+for module in (*_API, *_SITE, on_users_changed, on_posts_changed):
     app.register_functions(module.bp)
 if inspector_enabled():
     from functions import inspector

@@ -15,7 +15,7 @@ from shared.data import comments, likes, posts, users
 from shared.data.feed import FEED_LENGTH
 from shared.http.calls import DEFAULT_PAGE, Call
 from shared.http.endpoints import Endpoint
-from shared.models.base import Item, Resource
+from shared.http.replies import shown
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Draft, Post
@@ -35,10 +35,10 @@ async def z_page(call: Call[None]) -> Context:
     """Show the front page (Q6); no other path has a page."""
     if "path" in call.path:
         return None
-    shown = (await front_page()).posts[: call.limit]
-    is_last = len(shown) < call.limit or call.limit == FEED_LENGTH
+    newest = (await front_page()).posts[: call.limit]
+    is_last = len(newest) < call.limit or call.limit == FEED_LENGTH
     more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FEED_LENGTH)}
-    return {"posts": shown, "more": more}
+    return {"posts": newest, "more": more}
 
 
 @bp.route(route="posts/{postId}", methods=_READ, auth_level=_ANYONE)
@@ -52,10 +52,10 @@ async def page_post(call: Call[None]) -> Context:
         likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None),
     )
     return {
-        "post": _shown(Post, post),
+        "post": shown(Post, post),
         "etag": Post.entity_tag(post),
-        "comments": [_shown(Comment, item) for item in commented.items],
-        "likes": [_shown(Like, item) for item in liked.items],
+        "comments": [shown(Comment, item) for item in commented.items],
+        "likes": [shown(Like, item) for item in liked.items],
         "more": {"cursor": commented.next_cursor} if commented.next_cursor else None,
     }
 
@@ -65,7 +65,7 @@ async def page_post(call: Call[None]) -> Context:
 async def page_edit(call: Call[None]) -> Context:
     """Show a post in the editor (Q2)."""
     post = await posts.get_post(await container(POSTS), call.path["postId"])
-    return {"post": _shown(Post, post), "etag": Post.entity_tag(post)}
+    return {"post": shown(Post, post), "etag": Post.entity_tag(post)}
 
 
 @bp.route(route="write", methods=_READ, auth_level=_ANYONE)
@@ -98,9 +98,9 @@ async def user_with_posts(call: Call[None]) -> Context:
         posts.list_posts_of_user(stored, user_id, limit=call.limit, cursor=call.cursor),
     )
     return {
-        "user": _shown(User, user),
+        "user": shown(User, user),
         "etag": User.entity_tag(user),
-        "posts": [_shown(Post, item) for item in page.items],
+        "posts": [shown(Post, item) for item in page.items],
         "more": {"cursor": page.next_cursor} if page.next_cursor else None,
     }
 
@@ -112,7 +112,3 @@ async def _all(*reads: Awaitable[Any]) -> Sequence[Any]:
         if isinstance(result, BaseException):
             raise result
     return results
-
-
-def _shown(resource: type[Resource], item: Item) -> dict[str, Any]:
-    return resource.from_item(item).model_dump(by_alias=True)

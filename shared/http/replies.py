@@ -27,12 +27,12 @@ def has_already(call: Call[None], etag: str) -> bool:
 
 def updated(resource: type[Resource], item: Item) -> func.HttpResponse:
     """200 with the current resource."""
-    return _json(_shown(resource, item), 200, {"ETag": resource.entity_tag(item)})
+    return _json(shown(resource, item), 200, {"ETag": resource.entity_tag(item)})
 
 
 def created(resource: type[Resource], item: Item, location: str) -> func.HttpResponse:
     """201 with the new resource and its location."""
-    return _json(_shown(resource, item), 201, {"ETag": resource.entity_tag(item), "Location": location})
+    return _json(shown(resource, item), 201, {"ETag": resource.entity_tag(item), "Location": location})
 
 
 def no_content() -> func.HttpResponse:
@@ -42,13 +42,14 @@ def no_content() -> func.HttpResponse:
 
 def paged(resource: type[Resource], page: Page) -> func.HttpResponse:
     """200 with a page; the last page has no `nextCursor`."""
-    body: dict[str, Any] = {"items": [_shown(resource, item) for item in page.items]}
+    body: dict[str, Any] = {"items": [shown(resource, item) for item in page.items]}
     if page.next_cursor is not None:
         body["nextCursor"] = str(page.next_cursor)
     return _json(body, 200, {})
 
 
-def _shown(resource: type[Resource], item: Item) -> dict[str, Any]:
+def shown(resource: type[Resource], item: Item) -> dict[str, Any]:
+    """Return the resource as JSON values, without system properties."""
     return resource.from_item(item).model_dump(by_alias=True)
 
 
