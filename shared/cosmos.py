@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 BATCH_LIMIT = 100
 # A query costs about as much as three point reads of small items, and `catch_up` as one.
 _READS_WORTH_A_QUERY = 5
-_BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
+BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
 _NO_ITEM = "-"
 
@@ -260,7 +260,7 @@ class Container:
             return [item for item in found if item is not None]
         await self.catch_up()
         # After a full page, another request would look for more items.
-        return [item async for item in self.query_across(_BY_ID, {"ids": list(ids)}, page_size=len(ids) + 1)]
+        return [item async for item in self.query_across(BY_ID, {"ids": list(ids)}, page_size=len(ids) + 1)]
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query in one logical partition, whose text limits it to `page_size` rows."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from shared.batcher import Batcher
 from shared.charges import Charge, add_share, metered
-from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, ItemMissing, Operation, patch_of
+from shared.cosmos import BATCH_LIMIT, BY_ID, BatchRefused, Container, ItemMissing, Operation, patch_of
 from shared.deadline import deadline
 from shared.errors import (
     BlogError,
@@ -39,7 +39,6 @@ GROUP_LIMIT = 30
 _MAX_RENAME_BATCHES = 10_000
 
 _COUNTS = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
-_BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 
 # The items that do not have the user's current username yet.
 OUTDATED = (
@@ -320,7 +319,7 @@ class _Commit:
     async def _find(self, ids: Sequence[str]) -> dict[str, Item]:
         """One point read or one query: return the existing items by id."""
         if len(ids) > 1:
-            rows = await self.posts.query(_BY_ID, {"ids": ids}, partition_key=self.post_id, page_size=len(ids))
+            rows = await self.posts.query(BY_ID, {"ids": ids}, partition_key=self.post_id, page_size=len(ids))
         else:
             rows = [item for item_id in ids if (item := await self.posts.read(item_id, self.post_id)) is not None]
         return {row["id"]: row for row in rows}
