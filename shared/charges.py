@@ -1,4 +1,4 @@
-"""What the database answers to one request or batch: the request charge, throttling and session tokens.
+"""What the database reports for one request or batch: request charge, throttling and session tokens.
 
 The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
 a context variable, shared with the tasks it starts. The client's response hook updates it.
@@ -65,12 +65,12 @@ def add_share(charge: Charge, sharers: int) -> None:
 
 
 def record_response(response: Any) -> None:
-    """Update the account. The SDK calls this with every pipeline response, including those it retries."""
+    """Add a pipeline response to the current charge. The SDK calls this for each, including those it retries."""
     record_answer(response.http_response)
 
 
 def record_answer(answer: Any) -> None:
-    """Update the account with one HTTP response."""
+    """Add an HTTP response to the current charge."""
     charge = current_charge.get()
     if charge is None:
         return

@@ -87,6 +87,7 @@ def _secured(response: func.HttpResponse) -> func.HttpResponse:
 
 
 def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
+    # The API's clients expect the host's own response, which has no body.
     if f"{path_of(request).lower()}/".startswith("/api/"):
         return func.HttpResponse(status_code=404)
     return _error_response(request, 404)

@@ -4,10 +4,10 @@ import { HEADER, keepSession, sessionToken } from "./session.js";
 const READ_ONLY =
   "This site is read-only: commands need a function key, which no page may contain. " +
   "To let people sign in, set BLOG_AUTH to oidc or app-service; see docs/settings.md.";
-const GONE = "This was deleted. Reload the page.";
+const DELETED = "This was deleted. Reload the page.";
 const ADVICE = {
   401: "You are not signed in any more. Sign in, then try again.",
-  404: GONE,
+  404: DELETED,
   412: "This has changed meanwhile. Reload the page to see the current version.",
   413: "This is too long. Shorten it, then try again.",
   429: "The blog is very busy. Wait a few seconds, then try again.",
