@@ -22,6 +22,7 @@ SCANNED = (
     "packages/cosmos-emulator/src",
     "packages/functions-host/src",
     "manage.py",
+    "tasks.py",
     "management",
     "bench",
 )

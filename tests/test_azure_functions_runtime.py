@@ -41,7 +41,8 @@ def worker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
 async def test_the_worker_indexes_the_same_functions_as_the_local_host(
     worker: RuntimeWorker, settings: Settings
 ) -> None:
-    async with FunctionsHost(HostSettings(REPOSITORY, port=0, environment=environment_of(settings))) as host:
+    environment = environment_of(settings)
+    async with FunctionsHost(HostSettings(REPOSITORY, port=0, environment=environment, local_settings=False)) as host:
         local = {function.name: list(function.bindings) for function in host.functions.values()}
 
     assert worker.index["error"] is None

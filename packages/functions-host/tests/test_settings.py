@@ -12,6 +12,7 @@ from functions_host.app_settings import AppSettings, app_environment, read_local
 from functions_host.errors import FunctionIndexError, HostStartError
 from functions_host.host_json import HostConfig, read_host_config
 from functions_host.retry import RetryPolicy
+from tests.running import running, write_app
 
 
 def local_file(directory: Path, **content: object) -> Path:
@@ -40,6 +41,26 @@ def test_values_are_added_to_the_environment_without_overriding_it(
     assert inside == {"TAKEN": "from outside", "EMPTY": "filled", "NEW": "override", "NONE": None, "FLAG": "true"}
     assert "NEW" not in os.environ
     assert os.environ["EMPTY"] == ""
+
+
+def test_only_a_setting_with_another_value_in_the_environment_causes_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SAME", "value")
+    monkeypatch.setenv("OTHER", "value")
+
+    with app_environment(read_local_settings(local_file(tmp_path, Values={"SAME": "value", "OTHER": "another"})), {}):
+        pass
+
+    assert [record.args for record in caplog.records] == [("OTHER", "local.settings.json")]
+
+
+async def test_a_host_can_ignore_local_settings(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, "")
+    local_file(app_dir, Values={"FROM_FILE": "yes"})
+
+    async with running(app_dir, local_settings=False):
+        assert "FROM_FILE" not in os.environ
 
 
 def test_connection_strings_and_host_options_are_read(tmp_path: Path) -> None:

@@ -53,6 +53,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--cors-credentials", action=argparse.BooleanOptionalAction, help="allow cross-origin credentials"
     )
+    parser.add_argument(
+        "--local-settings", action=argparse.BooleanOptionalAction, default=True, help="read local.settings.json"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not log HTTP requests and successful invocations")
     parser.add_argument(
         "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
@@ -72,6 +75,7 @@ def _settings(options: argparse.Namespace) -> HostSettings:
         cors_credentials=options.cors_credentials,
         state_dir=options.state_dir.resolve() if options.state_dir else None,
         quiet=options.quiet,
+        local_settings=options.local_settings,
     )
 
 

@@ -106,6 +106,8 @@ def _restore_environment(before: Mapping[str, str]) -> None:
 def _wanted(values: Mapping[str, str]) -> dict[str, str]:
     wanted = {}
     for name, value in values.items():
+        if os.environ.get(name) == value:
+            continue
         if os.environ.get(name):
             _log.warning("ignoring '%s' in %s: the environment already sets it", name, FILE_NAME)
         else:

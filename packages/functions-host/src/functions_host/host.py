@@ -92,7 +92,7 @@ class FunctionsHost:
 
     def _load(self) -> HttpServer:
         app_dir = self._settings.app_dir.resolve()
-        local = read_local_settings(app_dir)
+        local = read_local_settings(app_dir) if self._settings.local_settings else LocalSettings()
         settings = self._resources.enter_context(app_environment(local, self._settings.environment))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:

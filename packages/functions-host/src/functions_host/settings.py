@@ -12,7 +12,8 @@ class HostSettings:
     """Settings of one host. If a setting is None, local.settings.json applies, then the default.
 
     Port 0 picks a free port. `cors` is a comma-separated list of origins. `environment` overrides the process
-    environment. `state_dir` stores timer state. `quiet` omits requests and successful invocations from the log.
+    environment. `state_dir` stores timer state. `quiet` omits requests and successful invocations from the log. Without
+    `local_settings`, the host ignores local.settings.json.
     """
 
     app_dir: Path
@@ -23,6 +24,7 @@ class HostSettings:
     environment: Mapping[str, str] = field(default_factory=dict)
     state_dir: Path | None = None
     quiet: bool = False
+    local_settings: bool = True
 
     @property
     def timer_state_dir(self) -> Path:

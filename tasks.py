@@ -1,0 +1,281 @@
+"""Development tasks: `python -m tasks NAME` does what `make NAME` does, also on Windows.
+
+Needs only the standard library, because `setup` creates the environment that the other tasks use.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+AUDIT_VENV = ROOT / ".venv-audit"
+PACKAGES = ("packages/cosmos-emulator", "packages/functions-host")
+LOCKED = {
+    "requirements.txt": ("requirements.in",),
+    "requirements-dev.txt": ("requirements-dev.in", "--constraint", "requirements.txt"),
+    "requirements-audit.txt": ("requirements-audit.in",),
+}
+_WINDOWS = os.name == "nt"
+TASKS: dict[str, Callable[[], None]] = {}
+
+
+def task(function: Callable[[], None]) -> Callable[[], None]:
+    """Register a task. Its name has hyphens, and the first line of its docstring is its help."""
+    TASKS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+@task
+def setup() -> None:
+    """Create .venv and local.settings.json, and install the dependencies."""
+    _create(VENV, "requirements-dev.txt", *(f"{package}/pyproject.toml" for package in PACKAGES))
+    settings = ROOT / "local.settings.json"
+    if not settings.exists():
+        shutil.copyfile(ROOT / "local.settings.example.json", settings)
+
+
+@task
+def run() -> None:
+    """Run the blog on http://localhost:7071 with sample data."""
+    setup()
+    python("-m", "local", "--seed")
+
+
+@task
+def test() -> None:
+    """Run the tests of the blog and of both packages."""
+    setup()
+    python("-m", "pytest", "-n", "2")
+    for package in PACKAGES:
+        python("-m", "pytest", "-n", "2", cwd=ROOT / package)
+
+
+@task
+def test_javascript() -> None:
+    """Test the emulator with @azure/cosmos (needs Node.js 20)."""
+    setup()
+    python("-m", "pytest", "tests/javascript", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
+def test_runtime() -> None:
+    """Test the app with Microsoft's worker library (needs Python 3.13)."""
+    setup()
+    os.environ["REQUIRE_AZURE_FUNCTIONS_RUNTIME"] = "1"
+    python("-m", "pytest", "tests/test_azure_functions_runtime.py")
+
+
+@task
+def lint() -> None:
+    """Check formatting, lint, types and spelling."""
+    setup()
+    tool("ruff", "format", "--check", ".")
+    tool("ruff", "check", ".")
+    tool("mypy")
+    tool("codespell")
+
+
+@task
+def format() -> None:  # noqa: A001 - the name of the task
+    """Format the code and apply automatic lint fixes."""
+    setup()
+    tool("ruff", "format", ".")
+    tool("ruff", "check", "--fix", ".")
+
+
+@task
+def lock() -> None:
+    """Update the locked dependencies to the newest allowed versions."""
+    setup()
+    for name in LOCKED:
+        _lock(name, name, "--upgrade")
+
+
+@task
+def lock_check() -> None:
+    """Fail if a lock file does not match its .in file."""
+    setup()
+    stale = []
+    for name in LOCKED:
+        # uv keeps each pin that still satisfies the .in file, so the copy changes only if the lock file is stale.
+        locked, copy = ROOT / name, VENV / name
+        shutil.copyfile(locked, copy)
+        _lock(name, str(copy.relative_to(ROOT)))
+        present, expected = (path.read_text(encoding="utf-8").splitlines(keepends=True) for path in (locked, copy))
+        difference = list(difflib.unified_diff(present, expected, name, "expected"))
+        sys.stdout.writelines(difference)
+        stale += [name] if difference else []
+    if stale:
+        sys.exit(f"{', '.join(stale)}: out of date. Run: make lock")
+
+
+@task
+def screenshots() -> None:
+    """Take the pictures of the web site in docs/images (needs Chromium)."""
+    setup()
+    python("-m", "tests.site.screenshots")
+
+
+@task
+def chaos() -> None:
+    """Kill hosts and the database under load and check that nothing is lost."""
+    setup()
+    seed, seeds = os.environ.get("CHAOS_SEED", "1"), os.environ.get("CHAOS_SEEDS", "20")
+    python("-m", "tests.chaos", "--seed", seed, "--seeds", seeds)
+    python("-m", "tests.chaos.scenarios")
+
+
+@task
+def fuzz() -> None:
+    """Send hostile input to the emulator and the host."""
+    setup()
+    os.environ.setdefault("FUZZ_SECONDS", "30")
+    os.environ.setdefault("FUZZ_SEED", str(int(time.time())))
+    python("-m", "pytest", "tests/fuzz", "--tb=short")
+
+
+@task
+def schemathesis() -> None:
+    """Send requests generated from the OpenAPI description."""
+    setup()
+    _create(AUDIT_VENV, "requirements-audit.txt")
+    requests = os.environ.get("REQUESTS", "10000")
+    program = str(_program(AUDIT_VENV, "schemathesis"))
+    python("-m", "tests.fuzz.schemathesis_run", "--tool", program, "--requests", requests)
+
+
+@task
+def audit() -> None:
+    """Scan the code and the dependencies for vulnerabilities."""
+    setup()
+    _create(AUDIT_VENV, "requirements-audit.txt")
+    python(".ci/bandit_findings.py", str(_program(AUDIT_VENV, "bandit")))
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        _call(_program(AUDIT_VENV, "pip-audit"), "--strict", "--requirement", name)
+
+
+@task
+def bench() -> None:
+    """Compare the request charges of the article's models and the blog."""
+    setup()
+    python("-m", "bench.models", "--write")
+
+
+@task
+def bench_local() -> None:
+    """Measure the emulator and the host (needs Node.js)."""
+    setup()
+    peer = ROOT / "bench/peer"
+    installed = peer / "node_modules/.package-lock.json"
+    if _is_older(installed, [peer / "package-lock.json"]):
+        npm = shutil.which("npm") or sys.exit("npm is not installed. Install Node.js 20 or newer.")
+        _call(npm, "ci", "--prefix", str(peer), "--no-audit", "--no-fund")
+    python("-m", "bench.local_stack", "--write")
+
+
+@task
+def bench_load() -> None:
+    """Measure the app with 50 clients, and its start time."""
+    setup()
+    python("-m", "bench.app_load", "--write")
+
+
+@task
+def clean() -> None:
+    """Remove environments, caches and local data."""
+    caches = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
+    for name in (".venv", ".venv-runtime", ".venv-audit", ".data", *caches):
+        if (ROOT / name).exists():
+            shutil.rmtree(ROOT / name)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the named tasks in order. `NAME=VALUE` sets an environment variable, as in make."""
+    names = [argument for argument in arguments if "=" not in argument] or ["help"]
+    os.environ.update(dict(argument.split("=", 1) for argument in arguments if "=" in argument))
+    unknown = [name for name in names if name not in TASKS and name != "help"]
+    if unknown:
+        sys.exit(f"There is no task {', '.join(unknown)}. To list the tasks: python -m tasks")
+    for name in names:
+        TASKS.get(name, _help)()
+
+
+def python(*arguments: str, cwd: Path = ROOT) -> None:
+    """Run the Python of .venv, and exit if it fails."""
+    _call(_program(VENV, "python"), *arguments, cwd=cwd)
+
+
+def tool(name: str, *arguments: str) -> None:
+    """Run a program that is installed in .venv, and exit if it fails."""
+    _call(_program(VENV, name), *arguments)
+
+
+def _help() -> None:
+    sys.stdout.write("make NAME, or python -m tasks NAME:\n")
+    for name, function in TASKS.items():
+        sys.stdout.write(f"  {name:<16} {(function.__doc__ or '').splitlines()[0]}\n")
+
+
+def _create(venv: Path, requirements: str, *also: str) -> None:
+    """Create an environment, or update it if one of the files changed since."""
+    stamp = venv / ".installed"
+    if not _is_older(stamp, [ROOT / name for name in (requirements, *also)]):
+        return
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file also has to explain itself to an older Python
+        sys.exit("Python 3.11 or newer is required. To choose it: make PYTHON=python3.12, or py -3.12 -m tasks")
+    # Python cannot replace the environment that it runs from.
+    if Path(sys.prefix).resolve() != venv.resolve():
+        _call(sys.executable, "-m", "venv", str(venv))
+    install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
+    _call(_program(venv, "python"), *install)
+    stamp.touch()
+
+
+def _is_older(target: Path, sources: Sequence[Path]) -> bool:
+    return not target.exists() or any(source.stat().st_mtime > target.stat().st_mtime for source in sources)
+
+
+def _program(venv: Path, name: str) -> Path:
+    return venv / "Scripts" / f"{name}.exe" if _WINDOWS else venv / "bin" / name
+
+
+def _lock(name: str, output: str, *options: str) -> None:
+    source, *constraint = LOCKED[name]
+    resolve = ("pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--no-annotate")
+    header = ("--custom-compile-command", "make lock")
+    tool("uv", *resolve, *header, *options, source, *constraint, "--output-file", output)
+
+
+def _call(program: str | Path, *arguments: str, cwd: Path = ROOT) -> None:
+    """Run a program. Exit with its status if it fails, or 128 and the number of the signal that ended it."""
+    sys.stdout.write(shlex.join([Path(program).stem, *arguments]) + "\n")
+    sys.stdout.flush()
+    # Ctrl-C reaches the program too. It stops in its own time, and this process waits for it.
+    interrupted = signal.signal(signal.SIGINT, lambda *_: None)
+    process = subprocess.Popen([program, *arguments], cwd=cwd)  # noqa: S603 - the commands above
+    # SIGTERM reaches only this process.
+    terminated = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        status = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
+        signal.signal(signal.SIGTERM, terminated)
+    if status:
+        sys.exit(status if status > 0 else 128 - status)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)

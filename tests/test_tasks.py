@@ -1,0 +1,96 @@
+"""tasks.py: what `make` and `python -m tasks` have in common, and how a task ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tasks
+
+ROOT = Path(__file__).parents[1]
+WAITS_FOR_A_SIGNAL = """
+import signal, sys, time
+signal.signal(signal.{name}, lambda *_: (time.sleep(0.5), sys.exit(7)))
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_make_has_the_same_tasks() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+
+    listed = re.search(r"^TASKS := (.+)$", makefile, re.MULTILINE)
+
+    assert listed is not None
+    assert listed[1].split() == list(tasks.TASKS)
+
+
+def test_the_tasks_are_listed_with_the_standard_library_alone() -> None:
+    listed = subprocess.run([sys.executable, "-S", "-m", "tasks"], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert re.search(r"^  test-runtime +\S.+\.$", listed.stdout, re.MULTILINE)
+
+
+def test_an_unknown_task_fails() -> None:
+    finished = subprocess.run([sys.executable, "-m", "tasks", "tset"], cwd=ROOT, capture_output=True, text=True)
+
+    assert finished.returncode == 1
+    assert "There is no task tset." in finished.stderr
+
+
+def test_a_failing_command_ends_the_task_with_its_status() -> None:
+    with pytest.raises(SystemExit) as ended:
+        tasks.python("-c", "raise SystemExit(3)")
+
+    assert ended.value.code == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups that receive SIGINT")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_stopped_task_waits_for_its_command(name: str, tmp_path: Path) -> None:
+    command = tmp_path / "command.py"
+    command.write_text(WAITS_FOR_A_SIGNAL.format(name=name))
+    task = [sys.executable, "-c", f"import tasks; tasks.python({str(command)!r})"]
+    with subprocess.Popen(task, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:  # noqa: S603 - a fixed command
+        assert process.stdout is not None
+        assert "ready\n" in iter(process.stdout.readline, "")
+
+        # Ctrl-C reaches the whole process group, SIGTERM only the task.
+        if name == "SIGINT":
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.terminate()
+
+        assert process.wait(30) == 7
+
+
+def test_setup_creates_what_is_missing_and_keeps_the_rest(tmp_path: Path) -> None:
+    for name in ("tasks.py", "local.settings.example.json"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    for name in ("requirements-dev.txt", *(f"{package}/pyproject.toml" for package in tasks.PACKAGES)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    settings = tmp_path / "local.settings.json"
+
+    first = _setup(tmp_path)
+    created = settings.read_text(encoding="utf-8")
+    settings.write_text("changed")
+    second = _setup(tmp_path)
+
+    assert json.loads(created)["Values"]["BLOG_DATABASE"] == "blog"
+    assert "pip install" in first
+    assert second == ""
+    assert settings.read_text() == "changed"
+
+
+def _setup(directory: Path) -> str:
+    command = [sys.executable, "-m", "tasks", "setup"]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout  # noqa: S603 - a fixed command
