@@ -1,0 +1,215 @@
+// Alerts, the availability test and the workbook. docs/telemetry.md describes the metrics.
+
+param suffix string
+param location string
+param tags object
+param applicationInsightsId string
+
+@description('Empty: alerts notify nobody.')
+param email string
+
+@description('Empty: no availability test.')
+param healthUrl string
+
+param lagThresholdSeconds int
+param throttledThresholdPercent int
+
+// Each query returns a column `value`, which is compared with the threshold.
+var rules = [
+  {
+    name: 'throttled'
+    description: 'Share of database requests that were throttled (429), in percent. Raise the throughput.'
+    threshold: throttledThresholdPercent
+    query: '''
+customMetrics
+| where name in ('blog.throttled', 'azure.cosmosdb.client.operation.request_charge')
+| summarize throttled = sumif(valueSum, name == 'blog.throttled'), operations = sumif(valueCount, name != 'blog.throttled')
+| where throttled >= 10
+| project value = 100.0 * throttled / (throttled + operations)
+'''
+  }
+  {
+    name: 'lag'
+    description: 'Age of the oldest unhandled change of a change feed, in seconds. Lists and usernames are stale.'
+    threshold: lagThresholdSeconds
+    query: '''
+customMetrics
+| where name == 'blog.change_feed.lag'
+| summarize value = max(valueMax) by source = tostring(customDimensions['blog.function'])
+'''
+  }
+  {
+    name: 'failures'
+    description: 'Changes that a change-feed function could not handle. Run `manage.py failures list`, then `replay`.'
+    threshold: 0
+    query: '''
+customMetrics
+| where name == 'blog.change_feed.failures'
+| summarize value = sum(valueSum) by source = tostring(customDimensions['blog.function'])
+'''
+  }
+  {
+    name: '5xx'
+    description: 'Share of HTTP requests that failed with 5xx, in percent.'
+    threshold: 1
+    query: '''
+requests
+| extend status = toint(resultCode)
+| where status >= 100
+| summarize failed = countif(status >= 500), total = count()
+| where failed >= 5
+| project value = 100.0 * failed / total
+'''
+  }
+  {
+    name: 'restarts'
+    description: 'Starts of the host and exits of the Python worker on one instance. The app crashes or runs out of memory.'
+    threshold: 3
+    query: '''
+union
+    (traces | where message startswith 'Host started ('),
+    (exceptions | where type endswith 'WorkerProcessExitException')
+| summarize value = count() by source = cloud_RoleInstance
+'''
+  }
+]
+
+resource actionGroup 'Microsoft.Insights/actionGroups@2023-01-01' = {
+  name: 'ag-${suffix}'
+  location: 'global'
+  tags: tags
+  properties: {
+    enabled: true
+    groupShortName: 'blog'
+    emailReceivers: empty(email) ? [] : [
+      {
+        name: 'email'
+        emailAddress: email
+        useCommonAlertSchema: true
+      }
+    ]
+  }
+}
+
+resource alerts 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = [for rule in rules: {
+  name: 'blog-${rule.name}-${suffix}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: 'Blog: ${rule.name}'
+    description: rule.description
+    severity: 2
+    enabled: true
+    autoMitigate: true
+    scopes: [
+      applicationInsightsId
+    ]
+    // The window is longer than the interval, because telemetry arrives some minutes late.
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT30M'
+    // Before the first telemetry arrives, validation would reject the queries.
+    skipQueryValidation: true
+    criteria: {
+      allOf: [
+        {
+          query: rule.query
+          metricMeasureColumn: 'value'
+          timeAggregation: 'Maximum'
+          operator: 'GreaterThan'
+          threshold: rule.threshold
+          failingPeriods: {
+            numberOfEvaluationPeriods: 1
+            minFailingPeriodsToAlert: 1
+          }
+        }
+      ]
+    }
+    actions: {
+      actionGroups: [
+        actionGroup.id
+      ]
+    }
+  }
+}]
+
+// The health check also measures the lag, so a change feed that stands still is noticed.
+resource availabilityTest 'Microsoft.Insights/webtests@2022-06-15' = if (!empty(healthUrl)) {
+  name: 'health-${suffix}'
+  location: location
+  tags: union(tags, {
+    'hidden-link:${applicationInsightsId}': 'Resource'
+  })
+  kind: 'standard'
+  properties: {
+    SyntheticMonitorId: 'health-${suffix}'
+    Name: 'Blog health'
+    Kind: 'standard'
+    Enabled: true
+    Frequency: 900
+    Timeout: 60
+    RetryEnabled: true
+    // West Europe and East US. Each location calls once per interval, and each call is billed.
+    Locations: [
+      {
+        Id: 'emea-nl-ams-azr'
+      }
+      {
+        Id: 'us-va-ash-azr'
+      }
+    ]
+    Request: {
+      RequestUrl: healthUrl
+      HttpVerb: 'GET'
+      FollowRedirects: false
+      ParseDependentRequests: false
+    }
+    ValidationRules: {
+      ExpectedHttpStatusCode: 200
+      SSLCheck: true
+      SSLCertRemainingLifetimeCheck: 7
+    }
+  }
+}
+
+resource unavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(healthUrl)) {
+  name: 'blog-unavailable-${suffix}'
+  location: 'global'
+  tags: tags
+  properties: {
+    description: 'The health check failed in both regions.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    scopes: [
+      availabilityTest.id
+      applicationInsightsId
+    ]
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT30M'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.WebtestLocationAvailabilityCriteria'
+      webTestId: availabilityTest.id
+      componentId: applicationInsightsId
+      failedLocationCount: 2
+    }
+    actions: [
+      {
+        actionGroupId: actionGroup.id
+      }
+    ]
+  }
+}
+
+resource workbook 'Microsoft.Insights/workbooks@2022-04-01' = {
+  name: guid(applicationInsightsId, 'blog')
+  location: location
+  tags: tags
+  kind: 'shared'
+  properties: {
+    displayName: 'Blog'
+    category: 'workbook'
+    sourceId: applicationInsightsId
+    serializedData: loadTextContent('workbook.json')
+  }
+}

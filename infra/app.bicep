@@ -1,0 +1,135 @@
+// The function app, on the Flex Consumption plan.
+
+param suffix string
+param location string
+param tags object
+param identityId string
+param deploymentContainerUrl string
+
+@description('Empty: the app is not in a virtual network.')
+param subnetId string
+
+param instanceMemoryMB int
+param maximumInstanceCount int
+param httpConcurrency int
+param alwaysReadyHttp int
+param alwaysReadyChangeFeed int
+param corsOrigins array
+
+@description('App settings. Flex Consumption rejects FUNCTIONS_WORKER_RUNTIME and FUNCTIONS_EXTENSION_VERSION.')
+param settings object
+
+// HTTP functions share instances. The platform scales each change-feed function on its own.
+var alwaysReady = filter([
+  {
+    name: 'http'
+    instanceCount: alwaysReadyHttp
+  }
+  {
+    name: 'function:on_posts_changed'
+    instanceCount: alwaysReadyChangeFeed
+  }
+  {
+    name: 'function:on_users_changed'
+    instanceCount: alwaysReadyChangeFeed
+  }
+], entry => entry.instanceCount > 0)
+
+resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
+  name: 'plan-${suffix}'
+  location: location
+  tags: tags
+  kind: 'functionapp'
+  sku: {
+    name: 'FC1'
+    tier: 'FlexConsumption'
+  }
+  properties: {
+    reserved: true
+  }
+}
+
+resource app 'Microsoft.Web/sites@2024-04-01' = {
+  name: 'func-${suffix}'
+  location: location
+  tags: union(tags, {
+    'azd-service-name': 'api'
+  })
+  kind: 'functionapp,linux'
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: {
+      '${identityId}': {}
+    }
+  }
+  properties: {
+    serverFarmId: plan.id
+    httpsOnly: true
+    virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
+    functionAppConfig: {
+      runtime: {
+        name: 'python'
+        version: '3.13'
+      }
+      deployment: {
+        storage: {
+          type: 'blobContainer'
+          value: deploymentContainerUrl
+          authentication: {
+            type: 'UserAssignedIdentity'
+            userAssignedIdentityResourceId: identityId
+          }
+        }
+      }
+      scaleAndConcurrency: {
+        instanceMemoryMB: instanceMemoryMB
+        maximumInstanceCount: maximumInstanceCount
+        alwaysReady: alwaysReady
+        triggers: {
+          http: {
+            // For Python the platform's default is 1, one instance for each concurrent request, because many Python
+            // apps block. This app is asynchronous: a request mostly waits for Cosmos DB. With 50 clients, one process
+            // uses a whole core (docs/benchmarks/app-load.md), so more would raise latency, not throughput.
+            perInstanceConcurrency: httpConcurrency
+          }
+        }
+      }
+    }
+    siteConfig: {
+      minTlsVersion: '1.2'
+      scmMinTlsVersion: '1.2'
+      ftpsState: 'Disabled'
+      http20Enabled: true
+      cors: {
+        allowedOrigins: corsOrigins
+        supportCredentials: false
+      }
+    }
+  }
+}
+
+resource appSettings 'Microsoft.Web/sites/config@2024-04-01' = {
+  parent: app
+  name: 'appsettings'
+  properties: settings
+}
+
+// Deployments sign in with Entra identities instead of passwords.
+resource ftpPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-04-01' = {
+  parent: app
+  name: 'ftp'
+  properties: {
+    allow: false
+  }
+}
+
+resource scmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-04-01' = {
+  parent: app
+  name: 'scm'
+  properties: {
+    allow: false
+  }
+}
+
+output name string = app.name
+output url string = 'https://${app.properties.defaultHostName}'

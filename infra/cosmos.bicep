@@ -1,0 +1,118 @@
+// Cosmos DB account, database, containers and data roles. Keys are disabled, so data-plane identities are the only way in.
+
+param name string
+param location string
+param tags object
+param databaseName string
+param capacity string
+param autoscaleMaxThroughput int
+param backupTier string
+param appPrincipalId string
+param developerPrincipalId string
+param isPrivate bool
+
+// `manage.py provision` and the app read the same file.
+var containers = loadJsonContent('../shared/containers.json').containers
+
+resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
+  name: name
+  location: location
+  tags: tags
+  kind: 'GlobalDocumentDB'
+  properties: {
+    databaseAccountOfferType: 'Standard'
+    capabilities: capacity == 'serverless' ? [
+      {
+        name: 'EnableServerless'
+      }
+    ] : []
+    // The blog's counts and reservations need a single write region: docs/scale.md.
+    enableMultipleWriteLocations: false
+    locations: [
+      {
+        locationName: location
+        failoverPriority: 0
+        isZoneRedundant: false
+      }
+    ]
+    // A user reads their own writes. Weaker levels break this, stronger ones cost more.
+    consistencyPolicy: {
+      defaultConsistencyLevel: 'Session'
+    }
+    backupPolicy: {
+      type: 'Continuous'
+      continuousModeProperties: {
+        tier: backupTier
+      }
+    }
+    disableLocalAuth: true
+    disableKeyBasedMetadataWriteAccess: true
+    minimalTlsVersion: 'Tls12'
+    publicNetworkAccess: isPrivate ? 'Disabled' : 'Enabled'
+  }
+}
+
+resource database 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases@2024-11-15' = {
+  parent: account
+  name: databaseName
+  properties: {
+    resource: {
+      id: databaseName
+    }
+    options: capacity == 'autoscale' ? {
+      autoscaleSettings: {
+        maxThroughput: autoscaleMaxThroughput
+      }
+    } : {}
+  }
+}
+
+module container 'container.bicep' = [for definition in containers: {
+  name: 'container-${definition.id}'
+  params: {
+    accountName: account.name
+    databaseName: database.name
+    definition: definition
+  }
+}]
+
+// cosmos-role-actions.json is recorded from a test run, so the app has no permission that it does not use.
+resource dataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleDefinitions@2024-11-15' = {
+  parent: account
+  name: guid(account.id, 'blog')
+  properties: {
+    roleName: 'Blog'
+    type: 'CustomRole'
+    assignableScopes: [
+      '${account.id}/dbs/${database.name}'
+    ]
+    permissions: [
+      {
+        dataActions: loadJsonContent('cosmos-role-actions.json')
+      }
+    ]
+  }
+}
+
+resource appHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2024-11-15' = {
+  parent: account
+  name: guid(dataRole.id, appPrincipalId)
+  properties: {
+    principalId: appPrincipalId
+    roleDefinitionId: dataRole.id
+    scope: '${account.id}/dbs/${database.name}'
+  }
+}
+
+resource developerHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2024-11-15' = if (!empty(developerPrincipalId)) {
+  parent: account
+  name: guid(dataRole.id, developerPrincipalId)
+  properties: {
+    principalId: developerPrincipalId
+    roleDefinitionId: dataRole.id
+    scope: '${account.id}/dbs/${database.name}'
+  }
+}
+
+output id string = account.id
+output endpoint string = account.properties.documentEndpoint

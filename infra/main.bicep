@@ -1,0 +1,231 @@
+// Creates a resource group with everything the blog needs. Parameters are described in docs/deploy.md.
+targetScope = 'subscription'
+
+@description('Name of the azd environment, from which the names of all resources derive.')
+@minLength(1)
+@maxLength(64)
+param environmentName string
+
+@description('Region of all resources. It must offer the Flex Consumption plan.')
+@metadata({
+  azd: {
+    type: 'location'
+  }
+})
+param location string
+
+@description('Developer or pipeline that runs manage.py. Gets the same data role as the app. Empty: nobody does.')
+param principalId string = ''
+
+@description('Database of the blog.')
+param databaseName string = 'blog'
+
+@description('How comments, likes, renames and the feed are written. See docs/settings.md.')
+@allowed(['batch', 'procedure'])
+param transactions string = 'batch'
+
+@description('How commands are authenticated. See docs/settings.md.')
+@allowed(['function-key', 'oidc'])
+param auth string = 'function-key'
+
+@description('Issuer of the tokens, for oidc.')
+param oidcIssuer string = ''
+
+@description('Audience of the tokens, for oidc.')
+param oidcAudience string = ''
+
+@description('Signing keys of the issuer, for oidc. Empty: from discovery.')
+param oidcJwksUri string = ''
+
+@description('The web site\'s client ID at the issuer, for oidc.')
+param oidcClientId string = ''
+
+@description('Serverless bills each request. Autoscale bills at least a tenth of the maximum throughput.')
+@allowed(['serverless', 'autoscale'])
+param cosmosCapacity string = 'serverless'
+
+@description('Highest throughput of the database in RU/s, shared by its containers. Applies to autoscale.')
+@minValue(1000)
+param autoscaleMaxThroughput int = 1000
+
+@description('How far back the account can be restored. Seven days are free.')
+@allowed(['Continuous7Days', 'Continuous30Days'])
+param backupTier string = 'Continuous7Days'
+
+@description('Memory of an instance. CPU is proportional to it.')
+@allowed([512, 2048, 4096])
+param instanceMemoryMB int = 2048
+
+@description('Highest number of instances. It bounds the cost of a flood of requests.')
+@minValue(40)
+@maxValue(1000)
+param maximumInstanceCount int = 40
+
+@description('Requests that one instance handles at a time before the platform adds another. app.bicep explains the value.')
+@minValue(1)
+@maxValue(1000)
+param httpConcurrency int = 50
+
+@description('Instances that always run for HTTP. Each bills while idle.')
+@minValue(0)
+param alwaysReadyHttp int = 0
+
+@description('Instances that always run for each of the two change-feed functions. Each bills while idle.')
+@minValue(0)
+param alwaysReadyChangeFeed int = 0
+
+@description('Origins of other web sites that can call the API from a browser.')
+param corsOrigins array = []
+
+@description('Whether the app reaches the database and storage only through private endpoints.')
+param privateNetworking bool = false
+
+@description('Receives the alerts. Empty: alerts appear only in the portal.')
+param alertEmail string = ''
+
+@description('Whether Azure calls /api/health every 15 minutes from two regions. Each call is billed.')
+param availabilityTest bool = true
+
+@description('Age of the oldest unhandled change that raises an alert.')
+param lagThresholdSeconds int = 300
+
+@description('Share of throttled database requests (429) that raises an alert.')
+param throttledThresholdPercent int = 5
+
+var tags = {
+  'azd-env-name': environmentName
+}
+var suffix = toLower(uniqueString(subscription().id, environmentName, location))
+
+resource group 'Microsoft.Resources/resourceGroups@2024-03-01' = {
+  name: 'rg-${environmentName}'
+  location: location
+  tags: tags
+}
+
+module identity 'identity.bicep' = {
+  name: 'identity'
+  scope: group
+  params: {
+    name: 'id-${suffix}'
+    location: location
+    tags: tags
+  }
+}
+
+module monitoring 'monitoring.bicep' = {
+  name: 'monitoring'
+  scope: group
+  params: {
+    suffix: suffix
+    location: location
+    tags: tags
+    appPrincipalId: identity.outputs.principalId
+  }
+}
+
+module storage 'storage.bicep' = {
+  name: 'storage'
+  scope: group
+  params: {
+    name: 'st${suffix}'
+    location: location
+    tags: tags
+    appPrincipalId: identity.outputs.principalId
+    isPrivate: privateNetworking
+  }
+}
+
+module cosmos 'cosmos.bicep' = {
+  name: 'cosmos'
+  scope: group
+  params: {
+    name: 'cosmos-${suffix}'
+    location: location
+    tags: tags
+    databaseName: databaseName
+    capacity: cosmosCapacity
+    autoscaleMaxThroughput: autoscaleMaxThroughput
+    backupTier: backupTier
+    appPrincipalId: identity.outputs.principalId
+    developerPrincipalId: principalId
+    isPrivate: privateNetworking
+  }
+}
+
+module network 'network.bicep' = if (privateNetworking) {
+  name: 'network'
+  scope: group
+  params: {
+    suffix: suffix
+    location: location
+    tags: tags
+    cosmosId: cosmos.outputs.id
+    storageId: storage.outputs.id
+  }
+}
+
+module app 'app.bicep' = {
+  name: 'app'
+  scope: group
+  params: {
+    suffix: suffix
+    location: location
+    tags: tags
+    identityId: identity.outputs.id
+    deploymentContainerUrl: storage.outputs.deploymentContainerUrl
+    subnetId: privateNetworking ? network!.outputs.appSubnetId : ''
+    instanceMemoryMB: instanceMemoryMB
+    maximumInstanceCount: maximumInstanceCount
+    httpConcurrency: httpConcurrency
+    alwaysReadyHttp: alwaysReadyHttp
+    alwaysReadyChangeFeed: alwaysReadyChangeFeed
+    corsOrigins: corsOrigins
+    settings: {
+      APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.outputs.clientId}'
+      APPLICATIONINSIGHTS_CONNECTION_STRING: monitoring.outputs.connectionString
+      AZURE_CLIENT_ID: identity.outputs.clientId // for the app's DefaultAzureCredential
+      AzureWebJobsDisableHomepage: 'true' // the blog has its own page at /
+      AzureWebJobsStorage__blobServiceUri: storage.outputs.blobEndpoint
+      AzureWebJobsStorage__clientId: identity.outputs.clientId
+      AzureWebJobsStorage__credential: 'managedidentity'
+      BLOG_AUTH: auth
+      BLOG_BATCH_DEADLINE_S: '150'
+      BLOG_DATABASE: databaseName
+      BLOG_INSPECTOR: '0'
+      BLOG_OIDC_AUDIENCE: oidcAudience
+      BLOG_OIDC_CLIENT_ID: oidcClientId
+      BLOG_OIDC_ISSUER: oidcIssuer
+      BLOG_OIDC_JWKS_URI: oidcJwksUri
+      BLOG_TRANSACTIONS: transactions
+      COSMOS__accountEndpoint: cosmos.outputs.endpoint
+      COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one
+      COSMOS__credential: 'managedidentity'
+    }
+  }
+}
+
+module alerts 'alerts.bicep' = {
+  name: 'alerts'
+  scope: group
+  params: {
+    suffix: suffix
+    location: location
+    tags: tags
+    applicationInsightsId: monitoring.outputs.applicationInsightsId
+    email: alertEmail
+    healthUrl: availabilityTest ? '${app.outputs.url}/api/health' : ''
+    lagThresholdSeconds: lagThresholdSeconds
+    throttledThresholdPercent: throttledThresholdPercent
+  }
+}
+
+// azd stores the outputs in its environment. The hooks and manage.py read them there.
+output AZURE_RESOURCE_GROUP string = group.name
+output AZURE_FUNCTION_NAME string = app.outputs.name
+output BLOG_URL string = app.outputs.url
+output BLOG_AUTH string = auth
+output BLOG_DATABASE string = databaseName
+output BLOG_TRANSACTIONS string = transactions
+output COSMOS__accountEndpoint string = cosmos.outputs.endpoint
+output PRIVATE_NETWORKING bool = privateNetworking
