@@ -20,11 +20,12 @@ param corsOrigins array
 param settings object
 
 // HTTP functions share instances. The platform scales each change-feed function on its own.
-var alwaysReady = filter([
+var alwaysReady = concat(alwaysReadyHttp > 0 ? [
   {
     name: 'http'
     instanceCount: alwaysReadyHttp
   }
+] : [], alwaysReadyChangeFeed > 0 ? [
   {
     name: 'function:on_posts_changed'
     instanceCount: alwaysReadyChangeFeed
@@ -33,7 +34,7 @@ var alwaysReady = filter([
     name: 'function:on_users_changed'
     instanceCount: alwaysReadyChangeFeed
   }
-], entry => entry.instanceCount > 0)
+] : [])
 
 resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
   name: 'plan-${suffix}'

@@ -55,14 +55,6 @@ resource network 'Microsoft.Network/virtualNetworks@2024-05-01' = {
       }
     ]
   }
-
-  resource appSubnet 'subnets' existing = {
-    name: 'app'
-  }
-
-  resource endpointsSubnet 'subnets' existing = {
-    name: 'endpoints'
-  }
 }
 
 module endpoint 'private-endpoint.bicep' = [for entry in endpoints: {
@@ -72,11 +64,11 @@ module endpoint 'private-endpoint.bicep' = [for entry in endpoints: {
     location: location
     tags: tags
     networkId: network.id
-    subnetId: network::endpointsSubnet.id
+    subnetId: network.properties.subnets[1].id
     targetId: entry.targetId
     groupId: entry.groupId
     zoneName: entry.zone
   }
 }]
 
-output appSubnetId string = network::appSubnet.id
+output appSubnetId string = network.properties.subnets[0].id
