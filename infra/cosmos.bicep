@@ -15,6 +15,7 @@ param isPrivate bool
 var containers = loadJsonContent('../shared/containers.json').containers
 
 resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
+  // checkov:skip=CKV_AZURE_101: the parameter privateNetworking disables public access, and keys are disabled anyway
   name: name
   location: location
   tags: tags

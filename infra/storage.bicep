@@ -11,6 +11,8 @@ param isPrivate bool
 var storageBlobDataOwner = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
 
 resource account 'Microsoft.Storage/storageAccounts@2023-05-01' = {
+  // checkov:skip=CKV_AZURE_35: the parameter privateNetworking denies public access, and keys are disabled anyway
+  // checkov:skip=CKV_AZURE_206: a deployment recreates everything in it
   name: name
   location: location
   tags: tags

@@ -319,6 +319,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "empty": lambda value: not value,
     "environment": lambda: {"suffixes": {"storage": "core.windows.net"}},
     "guid": _call("guid"),
+    "items": lambda value: [{"key": key, "value": value[key]} for key in sorted(value)],
     "subscription": lambda: {"id": Unknown("subscription")},
     "subscriptionResourceId": lambda type_, name: Unknown(f"{type_}:{name}"),
     "toLower": lambda text: text,
