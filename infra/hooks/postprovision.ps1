@@ -1,5 +1,6 @@
 # Report differences between the database and the repository. azd provides the template's outputs as environment variables.
 $ErrorActionPreference = 'Stop'
+Set-Location (Join-Path $PSScriptRoot '../..')
 
 if ($env:PRIVATE_NETWORKING -eq 'true') {
     Write-Output 'The database has no public address. To check it, run in its network: python manage.py provision --check'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Report differences between the database and the repository. azd provides the template's outputs as environment variables.
 set -eu
+cd "$(dirname "$0")/../.."
 
 if [ "${PRIVATE_NETWORKING:-false}" = true ]; then
     echo "The database has no public address. To check it, run in its network: python manage.py provision --check"

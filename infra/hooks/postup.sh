@@ -11,7 +11,7 @@ Health:          $BLOG_URL/api/health
 END
 if [ "$BLOG_AUTH" = oidc ]; then
     echo 'Create your user, with an access token of the issuer in TOKEN:'
-    header='Authorization: Bearer $TOKEN'
+    header="Authorization: Bearer \$TOKEN"
 else
     echo 'Create a user (commands need a function key, which az reads):'
     keys="az functionapp keys list --resource-group $AZURE_RESOURCE_GROUP --name $AZURE_FUNCTION_NAME"

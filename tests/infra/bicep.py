@@ -71,12 +71,12 @@ class Declaration:
     existing: bool
     decorators: tuple[Node, ...]
 
-    def allowed(self) -> list[Any] | None:
-        """Return the values that the decorator @allowed lists."""
+    def decorator(self, name: str) -> Any:
+        """Return the argument of a decorator, or None."""
         for decorator in self.decorators:
-            call = decorator.named_children[0]
-            if _text(call.named_children[0]) == "allowed":
-                return list(_Scope({}, None).evaluate(call.named_children[1].named_children[0]))
+            function, arguments = decorator.named_children[0].named_children
+            if _text(function) == name:
+                return _Scope({}, None).evaluate(arguments.named_children[0])
         return None
 
 
@@ -137,7 +137,7 @@ class Template:
         for name, parameter in declared.items():
             value = parameters[name] if name in parameters else scope.evaluate(parameter.value)
             _check_type(f"{self.path.name}: {name}", parameter.detail, value)
-            allowed = parameter.allowed()
+            allowed = parameter.decorator("allowed")
             if allowed is not None and value not in allowed:
                 raise BicepError(f"{self.path.name}: {name} must be one of {allowed}, not {value!r}")
             scope.values[name] = value
