@@ -278,7 +278,11 @@ class _Scope:
 
     def _subscript_expression(self, node: Node) -> Any:
         value, index = (self.evaluate(child) for child in node.named_children)
-        return _unknown_part(value, f"[{index}]") if isinstance(value, Unknown) else value[index]
+        if isinstance(value, Unknown):
+            return _unknown_part(value, f"[{index}]")
+        if isinstance(value, dict) and index not in value:
+            raise BicepError(f"{_text(node)} has no {index}")
+        return value[index]
 
     def _member_expression(self, node: Node) -> Any:
         value, name = self.evaluate(node.named_children[0]), _text(node.named_children[1])
@@ -347,9 +351,7 @@ def _names(node: Node, local: frozenset[str] = frozenset()) -> Iterator[str]:
         return
     if node.type == "for_statement":
         local, children = local | {_text(children[0])}, children[1:]
-    elif node.type == "object_property" and children[0].type == "identifier":
-        children = children[1:]
-    elif node.type == "call_expression":
+    elif (node.type == "object_property" and children[0].type == "identifier") or node.type == "call_expression":
         children = children[1:]
     for child in children:
         if child.type not in _NOT_EXPRESSIONS:

@@ -41,7 +41,10 @@ async def test_provisioned_scripts_match_the_templates(blog: Blog) -> None:
     wanted = golden.scripts()
     assert present.keys() == wanted.keys()
     for container, scripts in wanted.items():
-        kept = [{name: script[name] for name in wanted_script} for script, wanted_script in zip(present[container], scripts, strict=True)]
+        kept = [
+            {name: script[name] for name in wanted_script}
+            for script, wanted_script in zip(present[container], scripts, strict=True)
+        ]
         assert kept == scripts
 
 

@@ -35,7 +35,7 @@ def _commands(value: Any) -> Iterator[str]:
 
 
 def _run(script: Path, environment: dict[str, str], *, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 - our own scripts
         ["sh", str(script)],  # noqa: S607 - azd looks for sh on PATH, too
         cwd=cwd,
         env={"PATH": os.environ["PATH"], **environment},
@@ -76,8 +76,12 @@ def test_hooks_use_only_outputs_of_the_template() -> None:
 @posix_only
 @pytest.mark.parametrize("auth", ["function-key", "oidc"])
 def test_the_printed_command_creates_a_user(auth: str, app: RunningApp, tmp_path: Path) -> None:
-    _program(tmp_path, "az", 'test "$*" = "functionapp keys list --resource-group rg-test --name func-test'
-                             ' --query functionKeys.default --output tsv" && echo the-key')
+    _program(
+        tmp_path,
+        "az",
+        'test "$*" = "functionapp keys list --resource-group rg-test --name func-test'
+        ' --query functionKeys.default --output tsv" && echo the-key',
+    )
 
     printed = _run(HOOKS / "postup.sh", OUTPUTS | {"BLOG_URL": app.url, "BLOG_AUTH": auth}).stdout
     command = printed[printed.index("\ncurl ") :].replace('"ada"', f'"ada-{auth}"').replace("-i", "-sv")

@@ -67,11 +67,7 @@ def test_api_versions_are_pinned_to_stable_ones(path: Path) -> None:
 
 
 def test_each_resource_type_has_one_api_version() -> None:
-    versions = {
-        (resource.type, resource.version)
-        for variant in VARIANTS
-        for resource in deployment(variant).resources
-    }
+    versions = {(resource.type, resource.version) for variant in VARIANTS for resource in deployment(variant).resources}
 
     assert len({type_ for type_, _ in versions}) == len(versions)
 
