@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,17 @@ class Unknown(str):
     __slots__ = ()
 
 
+class _Deployed(dict[str, Any]):
+    """An object of a resource of type `owner`. Azure adds properties to those of the template."""
+
+    def __init__(self, owner: str, content: Mapping[str, Any]) -> None:
+        super().__init__({name: _deployed(owner, item) for name, item in content.items()})
+        self.owner = owner
+
+    def __missing__(self, name: str) -> Unknown:
+        return Unknown(f"{self.owner}.{name}")
+
+
 @dataclass(frozen=True)
 class Resource:
     """A resource that a template creates, or refers to if `existing`."""
@@ -43,9 +55,9 @@ class Resource:
     existing: bool = False
 
     def property(self, name: str) -> Any:
-        if name in ("id", "name", "type"):
-            return Unknown(f"{self.type}:{self.body['name']}") if name == "id" else self.body[name]
-        return self.body.get(name, Unknown(f"{self.type}.{name}"))
+        if name == "id":
+            return Unknown(f"{self.type}:{self.body['name']}")
+        return self.body["name"] if name == "name" else _Deployed(self.type, self.body.get("properties", {}))
 
 
 @dataclass
@@ -76,7 +88,7 @@ class Declaration:
         for decorator in self.decorators:
             function, arguments = decorator.named_children[0].named_children
             if _text(function) == name:
-                return _Scope({}, None).evaluate(arguments.named_children[0])
+                return _Scope(None).evaluate(arguments.named_children[0])
         return None
 
 
@@ -88,16 +100,13 @@ class Template:
         root = _PARSER.parse(path.read_bytes()).root_node
         if root.has_error:
             raise BicepError(f"{path.name} has a syntax error")
-        self.scope = "resourceGroup"
         self.declarations: dict[str, Declaration] = {}
         self.outputs: dict[str, Declaration] = {}
         decorators: list[Node] = []
         for child in root.named_children:
-            if child.type == "target_scope_assignment":
-                self.scope = _text(child.named_children[-1]).strip("'")
-            elif child.type == "decorators":
+            if child.type == "decorators":
                 decorators = child.named_children
-            elif child.type != "comment":
+            elif child.type not in ("comment", "target_scope_assignment"):
                 declaration = _declaration(child, decorators)
                 decorators = []
                 names = self.outputs if declaration.kind == "output" else self.declarations
@@ -133,7 +142,7 @@ class Template:
             raise BicepError(f"{self.path.name} lacks parameters: {', '.join(sorted(missing))}")
         if unknown := set(parameters) - set(declared):
             raise BicepError(f"{self.path.name} has no parameters {', '.join(sorted(unknown))}")
-        scope = _Scope({}, self)
+        scope = _Scope(self)
         for name, parameter in declared.items():
             value = parameters[name] if name in parameters else scope.evaluate(parameter.value)
             _check_type(f"{self.path.name}: {name}", parameter.detail, value)
@@ -154,21 +163,24 @@ class Template:
 class _Scope:
     """Names and their values. Declarations are evaluated when first used, in any order."""
 
-    def __init__(self, values: dict[str, Any], template: Template | None) -> None:
-        self.values = values
+    def __init__(self, template: Template | None) -> None:
         self.template = template
+        self.values: dict[str, Any] = {}
         self.deployment = Deployment()
+        self._loop_variables: dict[str, Any] = {}
 
-    def nested(self, values: Mapping[str, Any]) -> _Scope:
-        scope = _Scope({**self.values, **values}, self.template)
-        scope.deployment = self.deployment
+    def nested(self, variable: str, value: Any) -> _Scope:
+        """Return the scope of one iteration."""
+        scope = copy(self)
+        scope._loop_variables = {**self._loop_variables, variable: value}
         return scope
 
     def lookup(self, name: str) -> Any:
+        if name in self._loop_variables:
+            return self._loop_variables[name]
         if name not in self.values:
             assert self.template is not None
-            declaration = self.template.declarations[name]
-            self.values[name] = self._declared(declaration)
+            self.values[name] = self._declared(self.template.declarations[name])
         return self.values[name]
 
     def evaluate(self, node: Node | None) -> Any:
@@ -199,7 +211,7 @@ class _Scope:
     def _iterations(self, node: Node) -> Iterator[tuple[_Scope, Node]]:
         variable, items, body = node.named_children
         for item in self.evaluate(items):
-            yield self.nested({_text(variable): item}), body
+            yield self.nested(_text(variable), item), body
 
     def _resource(self, declaration: Declaration, body: Node) -> Resource:
         type_, _, version = declaration.detail.partition("@")
@@ -294,9 +306,9 @@ class _Scope:
             return value.outputs if name == "outputs" else Unknown(f"deployment.{name}")
         if any(child.type == ".?" for child in node.children):
             return value.get(name)
-        if name not in value and "properties" not in _text(node):
+        if name not in value and not isinstance(value, _Deployed):
             raise BicepError(f"{_text(node)} does not exist")
-        return value.get(name, Unknown(_text(node)))
+        return value[name]
 
     def _call_expression(self, node: Node) -> Any:
         name = _text(node.named_children[0])
@@ -330,6 +342,12 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "union": _union,
     "uniqueString": lambda *_: "abcdefghijklm",
 }
+
+
+def _deployed(owner: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return _Deployed(owner, value)
+    return [_deployed(owner, item) for item in value] if isinstance(value, list) else value
 
 
 def _declaration(node: Node, decorators: list[Node]) -> Declaration:

@@ -70,6 +70,13 @@ def test_the_template_deploys_each_script_once() -> None:
     assert len(deployed) == len(files)
 
 
+def test_without_a_developer_only_the_app_has_the_data_role() -> None:
+    assignments = golden.deployment("minimum").of_type("Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments")
+
+    assert len(assignments) == 1
+    assert "userAssignedIdentities" in assignments[0]["properties"]["principalId"]
+
+
 def test_the_account_has_what_the_blog_relies_on() -> None:
     """One write region and Session consistency: docs/architecture.md."""
     (account,) = golden.deployment().of_type("Microsoft.DocumentDB/databaseAccounts")
