@@ -1,5 +1,6 @@
 # Report differences between the database and the repository. azd provides the template's outputs as environment variables.
 $ErrorActionPreference = 'Stop'
+if (-not $env:COSMOS__accountEndpoint) { throw 'Run this with azd: azd hooks run postprovision' }
 Set-Location (Join-Path $PSScriptRoot '../..')
 
 if ($env:PRIVATE_NETWORKING -eq 'true') {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Report differences between the database and the repository. azd provides the template's outputs as environment variables.
 set -eu
+: "${COSMOS__accountEndpoint:?Run this with azd: azd hooks run postprovision}"
 cd "$(dirname "$0")/../.."
 
 if [ "${PRIVATE_NETWORKING:-false}" = true ]; then

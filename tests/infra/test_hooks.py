@@ -22,6 +22,7 @@ OUTPUTS = {
     "AZURE_FUNCTION_NAME": "func-test",
     "BLOG_AUTH": "function-key",
     "BLOG_URL": "https://blog.example",
+    "COSMOS__accountEndpoint": "https://account.example",
     "PRIVATE_NETWORKING": "false",
 }
 
@@ -62,11 +63,12 @@ def test_the_files_of_azure_yaml_exist() -> None:
 
 
 @pytest.mark.parametrize("hook", AZURE["hooks"])
-def test_a_hook_has_a_script_for_each_platform(hook: str) -> None:
+def test_a_hook_has_a_script_for_each_platform_and_keeps_its_output(hook: str) -> None:
     scripts = {system: AZURE["hooks"][hook][system] for system in ("posix", "windows")}
 
     assert {system: script["shell"] for system, script in scripts.items()} == {"posix": "sh", "windows": "pwsh"}
     assert {Path(script["run"]).stem for script in scripts.values()} == {hook}
+    assert all(script["interactive"] for script in scripts.values())
 
 
 def test_hooks_use_only_outputs_of_the_template() -> None:
@@ -140,6 +142,14 @@ def test_the_check_gives_up_in_the_end(tmp_path: Path) -> None:
     hook = _checkout(tmp_path, check="exit 2")
 
     assert _run(hook, OUTPUTS | {"HOOK_WAIT_S": "0"}).returncode == 2
+
+
+@posix_only
+def test_the_check_needs_azds_environment() -> None:
+    finished = _run(HOOKS / "postprovision.sh", {})
+
+    assert finished.returncode != 0
+    assert "azd hooks run postprovision" in finished.stderr
 
 
 @posix_only
