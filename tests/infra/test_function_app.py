@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
@@ -99,10 +98,3 @@ def test_the_app_runs_the_python_version_that_is_tested_with_microsofts_worker()
     runtime = site["properties"]["functionAppConfig"]["runtime"]
     assert runtime["name"] == "python"
     assert f"python{runtime['version']}" in tested
-
-
-def test_the_package_excludes_the_infrastructure() -> None:
-    excluded = (REPOSITORY / ".funcignore").read_text(encoding="utf-8").splitlines()
-
-    assert {"infra/", "azure.yaml"} <= set(excluded)
-    assert Path(REPOSITORY / "azure.yaml").is_file()
