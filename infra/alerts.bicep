@@ -23,7 +23,8 @@ var rules = [
     query: '''
 customMetrics
 | where name in ('blog.throttled', 'azure.cosmosdb.client.operation.request_charge')
-| summarize throttled = sumif(valueSum, name == 'blog.throttled'), operations = sumif(valueCount, name != 'blog.throttled')
+| extend isThrottled = name == 'blog.throttled'
+| summarize throttled = sumif(valueSum, isThrottled), operations = sumif(valueCount, not(isThrottled))
 | where throttled >= 10
 | project value = 100.0 * throttled / (throttled + operations)
 '''
@@ -63,7 +64,7 @@ requests
   }
   {
     name: 'restarts'
-    description: 'Starts of the host and exits of the Python worker on one instance. The app crashes or runs out of memory.'
+    description: 'Starts of the host and exits of the worker on one instance. The app crashes or runs out of memory.'
     threshold: 3
     query: '''
 union

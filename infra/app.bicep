@@ -95,8 +95,8 @@ resource app 'Microsoft.Web/sites@2024-04-01' = {
           http: {
             // For Python the platform's default is 1, one instance for each concurrent request, because many Python
             // apps block. This app is asynchronous: a request mostly waits for Cosmos DB. 50 is the concurrency that
-            // docs/benchmarks/app-load.md measures: one process answers 1,190 point reads per second, in 38 ms (median).
-            // It is limited by its CPU then, so a higher value would raise the latency, not the throughput.
+            // docs/benchmarks/app-load.md measures: one process answers 1,190 point reads per second, the median in
+            // 38 ms. It is limited by its CPU then, so a higher value would raise the latency, not the throughput.
             perInstanceConcurrency: httpConcurrency
           }
         }

@@ -1,4 +1,4 @@
-// Cosmos DB account, database, containers and data roles. Keys are disabled, so data-plane identities are the only way in.
+// Cosmos DB account, database, containers and data role. Keys are disabled.
 
 param name string
 param location string

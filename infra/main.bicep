@@ -61,7 +61,7 @@ param instanceMemoryMB int = 2048
 @maxValue(1000)
 param maximumInstanceCount int = 40
 
-@description('Requests that one instance handles at a time before the platform adds another. app.bicep explains the value.')
+@description('Concurrent HTTP requests per instance. With more, the platform adds instances. app.bicep explains the value.')
 @minValue(1)
 @maxValue(1000)
 param httpConcurrency int = 50
@@ -83,7 +83,7 @@ param privateNetworking bool = false
 @description('Receives the alerts. Empty: alerts appear only in the portal.')
 param alertEmail string = ''
 
-@description('Whether Azure calls /api/health every 15 minutes from two regions. Each call is billed.')
+@description('Whether Azure calls /api/health every 15 minutes from two regions. It measures the lag. Each call is billed.')
 param availabilityTest bool = true
 
 @description('Age of the oldest unhandled change that raises an alert.')

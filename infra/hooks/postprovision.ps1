@@ -1,4 +1,4 @@
-# Report differences between the database and the repository. azd provides the template's outputs as environment variables.
+# Report differences between the database and the repository. azd sets the template's outputs as environment variables.
 $ErrorActionPreference = 'Stop'
 if (-not $env:COSMOS__accountEndpoint) { throw 'Run this with azd: azd hooks run postprovision' }
 Set-Location (Join-Path $PSScriptRoot '../..')

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Report differences between the database and the repository. azd provides the template's outputs as environment variables.
+# Report differences between the database and the repository. azd sets the template's outputs as environment variables.
 set -eu
 : "${COSMOS__accountEndpoint:?Run this with azd: azd hooks run postprovision}"
 cd "$(dirname "$0")/../.."
