@@ -78,6 +78,8 @@ module container 'container.bicep' = [for definition in containers: {
 }]
 
 // cosmos-role-actions.json is recorded from a test run, so the app has no permission that it does not use.
+// The database is the narrowest scope: the change-feed triggers read its metadata, not only the containers'
+// (https://github.com/Azure/azure-cosmos-dotnet-v3/issues/3638).
 resource dataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleDefinitions@2024-11-15' = {
   parent: account
   name: guid(account.id, 'blog')
