@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +17,16 @@ from azure.core.exceptions import ServiceRequestError
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
+from cosmos_emulator.__main__ import parse_arguments
 from tests.errors import fails_with
 from tests.item_operations import PROCEDURE, run_every_item_operation
 from tests.raw_client import RawClient
 
 MANAGEMENT_KEY = base64.b64encode(b"a key that only the deployment has").decode()
 TRIGGER = {"id": "t", "body": "function t() {}", "triggerType": "Pre", "triggerOperation": "All"}
+
+ACCOUNT = "Microsoft.DocumentDB/databaseAccounts"
+CONTAINERS = f"{ACCOUNT}/sqlDatabases/containers"
 
 
 class Identity:
@@ -114,6 +120,76 @@ async def test_create_if_not_exists_is_allowed_for_existing_resources(
     assert (await (await database.create_container_if_not_exists("items", PartitionKey("/pk"))).read())["id"] == "items"
     with fails_with(403, 5300):
         await client.create_database_if_not_exists("new")
+
+
+async def checked_actions(emulator: CosmosEmulator) -> list[str]:
+    async with ClientSession() as session, session.get(f"{emulator.endpoint}_emulator/rbac-actions") as response:
+        assert response.status == 200
+        actions: list[str] = (await response.json())["checked"]
+        return actions
+
+
+async def test_the_data_actions_that_requests_need_are_listed(
+    provisioned: ContainerProxy, emulator: CosmosEmulator
+) -> None:
+    assert await checked_actions(emulator) == []
+
+    await run_every_item_operation(provisioned)
+
+    items = ("create", "delete", "read", "replace", "upsert")
+    of_container = ("executeQuery", "executeStoredProcedure", *(f"items/{name}" for name in items), "readChangeFeed")
+    assert await checked_actions(emulator) == [
+        f"{ACCOUNT}/readMetadata",
+        *(f"{CONTAINERS}/{action}" for action in of_container),
+    ]
+
+
+async def test_a_batch_needs_the_actions_of_its_operations(
+    provisioned: ContainerProxy, emulator: CosmosEmulator
+) -> None:
+    create = ("create", ({"id": "a", "pk": "p"},))
+
+    await provisioned.execute_item_batch([create, ("read", ("a",))], "p")
+
+    items = [action for action in await checked_actions(emulator) if "/items/" in action]
+    assert items == [f"{CONTAINERS}/items/create", f"{CONTAINERS}/items/read"]
+
+
+async def test_an_action_that_is_not_granted_is_forbidden(
+    provisioned: ContainerProxy, emulator: CosmosEmulator
+) -> None:
+    emulator.settings.rbac_actions = frozenset({f"{ACCOUNT}/readMetadata", f"{CONTAINERS}/items/create"})
+    await provisioned.create_item({"id": "a", "pk": "p"})
+
+    with fails_with(
+        403, 5301, match=rf"perform action \[{CONTAINERS}/items/read\] on resource \[/dbs/db/colls/items\]"
+    ):
+        await provisioned.read_item("a", "p")
+    with fails_with(403, 5301, match="items/delete"):
+        await provisioned.execute_item_batch([("create", ({"id": "b", "pk": "p"},)), ("delete", ("a",))], "p")
+
+    assert f"{CONTAINERS}/items/delete" in await checked_actions(emulator)
+
+
+async def test_a_granted_wildcard_covers_its_actions(provisioned: ContainerProxy, emulator: CosmosEmulator) -> None:
+    emulator.settings.rbac_actions = frozenset({f"{ACCOUNT}/readMetadata", f"{CONTAINERS}/*"})
+
+    await run_every_item_operation(provisioned)
+
+
+def test_the_granted_actions_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    role = tmp_path / "role.json"
+    role.write_text(json.dumps([f"{ACCOUNT}/readMetadata"]))
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"actions": []}')
+
+    settings = parse_arguments(["--rbac", "--rbac-actions", str(role)])
+
+    assert (settings.rbac, settings.rbac_actions) == (True, {f"{ACCOUNT}/readMetadata"})
+    for file in (wrong, tmp_path / "missing.json"):
+        with pytest.raises(SystemExit):
+            parse_arguments(["--rbac", "--rbac-actions", str(file)])
+        assert "must be a JSON array of data actions" in capsys.readouterr().err
 
 
 @pytest.fixture

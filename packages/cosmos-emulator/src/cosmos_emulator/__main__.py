@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import gc
+import json
 import logging
 import signal
 import sys
@@ -112,6 +113,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         replica_lag=given.replica_lag,
         throttle=given.throttle,
         rbac=given.rbac,
+        rbac_actions=given.rbac_actions,
         multiple_write_regions=given.multiple_write_regions,
     )
 
@@ -131,9 +133,25 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s is used up")
     parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
+    parser.add_argument(
+        "--rbac-actions",
+        type=_data_actions,
+        metavar="FILE",
+        help="JSON array of the data actions that --rbac allows (default: all)",
+    )
     parser.add_argument("--multiple-write-regions", action="store_true", help="report two write regions")
     parser.add_argument("--management-key", metavar="KEY", help="second key, base64, that is exempt from --rbac")
     parser.add_argument("--tls", action="store_true", help="serve https with a self-signed certificate")
+
+
+def _data_actions(file: str) -> frozenset[str]:
+    try:
+        match json.loads(Path(file).read_text(encoding="utf-8")):
+            case [*actions] if all(isinstance(action, str) for action in actions):
+                return frozenset(actions)
+    except (OSError, ValueError):
+        pass
+    raise argparse.ArgumentTypeError(f"{file} must be a JSON array of data actions")
 
 
 def _rule(text: str) -> FaultRule:

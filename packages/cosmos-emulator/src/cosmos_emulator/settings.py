@@ -34,6 +34,7 @@ class EmulatorSettings:
         throttle: Enforce the provisioned throughput.
         multiple_write_regions: Report an account with two write regions.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
+        rbac_actions: The data actions of this role, also with wildcards; None: all.
         clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
     """
 
@@ -56,5 +57,6 @@ class EmulatorSettings:
     replica_lag: Latency | None = None
     throttle: bool = False
     rbac: bool = False
+    rbac_actions: frozenset[str] | None = None
     multiple_write_regions: bool = False
     clock: Callable[[], float] = field(default=time.time)

@@ -26,6 +26,7 @@ from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
 from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.http.quota import QUOTA, USAGE
+from cosmos_emulator.http.rbac import RBAC_ACTIONS
 from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
@@ -102,6 +103,8 @@ class CosmosServer:
             body = await _body(http)
             if http.raw_path.rstrip("/") == REPLICA_LAG:
                 return administer_replica_lag(settings, http.method, body)
+            if http.raw_path.rstrip("/") == RBAC_ACTIONS:
+                return self._stages.role.administer(http.method)
             return administer(settings.faults, http.method, http.raw_path, body)
         link = parse_link(http.raw_path)
         is_manager = self._is_manager(http.method, link, headers)

@@ -8,7 +8,7 @@ from cosmos_emulator.faults.stage import with_faults
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, operation_name
-from cosmos_emulator.http.rbac import check_identity
+from cosmos_emulator.http.rbac import DataRole
 from cosmos_emulator.http.routes import Operation
 from cosmos_emulator.http.sessions import check_session
 from cosmos_emulator.http.throttle import Throttle
@@ -18,6 +18,7 @@ class Stages:
     """Applies the currently enabled stages."""
 
     def __init__(self, gateway: Gateway) -> None:
+        self.role = DataRole(gateway.settings)
         self._settings = gateway.settings
         self._throttle = Throttle(gateway.account, gateway.charges, gateway.settings.clock)
 
@@ -31,7 +32,7 @@ class Stages:
         """
         name = operation_name(operation)
         if self._settings.rbac and not is_manager:
-            check_identity(name, request.verb, request.link)
+            self.role.check(name, request)
 
         async def work() -> Answer:
             if name in ITEM_OPERATIONS:
