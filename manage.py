@@ -66,8 +66,16 @@ def provision_command(
         typer.Option(min=400, help="Throughput in RU/s, shared by the containers. By default, the account decides."),
     ] = None,
     seed: Annotated[bool, typer.Option("--seed", help="Add a small sample blog if the database is empty.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Print what differs from the definitions; only read.")] = False,
 ) -> None:
-    """Create or update the database, containers and stored procedures."""
+    """Create or update the database, containers and stored procedures.
+
+    With --check, exits with 1 if anything differs. An identity without a key can only check.
+    """
+    if check:
+        if seed or throughput is not None:
+            raise typer.BadParameter("--check changes nothing. Omit --seed and --throughput.")
+        _run(context, commands.check_definitions)
 
     async def command(configuration: Settings) -> int:
         await provision(configuration, throughput=throughput, say=say)

@@ -15,6 +15,13 @@ from shared.settings import Settings
 SUCCESS, BROKEN = 0, 1
 
 
+async def check_definitions(configuration: Settings) -> int:
+    """Compare the account and the database with their definitions; return BROKEN if they differ."""
+    from management.comparison import is_as_defined
+
+    return SUCCESS if await is_as_defined(configuration, terminal.say) else BROKEN
+
+
 async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
     """Seed the database. With `if_empty`, only if it has no users or this seed was interrupted."""
     async with signed_in(configuration) as client:

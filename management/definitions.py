@@ -1,14 +1,33 @@
-"""Compare a container with its definition."""
+"""The definitions of scripts, and how a container differs from its definition."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+_SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
 # The service adds this path to every policy: https://learn.microsoft.com/azure/cosmos-db/index-policy
 _ALWAYS_EXCLUDED = '/"_etag"/?'
 
 Definition = Mapping[str, Any]
+
+
+def script_text(name: str) -> str:
+    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
+
+
+def procedure_definition(name: str) -> dict[str, str]:
+    return {"id": name, "body": script_text(name)}
+
+
+def trigger_definition(declared: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "id": declared["id"],
+        "body": script_text(declared["id"]),
+        "triggerType": declared["type"],
+        "triggerOperation": declared["operation"],
+    }
 
 
 def unchangeable_differences(declared: Definition, present: Definition) -> list[str]:

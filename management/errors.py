@@ -9,7 +9,9 @@ from shared.errors import BlogError, DatabaseUnavailable
 from shared.settings import Settings, SettingsError
 
 # https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
-_NOT_GRANTED = 5300
+NOT_DATA_PLANE = 5300
+# https://github.com/Azure/azure-cosmos-dotnet-v3/issues/2891
+_NOT_GRANTED = "does not have required RBAC permissions"
 
 
 class ManagementError(Exception):
@@ -46,11 +48,10 @@ def _refusal(error: CosmosHttpResponseError) -> str:
     match error.status_code, error.sub_status:
         case 401, _:
             return "The account rejected the key. Copy the connection string from the account's Keys page."
-        case 403, sub_status if sub_status == _NOT_GRANTED:
+        case 403, _ if _NOT_GRANTED in str(error):
             return (
-                "The identity lacks permission (403/5300). No data-plane role can create or change databases,"
-                " containers or scripts. Create them with a Bicep template or `az cosmosdb sql`, or set COSMOS to the"
-                " account's connection string."
+                "The identity has no data-plane role that allows this. Assign it one, or wait: a new assignment can take"
+                f" minutes to work. {_first_line(error)}"
             )
         case 403, _:
             return f"The account denied access: {_first_line(error)}"

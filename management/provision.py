@@ -1,19 +1,23 @@
 """Make a database match shared/containers.json and stored_procedures/.
 
-Requires a key: data-plane identities cannot create resources (403/5300).
+Requires a key: no data-plane role allows an identity to create resources (403/5300).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy, ScriptsProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 
 from management.account import signed_in
-from management.definitions import changeable_differences, unchangeable_differences
+from management.definitions import (
+    changeable_differences,
+    procedure_definition,
+    trigger_definition,
+    unchangeable_differences,
+)
 from management.errors import MULTIPLE_WRITE_REGIONS, ManagementError
 from shared.containers import container_definitions
 from shared.cosmos import has_multiple_write_regions
@@ -21,7 +25,6 @@ from shared.settings import Settings
 
 Say = Callable[[str], None]
 
-_SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
 # From databases without script support.
 _UNSUPPORTED = {400, 404, 405, 500, 501}
 # Undeclared properties, which a replacement must keep.
@@ -41,6 +44,12 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
     `throughput` is in RU/s, shared by the containers. If None, a new database gets the account's default. Raises
     ManagementError, AzureError.
     """
+    if not configuration.account_key:
+        raise ManagementError(
+            "Without an account key, nothing can be provisioned: no data-plane role can create or change databases,"
+            " containers or scripts. Run `azd provision`, which creates them, and `manage.py provision --check`. Or set"
+            " COSMOS to the connection string of an account that allows keys."
+        )
     changes: list[str] = []
 
     def changed(line: str) -> None:
@@ -126,12 +135,17 @@ async def _provision_scripts_if_possible(
     try:
         await _provision_scripts(database, declared, changed)
     except CosmosHttpResponseError as error:
-        if configuration.transactions == "procedure" or error.status_code not in _UNSUPPORTED:
+        if not can_do_without_scripts(configuration, error):
             raise
         changed(
             f"Container {declared['id']}: the database does not support scripts ({error.status_code}). None are needed"
             " while BLOG_TRANSACTIONS is batch."
         )
+
+
+def can_do_without_scripts(configuration: Settings, error: CosmosHttpResponseError) -> bool:
+    """Whether the error means that the database has no script support, and the app needs none."""
+    return configuration.transactions == "batch" and error.status_code in _UNSUPPORTED
 
 
 async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any], changed: Say) -> None:
@@ -149,7 +163,7 @@ async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any
 async def _provision_procedure(
     scripts: ScriptsProxy, name: str, present: Mapping[str, Any] | None, changed: Say
 ) -> None:
-    wanted = {"id": name, "body": script_text(name)}
+    wanted = procedure_definition(name)
     if present is None:
         await scripts.create_stored_procedure(wanted)
         changed(f"Stored procedure {name}: created.")
@@ -162,19 +176,10 @@ async def _provision_trigger(
     scripts: ScriptsProxy, declared: Mapping[str, str], present: Mapping[str, Any] | None, changed: Say
 ) -> None:
     name = declared["id"]
-    wanted = {
-        "id": name,
-        "body": script_text(name),
-        "triggerType": declared["type"],
-        "triggerOperation": declared["operation"],
-    }
+    wanted = trigger_definition(declared)
     if present is None:
         await scripts.create_trigger(wanted)
         changed(f"Trigger {name}: created.")
     elif any(present[property_] != value for property_, value in wanted.items()):
         await scripts.replace_trigger(name, wanted)
         changed(f"Trigger {name}: replaced.")
-
-
-def script_text(name: str) -> str:
-    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")

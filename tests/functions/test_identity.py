@@ -3,59 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from aiohttp import ClientSession, web
-from aiohttp.test_utils import TestServer
-from cosmos_emulator import EmulatorSettings
+from aiohttp import ClientSession
 
 from management.account import signed_in
 from management.lag import measure_lags
 from shared.settings import Settings
 from tests.api import Api
-from tests.blog import EmulatorThread
-from tests.items import unique
+from tests.identity import deployed_account, managed_identity
 from tests.polling import eventually
-from tests.running_app import RunningApp, provisioned, running_app
-
-MANAGEMENT_KEY = base64.b64encode(b"what the deployment signs with").decode()
+from tests.running_app import RunningApp, running_app
 
 
 @pytest.fixture
 def account() -> Iterator[Settings]:
-    """A provisioned blog in an account with https and role-based access control."""
-    settings = EmulatorSettings(tls=True, rbac=True, management_key=MANAGEMENT_KEY)
-    with EmulatorThread(settings) as emulator:
-        yield provisioned(Settings(emulator.endpoint, MANAGEMENT_KEY, unique("app")))
+    with deployed_account() as settings:
+        yield settings
 
 
 @pytest.fixture(params=["batch", "procedure"])
 async def keyless_app(
     account: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[RunningApp]:
-    """The app in a process with an App Service managed identity (IDENTITY_ENDPOINT)."""
-
-    async def token(asked: web.Request) -> web.Response:
-        expires_on = str(int(time.time()) + 3600)
-        return web.json_response(
-            {
-                "access_token": "header.payload.signature",
-                "expires_on": expires_on,
-                "resource": asked.query["resource"],
-                "token_type": "Bearer",
-            }
-        )
-
-    service = web.Application()
-    service.router.add_get("/msi/token", token)
-    async with TestServer(service) as identity:
-        monkeypatch.setenv("IDENTITY_ENDPOINT", str(identity.make_url("/msi/token")))
-        monkeypatch.setenv("IDENTITY_HEADER", "secret")
+    """The app in a process with a managed identity."""
+    async with managed_identity(monkeypatch):
         settings = Settings(account.account_endpoint, None, account.database, request.param)
         with ExitStack() as stack:
             # In a thread, because this loop serves the app's token requests.

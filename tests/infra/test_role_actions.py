@@ -5,7 +5,6 @@ In Azure, the Functions host reads the change feeds and writes the leases with t
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,12 +18,12 @@ from cosmos_emulator import EmulatorSettings
 from shared.cosmos import connect
 from shared.settings import Settings, Way
 from tests.blog import Blog, EmulatorThread
+from tests.identity import MANAGEMENT_KEY
 from tests.items import a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, TRIGGERS, provisioned, running_app
 
 ROLE = frozenset(json.loads((REPOSITORY / "infra" / "cosmos-role-actions.json").read_text(encoding="utf-8")))
-MANAGEMENT_KEY = base64.b64encode(b"a key that only the deployment has").decode()
 COMMENT, LIKE = "/api/posts/{post}/comments", "/api/posts/{post}/likes"
 # The HTTP functions in the order of their requests: method, path and body. Braces stand for names and
 # for IDs from earlier responses.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from management.provision import script_text
+from management.definitions import script_text
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.posts import delete_post
 from shared.propagation import feed
