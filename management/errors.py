@@ -50,8 +50,8 @@ def _refusal(error: CosmosHttpResponseError) -> str:
             return "The account rejected the key. Copy the connection string from the account's Keys page."
         case 403, _ if _NOT_GRANTED in str(error):
             return (
-                "The identity has no data-plane role that allows this. Assign it one, or wait: a new assignment can take"
-                f" minutes to work. {_first_line(error)}"
+                "The identity has no data-plane role that allows this. Assign it one, or wait: a new assignment can"
+                f" take minutes to work. {_first_line(error)}"
             )
         case 403, _:
             return f"The account denied access: {_first_line(error)}"
