@@ -1,6 +1,6 @@
 # The tasks are in tasks.py, which also works without make: `python -m tasks` (on Windows, `py -m tasks`).
 PYTHON ?= python3
-TASKS := setup run test test-javascript test-runtime lint format lock lock-check screenshots chaos fuzz schemathesis \
+TASKS := setup run test test-javascript test-runtime package lint format lock lock-check screenshots chaos fuzz schemathesis \
 	audit audit-infra bench bench-local bench-load clean
 
 .PHONY: help $(TASKS)

@@ -76,6 +76,13 @@ def test_runtime() -> None:
 
 
 @task
+def package() -> None:
+    """Build the deployment package in dist/, and list its files."""
+    setup()
+    python("-m", "infra.package")
+
+
+@task
 def lint() -> None:
     """Check formatting, lint, types and spelling."""
     setup()
@@ -205,7 +212,7 @@ def bench_load() -> None:
 def clean() -> None:
     """Remove environments, caches and local data."""
     caches = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
-    for name in (".venv", ".venv-runtime", ".venv-audit", ".data", *caches):
+    for name in (".venv", ".venv-runtime", ".venv-audit", ".data", "dist", *caches):
         if (ROOT / name).exists():
             shutil.rmtree(ROOT / name)
 

@@ -1,4 +1,4 @@
-"""The app under Microsoft's Python worker library, as in Azure.
+"""The deployment package under Microsoft's Python worker library, as in Azure.
 
 Without the library these tests are skipped, or fail if REQUIRE_AZURE_FUNCTIONS_RUNTIME is set (`make test-runtime`).
 """
@@ -6,11 +6,13 @@ Without the library these tests are skipped, or fail if REQUIRE_AZURE_FUNCTIONS_
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Iterator
 
 import pytest
 from functions_host import FunctionsHost, HostSettings
 
+from infra.package import build
 from shared.cosmos import connect
 from shared.settings import Settings
 from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
@@ -27,14 +29,18 @@ def settings(emulator: EmulatorThread) -> Settings:
 
 @pytest.fixture(scope="module")
 def worker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RuntimeWorker]:
+    """A worker on the unpacked deployment package, with only requirements.txt and the library installed."""
     try:
         python = runtime_python()
     except RuntimeUnavailable as reason:
         if "REQUIRE_AZURE_FUNCTIONS_RUNTIME" in os.environ:
             raise
         pytest.skip(str(reason))
-    log = tmp_path_factory.mktemp("runtime") / "worker.log"
-    with runtime_worker(python, environment_of(settings), log) as running:
+    folder = tmp_path_factory.mktemp("runtime")
+    build(folder / "package.zip")
+    with zipfile.ZipFile(folder / "package.zip") as package:
+        package.extractall(folder / "app")
+    with runtime_worker(python, folder / "app", environment_of(settings), folder / "worker.log") as running:
         yield running
 
 
@@ -100,8 +106,9 @@ def test_the_worker_renders_pages(worker: RuntimeWorker) -> None:
     user = worker.http("page_user", "GET", f"/users/{user_id}", route={"userId": user_id})
     missing = worker.http("z_page", "GET", "/nope", route={"path": "nope"})
     asset = worker.http("get_asset", "GET", "/assets/x/site.css", route={"version": "x", "name": "site.css"})
+    docs = worker.http("get_docs", "GET", "/api/docs")
 
-    assert [shown.status for shown in (front_page, user, missing, asset)] == [200, 200, 404, 200]
+    assert [shown.status for shown in (front_page, user, missing, asset, docs)] == [200, 200, 404, 200, 200]
     assert user.headers["content-type"] == "text/html; charset=utf-8"
     assert "frame-ancestors 'none'" in user.headers["content-security-policy"]
     assert front_page.body.startswith(b"<!doctype html>")

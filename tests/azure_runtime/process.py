@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.azure_runtime.environment import REPOSITORY
-
+_WORKER = Path(__file__).with_name("worker.py")
 _ANSWER_S = 60
 
 Json = dict[str, Any]
@@ -79,14 +78,14 @@ class RuntimeWorker:
 
 
 @contextmanager
-def runtime_worker(python: Path, environment: Mapping[str, str], log: Path) -> Iterator[RuntimeWorker]:
-    """Run a worker on this repository's app. `log` receives its stderr."""
+def runtime_worker(python: Path, app_dir: Path, environment: Mapping[str, str], log: Path) -> Iterator[RuntimeWorker]:
+    """Run a worker on the app in a folder. `log` receives its stderr."""
     with (
         log.open("wb") as stderr,
         subprocess.Popen(  # noqa: S603 - our own interpreter
-            [str(python), "-m", "tests.azure_runtime.worker"],
-            cwd=REPOSITORY,
-            env={**os.environ, **environment},
+            [str(python), str(_WORKER)],
+            cwd=app_dir,
+            env={**os.environ, **environment, "PYTHONPATH": str(app_dir)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,

@@ -1,8 +1,9 @@
 """An Azure Functions Python worker driven by JSON lines over stdin and stdout.
 
-Runs in the environment of environment.py. It performs the steps that the real host requests over gRPC: initialize on
-the app in the working directory, list the functions, load each, then invoke. The first line written is the index of
-the app; after that, each line read is an invocation and each line written is its result.
+Runs in the environment of environment.py, as a script, so that the app cannot import anything else from the repository.
+It performs the steps that the real host requests over gRPC: initialize on the app in the working directory, list the
+functions, load each, then invoke. The first line written is the index of the app; after that, each line read is an
+invocation and each line written is its result.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import azure_functions_runtime as runtime
-
-from tests.azure_runtime import messages
-from tests.azure_runtime.messages import ParameterBinding, RpcHttp, StatusResult, TypedData
+import messages
+from messages import ParameterBinding, RpcHttp, StatusResult, TypedData
 
 Json = dict[str, Any]
 

@@ -74,7 +74,3 @@ def test_templates_have_no_inline_scripts_or_styles() -> None:
     for template in (ROOT / "web" / "templates").glob("*.html"):
         text = template.read_text(encoding="utf-8")
         assert re.findall(r"<style|\sstyle=|\son\w+=|<script(?![^>]* src=)|javascript:", text) == [], template.name
-
-
-def test_the_deployed_app_contains_the_site() -> None:
-    assert "web/" not in (ROOT / ".funcignore").read_text(encoding="utf-8").splitlines()
