@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from azure.core.utils import CaseInsensitiveDict
+
 from management.errors import ManagementError
 from shared.settings import Settings, read_settings
 
@@ -16,13 +18,15 @@ _CONNECTION = ("COSMOS", "COSMOS__accountEndpoint", "COSMOS__accountKey")
 def read_configuration(environment: Mapping[str, str], file: Path) -> Settings:
     """Return settings from `environment`, then from `file`. Raises SettingsError, ManagementError.
 
-    Ignores BLOG_AUTH, which concerns only HTTP requests.
+    Ignores case, because os.environ is in upper case on Windows, and BLOG_AUTH, which concerns only HTTP requests.
     """
-    given = {name: value for name, value in environment.items() if value}
+    given = CaseInsensitiveDict({name: value for name, value in environment.items() if value})
     values = _values(file) if file.is_file() else {}
     if any(name in given for name in _CONNECTION):
         values = {name: value for name, value in values.items() if name not in _CONNECTION}
-    return read_settings({name: value for name, value in (values | given).items() if name != "BLOG_AUTH"})
+    merged = CaseInsensitiveDict({**values, **given})
+    merged.pop("BLOG_AUTH", None)
+    return read_settings(merged)
 
 
 def _values(file: Path) -> dict[str, str]:

@@ -42,6 +42,15 @@ def test_an_account_from_the_environment_ignores_a_key_from_the_file(tmp_path: P
     assert (configuration.account_endpoint, configuration.account_key) == ("https://real.example/", None)
 
 
+def test_names_in_upper_case_are_found(tmp_path: Path) -> None:
+    """On Windows, all names of os.environ are in upper case."""
+    file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
+
+    configuration = read_configuration({"COSMOS__ACCOUNTENDPOINT": "https://real.example/"}, file)
+
+    assert (configuration.account_endpoint, configuration.account_key) == ("https://real.example/", None)
+
+
 @pytest.mark.parametrize("auth_mode", ["oidc", "app-service", "nobody"])
 def test_the_terminal_ignores_the_authentication_mode(tmp_path: Path, auth_mode: str) -> None:
     environment = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog", "BLOG_AUTH": auth_mode}
