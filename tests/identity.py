@@ -24,9 +24,9 @@ MANAGEMENT_KEY = base64.b64encode(b"what the deployment signs with").decode()
 
 
 @contextmanager
-def deployed_account() -> Iterator[Settings]:
-    """Run an account with https and role-based access control; return the settings of its deployment."""
-    settings = EmulatorSettings(tls=True, rbac=True, management_key=MANAGEMENT_KEY)
+def deployed_account(actions: frozenset[str] | None = None) -> Iterator[Settings]:
+    """Run an account with https, whose users have a role with `actions`; return the settings of its deployment."""
+    settings = EmulatorSettings(tls=True, rbac=True, rbac_actions=actions, management_key=MANAGEMENT_KEY)
     with EmulatorThread(settings) as emulator:
         yield provisioned(Settings(emulator.endpoint, MANAGEMENT_KEY, unique("app")))
 

@@ -120,6 +120,16 @@ async def test_an_identity_can_check_all_but_scripts(developer: tuple[Settings, 
     assert (code_after, lines_after) == (1, ["Container leases: missing.", unchecked])
 
 
+async def test_an_identity_without_a_role_is_told_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The deployment's hook tries again after 2, because a new role assignment takes minutes to work."""
+    with deployed_account(actions=frozenset()) as deployment:
+        async with managed_identity(monkeypatch):
+            code, lines = await check(Settings(deployment.account_endpoint, None, deployment.database))
+
+    assert code == 2
+    assert lines[0].startswith("The identity has no data-plane role that allows this. Assign it one, or wait:")
+
+
 async def test_an_identity_is_told_that_the_template_provisions(developer: tuple[Settings, Settings]) -> None:
     result = await manage(developer[0], "provision")
 

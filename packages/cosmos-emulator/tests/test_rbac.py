@@ -186,6 +186,8 @@ def test_the_granted_actions_are_read_from_a_file(tmp_path: Path, capsys: pytest
     settings = parse_arguments(["--rbac", "--rbac-actions", str(role)])
 
     assert (settings.rbac, settings.rbac_actions) == (True, {f"{ACCOUNT}/readMetadata"})
+    with pytest.raises(SystemExit):
+        parse_arguments(["--rbac-actions", str(role)])
     for file in (wrong, tmp_path / "missing.json"):
         with pytest.raises(SystemExit):
             parse_arguments(["--rbac", "--rbac-actions", str(file)])

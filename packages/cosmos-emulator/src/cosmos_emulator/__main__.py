@@ -95,6 +95,8 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     given = parser.parse_args(arguments)
     if given.partitions < 1:
         parser.error("--partitions must be at least 1")
+    if given.rbac_actions is not None and not given.rbac:
+        parser.error("--rbac-actions needs --rbac")
     return EmulatorSettings(
         host=given.host,
         port=given.port,
