@@ -1,8 +1,8 @@
 """The app's data-plane role, infra/cosmos-role-actions.json, has exactly the data actions that the app performs.
 
-In Azure, the Functions host reads the change feeds and writes the leases with the same identity. Its change feed processor
-creates, reads, queries, replaces and deletes leases, as this host does (azure-cosmos-dotnet-v3,
-ChangeFeedProcessor/LeaseManagement), and the lease container exists already.
+In Azure, the Functions host reads the change feeds and writes the leases with the same identity. Its processor creates,
+reads, queries, replaces and deletes leases, as this host does (azure-cosmos-dotnet-v3, ChangeFeedProcessor/
+LeaseManagement), and the lease container exists already.
 """
 
 from __future__ import annotations
