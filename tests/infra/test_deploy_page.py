@@ -1,7 +1,8 @@
-"""The commands in docs/deploy.md can be copied."""
+"""The commands in docs/deploy.md can be copied, and its parameters are the template's."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from manage import app
+from tests.infra.bicep import INFRA, Template
 from tests.running_app import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "deploy.md").read_text(encoding="utf-8")
@@ -34,3 +36,23 @@ def test_the_commands_of_manage_exist(command: str, option: str) -> None:
 
     assert shown.exit_code == 0
     assert option in shown.output
+
+
+def test_the_table_has_the_parameters_of_the_template_and_their_defaults() -> None:
+    given = json.loads((INFRA / "main.parameters.json").read_text(encoding="utf-8"))["parameters"]
+    variables = {value["value"].strip("${}"): name for name, value in given.items()}
+    declared = Template(INFRA / "main.bicep").of_kind("parameter")
+    table = PAGE.partition("## Parameters")[2].partition("\n## ")[0]
+    documented: dict[str, str] = {}
+    for row in re.findall(r"^\| (`.+?) \|(.*?)\|", table, re.MULTILINE):
+        names, defaults = (re.findall(r"`([^`]*)`", cell) for cell in row)
+        # One default for all names of a row, or one for each.
+        each = defaults if len(defaults) == len(names) else (defaults or [""]) * len(names)
+        documented |= dict(zip(names, each, strict=True))
+
+    of_azd = {"AZURE_ENV_NAME", "AZURE_LOCATION", "AZURE_PRINCIPAL_ID"}
+    assert documented == {
+        variable: declared[name].value.text.decode().strip("'")  # type: ignore[union-attr]
+        for variable, name in variables.items()
+        if variable not in of_azd
+    }
