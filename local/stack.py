@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -178,9 +179,14 @@ class Service:
         await self._end()
 
     async def _start(self, *options: str, stdin: int | None = None) -> asyncio.subprocess.Process:
-        # In a new session, Ctrl-C does not reach the process. The stack stops its processes in order.
+        # In a new session, or process group on Windows, Ctrl-C does not reach the process. The stack stops its
+        # processes in order.
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", *self.command, *options), env=self.environment, stdin=stdin, start_new_session=True
+            *(sys.executable, "-m", *self.command, *options),
+            env=self.environment,
+            stdin=stdin,
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
 
     async def _keep_running(self, process: asyncio.subprocess.Process) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -27,6 +26,10 @@ def runtime_python() -> Path:
 
     Raises RuntimeUnavailable.
     """
+    if sys.platform == "win32":
+        raise RuntimeUnavailable("this environment needs POSIX file locks")
+    import fcntl
+
     base = next((found for found in _candidates() if _is_new_enough(found)), None)
     if base is None:
         raise RuntimeUnavailable("azure-functions-runtime needs Python 3.13 or newer, which is not on PATH")

@@ -15,6 +15,8 @@ from aiohttp import ClientConnectionError, ClientSession
 
 from tests.polling import eventually
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM, which stops the whole stack")
+
 REPOSITORY = Path(__file__).parents[2]
 
 APP = "@app.route(route='hello')\ndef hello(req): return 'hello'\n"

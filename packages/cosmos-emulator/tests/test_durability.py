@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import signal
 import sqlite3
+import sys
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ async def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
     assert set(acknowledged) <= stored
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_shuts_the_process_down_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     async with emulator_process("--data-dir", str(tmp_path)) as (process, _):

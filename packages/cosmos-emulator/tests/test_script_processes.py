@@ -21,7 +21,8 @@ from tests.processes import emulator_process
 
 from tests.polling import eventually
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
+if sys.platform != "linux":
+    pytest.skip("finds processes in /proc", allow_module_level=True)
 
 UNINTERRUPTIBLE = r"for (;;) new RegExp('\\p{L}'.repeat(200), 'iu');"
 CONVERTED = """

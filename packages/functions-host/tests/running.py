@@ -12,8 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 from aiohttp import ClientSession
 from functions_host import FunctionsHost, HostSettings
+
+needs_sigterm = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
 
 HEADER = "import azure.functions as func\napp = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)\n"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientError, ClientSession
 from tests.cosmos_apps import Account, trigger
-from tests.running import eventually, host_process, write_app
+from tests.running import eventually, host_process, needs_sigterm, write_app
 
 # Writes a line before and after each call. Hangs in between while a file named after the host exists.
 RECORD = """
@@ -150,6 +150,7 @@ def first_deliveries(calls: Calls) -> dict[str, list[int]]:
     return arrived
 
 
+@needs_sigterm
 @pytest.mark.parametrize("partitions", [4])
 async def test_sigterm_releases_the_leases_and_exits_0(app_dir: Path, account: Account) -> None:
     async with host_process(app_dir, "a", account.environment) as host:
@@ -210,6 +211,7 @@ async def test_an_invalid_app_exits_1_with_the_reason(tmp_path: Path) -> None:
     assert b"Could not find top level function app" in stderr
 
 
+@needs_sigterm
 async def test_a_hanging_sync_function_does_not_block_the_exit(tmp_path: Path) -> None:
     source = "import logging, threading\n"
     source += "@app.timer_trigger(arg_name='t', schedule='0 0 0 1 1 *', run_on_startup=True)\n"
@@ -281,6 +283,7 @@ async def test_a_timer_over_the_timeout_ends_the_host(tmp_path: Path) -> None:
         assert "exceeded by function 'tick'" in host.log.read_text()
 
 
+@needs_sigterm
 async def test_each_attempt_gets_the_whole_timeout(tmp_path: Path, account: Account) -> None:
     body = f"{RECORD.strip()}\n    await asyncio.sleep(0.4)\n    if retry_count < 3: raise ValueError"
     app_dir = write_app(tmp_path, trigger(start_from_beginning=True, retry=ENDLESS, body=body))

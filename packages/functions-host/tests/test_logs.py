@@ -11,6 +11,7 @@ import pytest
 from tests.running import write_app
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudoterminals")
 @pytest.mark.parametrize(("no_color", "in_color"), [("", True), ("1", False)])
 async def test_logs_are_colored_on_a_terminal_unless_no_color_is_set(
     tmp_path: Path, no_color: str, in_color: bool

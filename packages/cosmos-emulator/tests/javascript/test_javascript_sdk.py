@@ -6,7 +6,6 @@ The tests are skipped if Node.js is not installed or npm cannot install the SDK.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import shutil
 import subprocess
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from cosmos_emulator import CosmosEmulator
+
+fcntl = pytest.importorskip("fcntl", reason="the lock that test processes share is POSIX only")
 
 HERE = Path(__file__).parent
 OLDEST_NODE = 20
