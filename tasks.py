@@ -163,10 +163,12 @@ def schemathesis() -> None:
 
 @task
 def audit() -> None:
-    """Scan the code and the dependencies for vulnerabilities."""
+    """Scan the code, the workflows, the Dockerfile and the dependencies for vulnerabilities."""
     setup()
     _create(AUDIT_VENV, "requirements-audit.txt")
     python(".ci/bandit_findings.py", str(_program(AUDIT_VENV, "bandit")))
+    _call(_program(AUDIT_VENV, "zizmor"), "--offline", ".github")
+    _call(_program(AUDIT_VENV, "hadolint"), "packages/cosmos-emulator/Dockerfile")
     for name in ("requirements.txt", "requirements-dev.txt"):
         _call(_program(AUDIT_VENV, "pip-audit"), "--strict", "--requirement", name)
 
