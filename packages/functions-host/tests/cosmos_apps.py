@@ -47,6 +47,7 @@ class Account:
 
     endpoint: str
     key: str
+    client: CosmosClient
     database: DatabaseProxy
     items: ContainerProxy
 
@@ -84,7 +85,7 @@ async def connected(endpoint: str, key: str) -> AsyncIterator[Account]:
     async with CosmosClient(endpoint, key) as client:
         database = await client.create_database_if_not_exists("db")
         items = await database.create_container_if_not_exists("items", PartitionKey("/pk"))
-        yield Account(endpoint, key, database, items)
+        yield Account(endpoint, key, client, database, items)
 
 
 @asynccontextmanager

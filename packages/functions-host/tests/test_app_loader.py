@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -63,6 +64,18 @@ async def test_consecutive_apps_import_their_own_modules(tmp_path: Path) -> None
         ("import no_such_package\n", "requirements.txt"),
         (route("f") + "@app.route(route='y')\n@app.function_name('f')\ndef g(req): ...\n", "unique"),
         ("@app.function_name('lonely')\ndef lonely(): ...\n", "does not have a trigger"),
+    ],
+)
+async def test_an_app_that_the_worker_rejects_does_not_start(tmp_path: Path, source: str, message: str) -> None:
+    app_dir = write_app(tmp_path, source)
+
+    with pytest.raises(HostStartError, match=message):
+        await loaded(app_dir)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
         ("@app.route()\ndef f(request): ...\n", "declared in its bindings but not in Python"),
         ("@app.route()\ndef f(req, more): ...\n", "declared in Python but not in its bindings"),
         ("@app.route()\ndef f(req: int): ...\n", "do not match"),
@@ -76,13 +89,16 @@ async def test_consecutive_apps_import_their_own_modules(tmp_path: Path) -> None
             "@app.retry('fixed_delay', '1', delay_interval='soon')\n@app.route()\ndef f(req): ...\n",
             "must be HH:MM:SS",
         ),
+        ("@app.route()\ndef f(req: 'list[': ...".replace(": ...", "): ...\n"), "expression"),
     ],
 )
-async def test_a_function_that_the_worker_rejects_fails_the_app(tmp_path: Path, source: str, message: str) -> None:
-    app_dir = write_app(tmp_path, source)
+async def test_a_function_with_an_unsupported_signature_is_named_and_skipped(
+    tmp_path: Path, source: str, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app_dir = write_app(tmp_path, route("good") + source)
 
-    with pytest.raises(HostStartError, match=message):
-        await loaded(app_dir)
+    assert await loaded(app_dir) == ["good"]
+    assert re.search(f"The '[ft]' function is in error: .*{message}.*Azure would not start the app", caplog.text)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +114,8 @@ async def test_a_function_that_the_worker_rejects_fails_the_app(tmp_path: Path, 
         "@app.route(route='{id:nope}')\ndef bad(req): ...\n",
         "@app.route(route='GOOD/')\ndef later(req): ...\n",
         "@app.queue_trigger('msg', 'q', 'C')\ndef bad(msg): ...\n",
+        "@app.queue_output('msg', 'q', 'C')\n@app.route(route='x')\ndef bad(req, msg: func.Out[str]): ...\n",
+        "@app.blob_input('b', 'p', 'C')\n@app.route(route='x')\ndef bad(req, b: func.InputStream): ...\n",
         "@app.timer_trigger('t', 'never')\ndef bad(t): ...\n",
         "@app.timer_trigger('t', '%MISSING%')\ndef bad(t): ...\n",
         "@app.retry('fixed_delay', '1')\n@app.route()\ndef bad(req): ...\n",

@@ -7,7 +7,6 @@ import asyncio
 import pytest
 from functions_host.errors import (
     FunctionIndexError,
-    HostStartError,
     InvocationError,
     RetriesAbortedError,
 )
@@ -92,7 +91,7 @@ def test_a_decorator_policy_is_parsed_as_in_the_worker() -> None:
 
 @pytest.mark.parametrize("interval", ["1", "24:00:00", "00:60:00", "x"])
 def test_an_invalid_interval_fails_the_app(interval: str) -> None:
-    with pytest.raises(HostStartError):
+    with pytest.raises(FunctionIndexError, match="Azure would not start the app"):
         parse_decorator_policy({"strategy": "fixed_delay", "max_retry_count": "3", "delay_interval": interval}, "f")
 
 

@@ -39,8 +39,7 @@ def find_script(app_dir: Path, settings: AppSettings) -> str:
 def load_functions(script: str) -> list[LoadedFunction]:
     """Load an app. Call it inside `importable`.
 
-    Functions that the real host would reject are logged and skipped. Raises HostStartError if the Python worker would
-    reject the app.
+    Invalid functions are logged and skipped. Raises HostStartError if the app is invalid.
     """
     app = _app_object(_import(script))
     try:

@@ -1,7 +1,8 @@
 """Functions, and checks that their parameters match their bindings.
 
-If a function fails a check of the worker, the app does not start (azure_functions_runtime functions.py). If it fails a
-check of the host, only the function is skipped (azure-functions-host WorkerFunctionMetadataProvider.cs and Utility.cs).
+A function that fails a check is skipped. The real host skips it only after a check of the host (azure-functions-host
+WorkerFunctionMetadataProvider.cs and Utility.cs); if a check of the worker fails, the app does not start
+(azure_functions_runtime functions.py).
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import azure.functions as func
-from azure.functions.cosmosdb import CosmosDBTriggerConverter
+from azure.functions.cosmosdb import CosmosDBConverter, CosmosDBTriggerConverter
 from azure.functions.http import HttpRequestConverter
 from azure.functions.timer import TimerRequestConverter
 
-from .errors import FunctionIndexError, HostStartError
+from .errors import FunctionIndexError, WorkerIndexError
 from .retry import RetryPolicy, parse_decorator_policy
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 Binding = Mapping[str, Json]
 
 HTTP, COSMOS, TIMER = "httpTrigger", "cosmosDBTrigger", "timerTrigger"
+COSMOS_BINDING = "cosmosDB"
 RETURN = "$return"
 _FITS: Mapping[str, Callable[[type], bool]] = {
     HTTP: HttpRequestConverter.check_input_type_annotation,
     COSMOS: CosmosDBTriggerConverter.check_input_type_annotation,
+    COSMOS_BINDING: CosmosDBConverter.check_input_type_annotation,
     TIMER: TimerRequestConverter.check_input_type_annotation,
 }
 _FUNCTION_NAME = re.compile(r"[a-z][a-z0-9_\-]{0,127}", re.IGNORECASE)
@@ -40,8 +43,8 @@ _BINDING_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]{0,127}")
 class LoadedFunction:
     """A function that passed the worker's checks.
 
-    If `argument_type` is `str` or `bytes`, the function receives the raw payload. `output` names the `func.Out`
-    parameter that sets the HTTP response.
+    A parameter annotated `str` or `bytes` receives the raw payload. `output` names the `func.Out` parameter that sets
+    the HTTP response.
     """
 
     name: str
@@ -52,7 +55,7 @@ class LoadedFunction:
     trigger: Binding
     retry: RetryPolicy | None
     wants_context: bool
-    argument_type: type | None
+    annotations: Mapping[str, typing.Any]
     output: str | None
     returns_value: bool
 
@@ -66,13 +69,18 @@ class LoadedFunction:
         """The name of the trigger's parameter."""
         return str(self.trigger["name"])
 
+    @property
+    def argument_type(self) -> object:
+        """The annotation of the trigger's parameter."""
+        return self.annotations.get(self.argument)
+
 
 class _MismatchError(Exception):
     """The parameters do not match the bindings."""
 
 
 def load_function(function: func.Function) -> LoadedFunction:
-    """Check a function as the worker does. Raises HostStartError or FunctionIndexError."""
+    """Check a function as the worker does. Raises FunctionIndexError."""
     name = str(function.get_function_name())
     bindings = tuple(json.loads(function.get_function_json())["bindings"])
     user_function = function.get_user_function()
@@ -82,8 +90,8 @@ def load_function(function: func.Function) -> LoadedFunction:
         wants_context = _takes_context(parameters, hints, bindings)
         for binding in bindings:
             _check_binding(binding, parameters, hints)
-    except (_MismatchError, NameError) as error:
-        raise HostStartError(f"cannot load the {name} function: {error}") from error
+    except (_MismatchError, NameError, SyntaxError, TypeError, AttributeError) as error:
+        raise WorkerIndexError(f"cannot load the {name} function: {error}") from error
     trigger = _trigger(name, bindings)
     policy = function.get_settings_dict("retry_policy")
     return LoadedFunction(
@@ -95,8 +103,8 @@ def load_function(function: func.Function) -> LoadedFunction:
         trigger=trigger,
         retry=parse_decorator_policy(policy, name) if policy else None,
         wants_context=wants_context,
-        argument_type=hints.get(str(trigger["name"])),
-        output=next((str(b["name"]) for b in bindings if _is_out(b) and b["name"] != RETURN), None),
+        annotations=hints,
+        output=next((str(b["name"]) for b in bindings if b["type"] == "http" and b["name"] != RETURN), None),
         returns_value=any(binding["name"] == RETURN for binding in bindings),
     )
 
@@ -149,6 +157,8 @@ def _check_binding(binding: Binding, parameters: Mapping[str, inspect.Parameter]
         raise _MismatchError(f"annotation {annotation!r} of '{bound}' does not match its direction {direction}")
     if not is_out_annotation:
         _check_argument(binding, annotation)
+    elif binding["type"] == COSMOS_BINDING and typing.get_args(annotation) not in ((str,), (bytes,)):
+        _check_output(binding, typing.get_args(annotation)[0])
 
 
 def _check_return(binding: Binding, annotation: object) -> None:
@@ -158,6 +168,13 @@ def _check_return(binding: Binding, annotation: object) -> None:
         raise _MismatchError("its return annotation must be a type")
     if binding["type"] == "http" and not issubclass(annotation, (func.HttpResponse, str)):
         raise _MismatchError("it must return an HttpResponse or a str")
+    if binding["type"] == COSMOS_BINDING:
+        _check_output(binding, annotation)
+
+
+def _check_output(binding: Binding, annotation: object) -> None:
+    if not isinstance(annotation, type) or not issubclass(annotation, (func.Document, func.DocumentList)):
+        raise _MismatchError(f"output '{binding['name']}' must be a Document or a DocumentList, not {annotation!r}")
 
 
 def _check_argument(binding: Binding, annotation: object) -> None:

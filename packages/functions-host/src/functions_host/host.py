@@ -14,6 +14,7 @@ from .app_settings import AppSettings, LocalSettings, app_environment, read_loca
 from .cosmos_trigger.connection import ClientCache
 from .cosmos_trigger.listener import CosmosListener
 from .errors import FunctionIndexError, InvocationError
+from .function_bindings import FunctionBindings, parse_bindings
 from .functions import COSMOS, HTTP, TIMER, LoadedFunction
 from .host_json import HostConfig, read_host_config
 from .http.admin import AdminApi
@@ -104,7 +105,8 @@ class FunctionsHost:
             for function in load_functions(script)
             if config.serves(function.name) and not _is_disabled(function.name, settings)
         ]
-        self._invoker = Invoker(config.function_timeout_s, _thread_count(settings))
+        enabled, bindings = self._bound(enabled, settings)
+        self._invoker = Invoker(config.function_timeout_s, _thread_count(settings), bindings)
         self._resources.callback(self._invoker.close)
         self._supervisor = ListenerSupervisor(self._listeners(enabled, settings, config))
         self._port = local.port if self._settings.port is None else self._settings.port
@@ -155,6 +157,23 @@ class FunctionsHost:
             await self._invoker.invoke(function, {function.argument: argument})
         except InvocationError as error:
             _log.info("function=%s manual invocation failed: %s", function.name, error)
+
+    def _bound(
+        self, functions: list[LoadedFunction], settings: AppSettings
+    ) -> tuple[list[LoadedFunction], dict[str, FunctionBindings]]:
+        """Return the functions whose bindings are valid, and these bindings by function name."""
+        valid: list[LoadedFunction] = []
+        bindings: dict[str, FunctionBindings] = {}
+        for function in functions:
+            try:
+                bound = parse_bindings(function, settings, self._clients, self._triggers)
+            except FunctionIndexError as error:
+                _log.error("The '%s' function is in error: %s", function.name, error)
+                continue
+            valid.append(function)
+            if bound is not None:
+                bindings[function.name] = bound
+        return valid, bindings
 
     def _listeners(self, functions: list[LoadedFunction], settings: AppSettings, config: HostConfig) -> list[Listener]:
         listeners: list[Listener] = []

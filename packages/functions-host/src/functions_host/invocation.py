@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from .errors import InvocationError
+from .function_bindings import FunctionBindings
 from .functions import HTTP, LoadedFunction
 from .retry import RetryState
 from .trigger_thread import run_on
@@ -56,9 +57,15 @@ class Context:
 class Invoker:
     """Runs coroutines on the app's event loop and sync functions in a thread pool."""
 
-    def __init__(self, timeout_s: float | None, threads: int | None) -> None:
-        """Create an invoker. With None, there is no timeout, and the thread count is Python's default."""
+    def __init__(
+        self, timeout_s: float | None, threads: int | None, bindings: Mapping[str, FunctionBindings] | None = None
+    ) -> None:
+        """Create an invoker. With None, there is no timeout, and the thread count is Python's default.
+
+        `bindings` are by function name.
+        """
         self._timeout_s = timeout_s
+        self._bindings = bindings or {}
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="function")
         # Start time and function name of each running call, by invocation ID. The oldest call is first.
         self._running: dict[str, tuple[float, str]] = {}
@@ -100,10 +107,15 @@ class Invoker:
         log = logging.getLogger(f"Function.{function.name}")
         started = time.perf_counter()
         self._running[invocation_id] = (time.monotonic(), function.name)
+        bindings = self._bindings.get(function.name)
         try:
+            if bindings is not None:
+                arguments = {**arguments, **await bindings.read(arguments)}
             result = await self._run(function, arguments, invocation_id)
             if result is not None and not function.returns_value:
                 raise RuntimeError(f"function '{function.name}' without a $return binding returned a non-None value")
+            if bindings is not None:
+                await bindings.write(arguments, result)
         except Exception as error:
             log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), "failed")
             raise InvocationError(f"{type(error).__name__}: {error}") from error

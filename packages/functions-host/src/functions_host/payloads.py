@@ -1,11 +1,16 @@
-"""Trigger arguments. Each call gets a new object."""
+"""Arguments and outputs. Each call gets new objects.
+
+Rules: azure_functions_runtime bindings/meta.py and bindings/generic.py, azure-functions-host
+Binding/FunctionBinding.cs.
+"""
 
 from __future__ import annotations
 
 import json
+import typing
 
 import azure.functions as func
-from azure.functions.cosmosdb import CosmosDBTriggerConverter
+from azure.functions.cosmosdb import CosmosDBConverter
 from azure.functions.meta import Datum
 from azure.functions.timer import TimerRequest
 
@@ -13,13 +18,37 @@ from .functions import LoadedFunction
 
 
 def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentList | str | bytes:
-    """Decode a JSON array to documents, unless the parameter is `str` or `bytes`."""
-    if function.argument_type is str:
+    """Return the argument of a Cosmos DB trigger for a JSON array."""
+    return decode_documents(function.argument_type, payload)
+
+
+def decode_documents(annotation: object, payload: str) -> func.DocumentList | str | bytes:
+    """Decode a JSON object or array to documents, unless the parameter is `str` or `bytes`."""
+    if annotation is str:
         return payload
-    if function.argument_type is bytes:
+    if annotation is bytes:
         return payload.encode()
-    documents = CosmosDBTriggerConverter.decode(Datum(payload, "json"), trigger_metadata=None)
+    documents = CosmosDBConverter.decode(Datum(payload, "json"), trigger_metadata=None)
     return documents if documents is not None else func.DocumentList()
+
+
+def encode_documents(annotation: object, value: object) -> list[dict[str, object]]:
+    """Encode documents, or the JSON of a `func.Out[str]` or `func.Out[bytes]`.
+
+    Raises TypeError for values that the worker rejects, and ValueError for invalid JSON.
+    """
+    if typing.get_args(annotation) in ((str,), (bytes,)) and isinstance(value, (str, bytes, dict, list)):
+        decoded = json.loads(value) if isinstance(value, (str, bytes)) else value
+    else:
+        try:
+            decoded = json.loads(CosmosDBConverter.encode(value, expected_type=None).value)
+        except NotImplementedError as error:
+            kind = type(value).__name__
+            raise TypeError(f'unable to encode outgoing TypedData: unsupported type "{kind}"') from error
+    documents = decoded if isinstance(decoded, list) else [decoded]
+    if not all(isinstance(document, dict) for document in documents):
+        raise ValueError("an output binding of Cosmos DB accepts only JSON objects")
+    return documents
 
 
 def timer_argument(

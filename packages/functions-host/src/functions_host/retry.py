@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from .errors import FunctionIndexError, HostStartError, InvocationError, RetriesAbortedError
+from .errors import FunctionIndexError, InvocationError, RetriesAbortedError, WorkerIndexError
 
 ENDLESS = -1
 # The worker's default for an exponential policy without `maximum_interval`.
@@ -65,7 +65,7 @@ def interval_s(text: str) -> float:
 def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
     """Return the policy of `@app.retry(...)`.
 
-    Raises HostStartError if the worker would reject it, and FunctionIndexError if the host would.
+    Raises FunctionIndexError.
     """
     try:
         count = int(str(settings["max_retry_count"]))
@@ -74,7 +74,7 @@ def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -
             for key in ("delay_interval", "minimum_interval", "maximum_interval")
         )
     except (KeyError, ValueError) as error:
-        raise HostStartError(f"retry policy of function '{function_name}': {error}") from error
+        raise WorkerIndexError(f"retry policy of function '{function_name}': {error}") from error
     try:
         if settings.get("strategy") == "fixed_delay":
             return _fixed(count, delay)

@@ -44,7 +44,7 @@ class CosmosTriggerBinding:
 
 def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBinding:
     """Parse a binding. Raises FunctionIndexError."""
-    reader = _Reader(binding, settings)
+    reader = PropertyReader(binding, settings)
     _refuse_unsupported(binding)
     connection, database, container = (
         reader.name("connection", "CosmosDB"),
@@ -73,9 +73,7 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
         renew_interval_s=(reader.positive("leaseRenewInterval") or 17000) * _MILLISECOND,
         page_size=reader.positive("maxItemsPerInvocation"),
         start=reader.start(),
-        preferred_locations=tuple(
-            place.strip() for place in reader.text("preferredLocations", "").split(",") if place.strip()
-        ),
+        preferred_locations=reader.locations(),
     )
 
 
@@ -87,7 +85,7 @@ def _refuse_unsupported(binding: Binding) -> None:
         raise FunctionIndexError(f"changeFeedMode '{mode}' is not supported by this host")
 
 
-class _Reader:
+class PropertyReader:
     """Reads properties like .NET's binder, which accepts text for any type."""
 
     def __init__(self, binding: Binding, settings: AppSettings) -> None:
@@ -95,22 +93,27 @@ class _Reader:
         self._settings = settings
 
     def name(self, key: str, default: str) -> str:
+        """Return a text as written."""
         return str(self._binding.get(key) or default)
 
     def text(self, key: str, default: str) -> str:
+        """Return a text with its `%NAME%` expressions replaced. Raises FunctionIndexError."""
         value = self._binding.get(key)
         return default if value in (None, "") else self._settings.expand(str(value))
 
     def required(self, key: str) -> str:
+        """Return a text that must not be empty. Raises FunctionIndexError."""
         value = self.text(key, "")
         if not value:
-            raise FunctionIndexError(f"the Cosmos DB trigger requires {key}")
+            raise FunctionIndexError(f"the Cosmos DB binding requires {key}")
         return value
 
     def flag(self, key: str) -> bool:
+        """Return a boolean, by default false."""
         return str(self._binding.get(key, False)).lower() == "true"
 
     def positive(self, key: str) -> int | None:
+        """Return a positive number, or None. Raises FunctionIndexError."""
         value = self._binding.get(key)
         if value is None:
             return None
@@ -120,7 +123,12 @@ class _Reader:
             raise FunctionIndexError(f"{key}: {value!r} must be a number") from error
         return number if number > 0 else None
 
+    def locations(self) -> tuple[str, ...]:
+        """Return the preferred locations."""
+        return tuple(place.strip() for place in self.text("preferredLocations", "").split(",") if place.strip())
+
     def start(self) -> Start:
+        """Return where a trigger starts. Raises FunctionIndexError."""
         moment = self.text("startFromTime", "")
         beginning = self.flag("startFromBeginning")
         if moment and beginning:

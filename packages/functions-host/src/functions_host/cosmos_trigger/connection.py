@@ -6,6 +6,7 @@ Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the iden
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -69,6 +70,8 @@ class ClientCache:
     def __init__(self) -> None:
         self._clients: dict[tuple[CosmosConnection, tuple[str, ...]], CosmosClient] = {}
         self._credentials: list[AsyncTokenCredential] = []
+        self._opening = asyncio.Lock()
+        self._opened: set[CosmosClient] = set()
 
     def get(self, connection: CosmosConnection, preferred_locations: tuple[str, ...]) -> CosmosClient:
         """Return the client, which connects on first use."""
@@ -83,6 +86,16 @@ class ClientCache:
             )
         return self._clients[key]
 
+    async def open(self, connection: CosmosConnection, preferred_locations: tuple[str, ...]) -> CosmosClient:
+        """Return the client, connected. Raises AzureError."""
+        client = self.get(connection, preferred_locations)
+        # Connecting again would discard the client's session tokens.
+        async with self._opening:
+            if client not in self._opened:
+                await client.__aenter__()
+                self._opened.add(client)
+        return client
+
     def _credential(self, options: dict[str, str]) -> AsyncTokenCredential:
         credential = _identity(options)
         self._credentials.append(credential)
@@ -95,6 +108,7 @@ class ClientCache:
         for credential in self._credentials:
             await credential.close()
         self._clients.clear()
+        self._opened.clear()
         self._credentials.clear()
 
 

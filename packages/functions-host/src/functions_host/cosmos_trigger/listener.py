@@ -68,11 +68,8 @@ class CosmosListener:
     async def start(self) -> None:
         """Create missing leases and start to acquire them. Raises ListenerStartError or AzureError."""
         binding = self._binding
-        client = self._clients.get(self._connection, binding.preferred_locations)
-        lease_client = self._clients.get(self._lease_connection, binding.preferred_locations)
-        await client.__aenter__()
-        if lease_client is not client:
-            await lease_client.__aenter__()
+        client = await self._clients.open(self._connection, binding.preferred_locations)
+        lease_client = await self._clients.open(self._lease_connection, binding.preferred_locations)
         if binding.create_lease_container:
             await _create_lease_container(lease_client, binding)
         try:

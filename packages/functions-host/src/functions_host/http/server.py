@@ -11,10 +11,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import azure.functions as func
 from aiohttp import web
 
 from ..errors import InvocationError
+from ..function_bindings import Output
 from ..functions import LoadedFunction
 from ..invocation import Invoker, TraceContext
 from .admin import AdminApi
@@ -135,7 +135,7 @@ class HttpServer:
         except web.HTTPRequestEntityTooLarge:
             return web.Response(status=413)
         arguments: dict[str, object] = {function.argument: function_request(request, query, route_values, body)}
-        output = _Output()
+        output = Output()
         if function.output is not None:
             arguments[function.output] = output
         headers = request.headers
@@ -157,14 +157,3 @@ class HttpServer:
         if length > self._body_limit:
             raise web.HTTPRequestEntityTooLarge(self._body_limit, length)
         return await request.read()
-
-
-class _Output(func.Out[object]):
-    def __init__(self) -> None:
-        self.value: object = None
-
-    def set(self, val: object) -> None:
-        self.value = val
-
-    def get(self) -> object:
-        return self.value

@@ -1,0 +1,91 @@
+"""The bindings of a function besides its trigger and HTTP response."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import azure.functions as func
+
+from .app_settings import AppSettings
+from .binding_expressions import values_of
+from .cosmos_bindings import CosmosInput, CosmosOutput
+from .cosmos_trigger.connection import ClientCache
+from .functions import COSMOS_BINDING, RETURN, LoadedFunction
+from .trigger_thread import TriggerThread
+
+
+class Output(func.Out[object]):
+    """The value of a `func.Out` parameter."""
+
+    def __init__(self) -> None:
+        self.value: object = None
+
+    def set(self, val: object) -> None:
+        """Set the value."""
+        self.value = val
+
+    def get(self) -> object:
+        """Return the value."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class FunctionBindings:
+    """Reads inputs and writes outputs on the loop of the triggers, which owns the clients."""
+
+    function: LoadedFunction
+    inputs: tuple[CosmosInput, ...]
+    outputs: tuple[CosmosOutput, ...]
+    triggers: TriggerThread
+
+    async def read(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """Return the arguments of inputs and outputs. Raises AzureError or BindingError."""
+        outputs: dict[str, object] = {output.name: Output() for output in self.outputs if output.name != RETURN}
+        if not self.inputs:
+            return outputs
+        values = values_of(self.function, arguments[self.function.argument])
+
+        async def read_all() -> list[object]:
+            return await asyncio.gather(*(each.read(values) for each in self.inputs))
+
+        found = await self.triggers.run(read_all())
+        return outputs | {each.name: value for each, value in zip(self.inputs, found, strict=True)}
+
+    async def write(self, arguments: Mapping[str, object], result: object) -> None:
+        """Write the outputs that the function set. Raises AzureError, BindingError, TypeError or ValueError."""
+        set_values = [(output, _value(output, arguments, result)) for output in self.outputs]
+        values = values_of(self.function, arguments[self.function.argument])
+
+        async def write_all() -> None:
+            # A worker does not send an output that is not set, but always the return value.
+            writes = (out.write(value, values) for out, value in set_values if out.name == RETURN or value is not None)
+            await asyncio.gather(*writes)
+
+        if self.outputs:
+            await self.triggers.run(write_all())
+
+
+def _value(output: CosmosOutput, arguments: Mapping[str, object], result: object) -> object:
+    argument = arguments.get(output.name)
+    return argument.value if isinstance(argument, Output) else result
+
+
+def parse_bindings(
+    function: LoadedFunction, settings: AppSettings, clients: ClientCache, triggers: TriggerThread
+) -> FunctionBindings | None:
+    """Return the bindings of a function, or None if it has none. Raises FunctionIndexError."""
+    found = [binding for binding in function.bindings if binding["type"] == COSMOS_BINDING]
+    annotations = function.annotations
+    inputs = tuple(
+        CosmosInput(binding, annotations.get(str(binding["name"])), settings, clients)
+        for binding in found
+        if binding["direction"] == "IN"
+    )
+    outputs = tuple(
+        CosmosOutput(binding, annotations.get(str(binding["name"])), settings, clients)
+        for binding in found
+        if binding["direction"] == "OUT"
+    )
+    return FunctionBindings(function, inputs, outputs, triggers) if found else None
