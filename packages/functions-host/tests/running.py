@@ -80,7 +80,7 @@ class HostProcess:
 
 @asynccontextmanager
 async def host_process(
-    app_dir: Path, name: str, environment: Mapping[str, str], *options: str
+    app_dir: Path, name: str, environment: Mapping[str, str], *options: str, reload: bool = False
 ) -> AsyncIterator[HostProcess]:
     """Run a host until its triggers listen. Kill it at the end."""
     log = app_dir / f"{name}.log"
@@ -88,6 +88,7 @@ async def host_process(
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "functions_host", "--port", "0", "--app-dir", str(app_dir), *options),
+            *(() if reload else ("--no-reload",)),
             env={**os.environ, "HOST_NAME": name, **environment},
             stderr=stderr,
         )

@@ -7,13 +7,17 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 from .errors import HostStartError
 from .host import FunctionsHost
+from .reloading import SUPPORTED, exit_on_signals, inherited_sockets, replace_process, unavailable
 from .settings import HostSettings
+from .source_files import Snapshot, next_change, snapshot
 from .version import VERSION
 
 _log = logging.getLogger("Host.Startup")
@@ -21,16 +25,31 @@ _log = logging.getLogger("Host.Startup")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C or SIGTERM. Return 1 if the app cannot start."""
+    exit_on_signals()
     options = _parse(arguments)
     settings = _settings(options)
+    sockets = inherited_sockets()
+    directory, environment = str(Path.cwd()), dict(os.environ)
     # As in Core Tools, so that the app can read files relative to its directory.
     os.chdir(settings.app_dir)
-    host = FunctionsHost(settings, configure_logs=True)
+    # Before the app is loaded, so that no later change is missed.
+    files = snapshot(settings.app_dir) if options.reload else None
+    host = FunctionsHost(settings, configure_logs=True, sockets=sockets)
     try:
-        asyncio.run(_serve(host, hold=options.hold))
+        kept = asyncio.run(_serve(host, settings.app_dir, files, hold=options.hold and not sockets))
     except (HostStartError, OSError) as error:
         sys.stderr.write(f"The host cannot start: {error}\n")
-        return 1
+        if not sockets:
+            return 1
+        kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}))
+    except Exception:
+        if not sockets:
+            raise
+        traceback.print_exc()
+        kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}))
+    if kept:
+        logging.shutdown()
+        replace_process(kept, directory, environment)
     if host.has_running_threads:
         # The interpreter would wait for a sync function that outlived the grace period.
         logging.shutdown()
@@ -60,6 +79,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
     )
+    parser.add_argument(
+        "--no-reload",
+        dest="reload",
+        action="store_false",
+        default=SUPPORTED,
+        help="do not reload the app when a source file changes (never on Windows)",
+    )
     options = parser.parse_args(arguments)
     if not options.app_dir.is_dir():
         parser.error(f"--app-dir: {options.app_dir} is not a directory")
@@ -79,19 +105,49 @@ def _settings(options: argparse.Namespace) -> HostSettings:
     )
 
 
-async def _serve(host: FunctionsHost, *, hold: bool) -> None:
-    if hold:
-        host.load()
-        # Blocking is safe because no task runs yet. End of input means that the parent process has ended.
-        if not sys.stdin.readline():
-            return
+async def _serve(host: FunctionsHost, app_dir: Path, files: Snapshot | None, *, hold: bool) -> list[socket.socket]:
+    """Serve until a signal or, if `files` is given, until one of them changes. Return the sockets for a reload."""
+    host.load()
+    # Blocking is safe because no task runs yet. End of input means that the parent process has ended.
+    if hold and not sys.stdin.readline():
+        return []
     stopping = asyncio.Event()
     _on_signals(stopping)
-    async with host:
-        _log.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
-        _log.info("listening on %s", host.url)
-        await stopping.wait()
+    await host.start()
+    _log.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
+    _log.info("listening on %s", host.url)
+    changed = await _changed_file(app_dir, files, stopping)
+    if changed is None:
         _log.info("stopping")
+        await host.stop()
+        return []
+    _log.info("%s changed; reloading", changed)
+    sockets = await host.hand_over()
+    return [] if stopping.is_set() else sockets
+
+
+async def _wait_for_change(sockets: list[socket.socket], app_dir: Path, files: Snapshot) -> list[socket.socket]:
+    """Refuse requests until a file changes and return the sockets, or none after a signal."""
+    sys.stderr.write("The host is waiting for the next change.\n")
+    stopping = asyncio.Event()
+    _on_signals(stopping)
+    async with unavailable(sockets):
+        return sockets if await _changed_file(app_dir, files, stopping) else []
+
+
+async def _changed_file(app_dir: Path, files: Snapshot | None, stopping: asyncio.Event) -> str | None:
+    """Wait for a change or a signal. Return None for a signal."""
+    stopped = asyncio.create_task(stopping.wait())
+    if files is None:
+        await stopped
+        return None
+    change = asyncio.create_task(next_change(app_dir, files))
+    await asyncio.wait([stopped, change], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if stopping.is_set():
+        change.cancel()
+        return None
+    return change.result()
 
 
 def _on_signals(stopping: asyncio.Event) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import json
 import logging
 import os
+import socket
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Self
 
@@ -40,8 +42,10 @@ class FunctionsHost:
     in one process in reverse order.
     """
 
-    def __init__(self, settings: HostSettings, *, configure_logs: bool = False) -> None:
-        """Create a host. `configure_logs` sends all logs to stderr."""
+    def __init__(
+        self, settings: HostSettings, *, configure_logs: bool = False, sockets: Sequence[socket.socket] = ()
+    ) -> None:
+        """Create a host. `configure_logs` sends all logs to stderr. `sockets` replace the address and port."""
         self._settings = settings
         self._configure_logs = configure_logs
         self.url = ""
@@ -54,6 +58,7 @@ class FunctionsHost:
         self._invoker = Invoker(None, None)
         self._server: HttpServer | None = None
         self._port = 0
+        self._sockets = list(sockets)
         self._manual: set[asyncio.Task[None]] = set()
         self._drained = False
 
@@ -120,6 +125,13 @@ class FunctionsHost:
             await asyncio.wait(self._manual, timeout=10)
         await self._resources.aclose()
         self.state = "Stopped"
+
+    async def hand_over(self) -> list[socket.socket]:
+        """Stop; running batches are checkpointed. Return the sockets, which still queue connections."""
+        await self.drain()
+        sockets, self._sockets = self._sockets, []
+        await self.stop()
+        return sockets
 
     async def ready(self) -> None:
         """Wait until every trigger is listening."""
@@ -217,11 +229,18 @@ class FunctionsHost:
         )
 
     async def _listen(self, server: HttpServer) -> None:
+        self._resources.callback(self._close_sockets)
+        if not self._sockets:
+            self._sockets = await _bound_sockets(self._settings.host, self._port)
         self._resources.push_async_callback(server.stop)
-        port = await server.start(self._settings.host, self._port)
-        authority = f"{self._settings.host}:{port}"
+        await server.start(self._sockets)
+        authority = f"{self._settings.host}:{self._sockets[0].getsockname()[1]}"
         self.url = f"http://{authority}"
         os.environ["WEBSITE_HOSTNAME"] = authority
+
+    def _close_sockets(self) -> None:
+        for each in self._sockets:
+            each.close()
 
     def _serve(self, function: LoadedFunction) -> None:
         self.functions[function.name.lower()] = function
@@ -232,6 +251,13 @@ class FunctionsHost:
             local.cors_origins if origins is None else split_origins(origins),
             local.cors_credentials if credentials is None else credentials,
         )
+
+
+async def _bound_sockets(host: str, port: int) -> list[socket.socket]:
+    """Bind every address of a host. Raises OSError if the port is in use."""
+    loop = asyncio.get_running_loop()
+    async with await loop.create_server(asyncio.Protocol, host, port, start_serving=False) as server:
+        return [each.dup() for each in server.sockets]
 
 
 def _is_disabled(name: str, settings: AppSettings) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -58,8 +59,8 @@ class HttpServer:
         self._home_page = home_page
         self._runner: web.ServerRunner | None = None
 
-    async def start(self, host: str, port: int) -> int:
-        """Listen and return the port. Raises OSError if it is in use."""
+    async def start(self, sockets: Sequence[socket.socket]) -> None:
+        """Listen on duplicates of these sockets."""
         server = web.Server(
             self._handle,
             request_factory=self._make_request,
@@ -70,8 +71,8 @@ class HttpServer:
         )
         self._runner = web.ServerRunner(server, shutdown_timeout=STOP_TIMEOUT_S)
         await self._runner.setup()
-        await web.TCPSite(self._runner, host, port).start()
-        return int(self._runner.addresses[0][1])
+        for each in sockets:
+            await web.SockSite(self._runner, each.dup()).start()
 
     async def stop(self) -> None:
         """Stop listening and wait up to 10 s for running requests."""

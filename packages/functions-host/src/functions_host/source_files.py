@@ -1,0 +1,73 @@
+"""Files whose changes reload the app, as in Core Tools.
+
+Rules: azure-functions-host GrpcWorkerChannel.cs (every .py file), FileMonitoringService.cs and
+ScriptJobHostOptionsSetup.cs (host.json, `watchFiles` and `watchDirectories`). Core Tools ignores local.settings.json.
+
+The files are polled: that needs no dependency and also works on container and network mounts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+POLL_S = 0.5
+# A reload waits until the files have not changed for this long.
+QUIET_S = 0.1
+_FILES = {"host.json", "local.settings.json"}
+_IGNORED = {"__pycache__", "node_modules"}
+
+Snapshot = Mapping[str, tuple[int, int]]
+"""Modification time in ns and size of each file, by path."""
+
+
+def snapshot(app_dir: Path) -> Snapshot:
+    """Return the state of the files. Skips hidden directories and virtual environments."""
+    names, watched_directories = _from_host_json(app_dir)
+    found: dict[str, tuple[int, int]] = {}
+    for directory, directories, files in os.walk(app_dir):
+        if "pyvenv.cfg" in files:
+            directories.clear()
+            continue
+        directories[:] = [name for name in directories if name not in _IGNORED and not name.startswith(".")]
+        takes_all = Path(directory).relative_to(app_dir).parts[:1] in watched_directories
+        for name in files:
+            if takes_all or name.endswith(".py") or name in names:
+                _add(found, os.path.join(directory, name))  # noqa: PTH118 - a Path for each file takes longer than stat
+    return found
+
+
+def _add(found: dict[str, tuple[int, int]], path: str) -> None:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:  # removed meanwhile, or a broken link
+        return
+    found[path] = (status.st_mtime_ns, status.st_size)
+
+
+def _from_host_json(app_dir: Path) -> tuple[set[str], set[tuple[str, ...]]]:
+    """Return the names of watched files and the paths of watched directories."""
+    try:
+        document = json.loads((app_dir / "host.json").read_text(encoding="utf-8-sig"))
+        return _FILES | {*document.get("watchFiles", ())}, {(name,) for name in document.get("watchDirectories", ())}
+    except (OSError, ValueError, AttributeError, TypeError):  # reported when the app is loaded
+        return _FILES, set()
+
+
+async def next_change(app_dir: Path, before: Snapshot) -> str:
+    """Wait until a file differs from `before` and the files are quiet. Return its path, relative to `app_dir`."""
+    while True:
+        after = await asyncio.to_thread(snapshot, app_dir)
+        if after != before:
+            break
+        await asyncio.sleep(POLL_S)
+    changed = min(path for path, _ in set(before.items()) ^ set(after.items()))
+    while True:
+        await asyncio.sleep(QUIET_S)
+        later = await asyncio.to_thread(snapshot, app_dir)
+        if later == after:
+            return str(Path(changed).relative_to(app_dir))
+        after = later
