@@ -69,8 +69,8 @@ async def functions_host(settings: Settings, state_dir: Path, *, profile: Path |
         "BLOG_DATABASE": settings.database,
     }
     profiling = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
-    command = [sys.executable, *profiling, "-m", "functions_host", "--no-local-settings", "--port", "0"]
-    command += ["--state-dir", str(state_dir)]
+    options = ["--port", "0", "--no-local-settings", "--no-reload", "--state-dir", str(state_dir)]
+    command = [sys.executable, *profiling, "-m", "functions_host", *options]
     async with _server(command, environment, log=state_dir / "host.log") as server:
         yield server
 

@@ -73,7 +73,7 @@ def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) 
     """Run the app on a provisioned database, without the `disabled` functions, and stop it unless it was killed."""
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "functions_host", "--port", "0", "--no-local-settings"],
+            [sys.executable, "-m", "functions_host", "--port", "0", "--no-local-settings", "--no-reload"],
             cwd=REPOSITORY,
             env={**os.environ, **environment_of(settings), **_switched_off(disabled)},
             stderr=stderr,

@@ -43,7 +43,7 @@ class Host:
             module = ("tests.chaos.host_with_clock_skew", str(self._clock_s))
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", *module, "--port", str(self._port), "--no-local-settings"),
+                *(sys.executable, "-m", *module, "--port", str(self._port), "--no-local-settings", "--no-reload"),
                 cwd=_REPOSITORY,
                 env=self._environment,
                 stderr=log,

@@ -146,7 +146,7 @@ def host(marker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     app: Path = tmp_path_factory.mktemp("app")
     (app / "function_app.py").write_text(APP.replace("MARKER", marker))
     (app / "host.json").write_text('{"version": "2.0"}')
-    arguments = ["-m", "functions_host", "--port", "0", "--app-dir", str(app), "--cors", "http://x"]
+    arguments = ["-m", "functions_host", "--port", "0", "--no-reload", "--app-dir", str(app), "--cors", "http://x"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "FUZZ_SECRET": marker}
     with server_process(arguments, environment, _READY) as server:
         yield server

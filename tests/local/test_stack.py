@@ -147,7 +147,7 @@ async def test_an_app_that_cannot_be_loaded_stops_the_stack(tmp_path: Path) -> N
 async def test_a_held_host_loads_its_app_and_stops_when_its_input_closes(tmp_path: Path) -> None:
     app_dir = write_app(tmp_path, APP + "print('loaded', flush=True)\n")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "functions_host", "--port", "0", "--hold", "--app-dir", str(app_dir)),
+        *(sys.executable, "-m", "functions_host", "--port", "0", "--no-reload", "--hold", "--app-dir", str(app_dir)),
         cwd=REPOSITORY,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

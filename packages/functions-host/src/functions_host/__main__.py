@@ -66,7 +66,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--port", type=int, help="port, or 0 for a free one (default: LocalHttpPort in local.settings.json, or 7071)"
     )
     parser.add_argument(
-        "--state-dir", type=Path, help="directory for timer state (default: .data/functions-host in the app)"
+        "--state-dir", type=Path, help="directory for timer state and keys (default: .data/functions-host in the app)"
     )
     parser.add_argument("--cors", help="comma-separated list of allowed origins, without spaces")
     parser.add_argument(
@@ -74,6 +74,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--local-settings", action=argparse.BooleanOptionalAction, default=True, help="read local.settings.json"
+    )
+    parser.add_argument(
+        "--enable-auth", "--enableAuth", action="store_true", help="check the keys of functions that are not anonymous"
     )
     parser.add_argument("--quiet", action="store_true", help="do not log HTTP requests and successful invocations")
     parser.add_argument(
@@ -102,6 +105,7 @@ def _settings(options: argparse.Namespace) -> HostSettings:
         state_dir=options.state_dir.resolve() if options.state_dir else None,
         quiet=options.quiet,
         local_settings=options.local_settings,
+        enable_auth=options.enable_auth,
     )
 
 

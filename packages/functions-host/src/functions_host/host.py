@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import Self
 
@@ -21,6 +21,7 @@ from .functions import COSMOS, HTTP, TIMER, LoadedFunction
 from .host_json import HostConfig, read_host_config
 from .http.admin import AdminApi
 from .http.cors import CorsPolicy
+from .http.keys import Keys
 from .http.router import build_router
 from .http.server import HttpServer
 from .http.throttle import RequestThrottle
@@ -195,7 +196,7 @@ class FunctionsHost:
                 if function.type == COSMOS:
                     listeners.append(CosmosListener(function, self._invoker, settings, self._clients, retry))
                 elif function.type == TIMER:
-                    state_dir = self._settings.timer_state_dir
+                    state_dir = self._settings.effective_state_dir
                     listeners.append(TimerListener(function, self._invoker, settings, state_dir, retry))
                 else:
                     continue
@@ -222,11 +223,19 @@ class FunctionsHost:
             self._invoker,
             AdminApi(self),
             self._cors(local),
+            keys=self._keys(route.function for route in router.routes),
             throttle=RequestThrottle(config.max_outstanding_requests, config.max_concurrent_requests),
             custom_headers=config.custom_headers,
             body_limit=config.body_limit,
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
         )
+
+    def _keys(self, functions: Iterable[LoadedFunction]) -> Keys | None:
+        if not self._settings.enable_auth:
+            return None
+        directory = self._settings.effective_state_dir / "secrets"
+        _log.info("requests require the keys in %s", directory)
+        return Keys(directory, functions)
 
     async def _listen(self, server: HttpServer) -> None:
         self._resources.callback(self._close_sockets)

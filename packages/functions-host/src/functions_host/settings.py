@@ -12,8 +12,9 @@ class HostSettings:
     """Settings of one host. If a setting is None, local.settings.json applies, then the default.
 
     Port 0 picks a free port. `cors` is a comma-separated list of origins. `environment` overrides the process
-    environment. `state_dir` stores timer state. `quiet` omits requests and successful invocations from the log. Without
-    `local_settings`, the host ignores local.settings.json.
+    environment. `state_dir` stores timer state and keys. `quiet` omits requests and successful invocations from the
+    log. Without `local_settings`, the host ignores local.settings.json. `enable_auth` checks the keys of functions that
+    are not anonymous.
     """
 
     app_dir: Path
@@ -25,8 +26,9 @@ class HostSettings:
     state_dir: Path | None = None
     quiet: bool = False
     local_settings: bool = True
+    enable_auth: bool = False
 
     @property
-    def timer_state_dir(self) -> Path:
+    def effective_state_dir(self) -> Path:
         """The effective `state_dir`."""
         return self.state_dir or self.app_dir / ".data" / "functions-host"

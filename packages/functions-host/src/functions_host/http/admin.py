@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AdminApi:
-    """Serves `/admin` without authentication, like Core Tools."""
+    """Serves `/admin`. Only `enable_auth` requires the master key, like Core Tools."""
 
     def __init__(self, host: FunctionsHost) -> None:
         self._host = host
@@ -55,6 +55,11 @@ class AdminApi:
 
     def _described(self, function: LoadedFunction) -> dict[str, object]:
         return {"name": function.name, "config": {"bindings": [dict(binding) for binding in function.bindings]}}
+
+
+def is_public(path: str) -> bool:
+    """Return whether a path below `admin/` never requires a key."""
+    return path.lower().strip("/") == "admin/host/ping"
 
 
 def _json(value: object) -> web.Response:

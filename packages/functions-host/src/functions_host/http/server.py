@@ -18,8 +18,9 @@ from ..errors import InvocationError
 from ..function_bindings import Output
 from ..functions import LoadedFunction
 from ..invocation import Invoker, TraceContext
-from .admin import AdminApi
+from .admin import AdminApi, is_public
 from .cors import CorsPolicy
+from .keys import Keys
 from .request import function_request, split_target
 from .response import UnencodableResultError, web_response
 from .router import Router
@@ -43,16 +44,18 @@ class HttpServer:
         admin: AdminApi,
         cors: CorsPolicy,
         *,
+        keys: Keys | None,
         throttle: RequestThrottle,
         custom_headers: Mapping[str, str],
         body_limit: int,
         home_page: bool,
     ) -> None:
-        """Create a server. Bodies over `body_limit` bytes return 413."""
+        """Create a server. Bodies over `body_limit` bytes return 413. Without `keys`, no request needs one."""
         self._router = router
         self._invoker = invoker
         self._admin = admin
         self._cors = cors
+        self._keys = keys
         self._throttle = throttle
         self._custom_headers = custom_headers
         self._body_limit = body_limit
@@ -110,11 +113,15 @@ class HttpServer:
     async def _route(self, request: web.BaseRequest) -> web.Response:
         path, query = split_target(request.raw_path)
         if path[:6].lower() == "admin/":
+            if self._keys is not None and not is_public(path) and not self._keys.allow_admin(request):
+                return web.Response(status=401)
             return await self._admin.handle(request.method, path, await request.read())
         found = self._router.match(request.method, path)
         if found is None:
             return self._no_match(request, path)
         function, route_values = found
+        if self._keys is not None and not self._keys.allow(function, request):
+            return web.Response(status=401)
         try:
             async with self._throttle.slot():
                 return await self._serve(request, function, query, route_values)
