@@ -83,6 +83,13 @@ def test_invalid_json_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.L
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
+@pytest.mark.parametrize("text", ['"false"', '"False"', "false"])
+def test_unencrypted_can_be_text_as_in_the_quickstarts_of_microsoft(tmp_path: Path, text: str) -> None:
+    (tmp_path / "local.settings.json").write_text(f'{{"IsEncrypted": {text}, "Values": {{"A": "1"}}}}')
+
+    assert read_local_settings(tmp_path).values == {"A": "1"}
+
+
 def test_encrypted_and_nested_values_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "local.settings.json").write_text('{"Values": {}}')
     with pytest.raises(HostStartError, match="IsEncrypted"):

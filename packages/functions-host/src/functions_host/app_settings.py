@@ -45,7 +45,8 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
     except ValueError as error:
         _log.warning("%s is not valid JSON and is ignored: %s", FILE_NAME, error)
         return LocalSettings()
-    if document.get("IsEncrypted", True):
+    # Microsoft's quickstarts write "false", which .NET accepts.
+    if str(document.get("IsEncrypted", True)).lower() != "false":
         raise HostStartError(f'{FILE_NAME}: encrypted values are not supported; set "IsEncrypted" to false')
     host = document.get("Host") or {}
     return LocalSettings(
