@@ -104,6 +104,24 @@ async def test_a_signal_stops_the_host_and_the_emulator(tmp_path: Path, http: Cl
                 await http.get(url)
 
 
+async def test_an_edit_reloads_the_app_and_restarts_nothing(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(tmp_path, APP)
+    async with stack(app_dir) as running:
+        await eventually(lambda: body_of(http, f"{running.url}/api/hello"))
+        write_app(tmp_path, APP.replace("return 'hello'", "return 'edited'"))
+
+        async def shows_the_edit() -> bool:
+            return await body_of(http, f"{running.url}/api/hello") == "edited"
+
+        await eventually(shows_the_edit)
+        status, output = await running.end()
+
+        assert (status, "function_app.py changed; reloading" in output) == (0, True)
+        assert "restarting" not in output
+        with pytest.raises(ClientConnectionError):
+            await http.get(running.url)
+
+
 async def test_the_host_is_restarted_after_a_function_exceeds_its_timeout(tmp_path: Path, http: ClientSession) -> None:
     app_dir = write_app(
         tmp_path, APP + "@app.route(route='hang')\ndef hang(req):\n    import time\n    time.sleep(60)\n"
