@@ -124,6 +124,42 @@ async def test_signals_stop_a_reloaded_host(app_dir: Path, http: ClientSession, 
         assert "Traceback" not in host.log.read_text()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_signals_stop_a_host_that_loads_its_app(app_dir: Path, number: signal.Signals) -> None:
+    (app_dir / "part.py").write_text("import threading\nopen('loading', 'w').close()\nthreading.Event().wait()\n")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "functions_host", "--port", "0", "--app-dir", str(app_dir)),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    await eventually((app_dir / "loading").exists)
+
+    process.send_signal(number)
+    _, log = await asyncio.wait_for(process.communicate(), 20)
+
+    assert (process.returncode, log) == (0, b"")
+
+
+async def test_output_before_a_reload_is_not_lost(app_dir: Path, http: ClientSession) -> None:
+    script = app_dir / "function_app.py"
+    script.write_text(script.read_text() + "\nprint('loaded')\n")
+    with (app_dir / "output").open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "functions_host", "--port", "0", "--app-dir", str(app_dir)),
+            stdout=output,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    assert process.stderr is not None
+    try:
+        async for line in process.stderr:
+            if b"listening on" in line:
+                break
+        (app_dir / "part.py").write_text(name("two"))
+        await eventually(lambda: (app_dir / "output").read_text() == "loaded\n")
+    finally:
+        process.terminate()
+        await process.wait()
+
+
 async def test_a_running_request_completes_before_the_reload(app_dir: Path, http: ClientSession) -> None:
     slow = "\n@app.route(route='slow')\nasync def slow(req):\n    open('running', 'w').close()\n"
     slow += "    while not os.path.exists('go'): await asyncio.sleep(0.01)\n    return 'old code'\n"

@@ -37,15 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     host = FunctionsHost(settings, configure_logs=True, sockets=sockets)
     try:
         kept = asyncio.run(_serve(host, settings.app_dir, files, hold=options.hold and not sockets))
-    except (HostStartError, OSError) as error:
-        sys.stderr.write(f"The host cannot start: {error}\n")
+    except Exception as error:  # noqa: BLE001 - the app can raise anything while it is loaded
+        if isinstance(error, (HostStartError, OSError)):
+            sys.stderr.write(f"The host cannot start: {error}\n")
+        else:
+            traceback.print_exc()
         if not sockets:
             return 1
-        kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}))
-    except Exception:
-        if not sockets:
-            raise
-        traceback.print_exc()
         kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}))
     if kept:
         logging.shutdown()

@@ -55,6 +55,8 @@ class FunctionBindings:
 
     async def write(self, arguments: Mapping[str, object], result: object) -> None:
         """Write the outputs that the function set. Raises AzureError, BindingError, TypeError or ValueError."""
+        if not self.outputs:
+            return
         set_values = [(output, _value(output, arguments, result)) for output in self.outputs]
         values = values_of(self.function, arguments[self.function.argument])
 
@@ -63,8 +65,7 @@ class FunctionBindings:
             writes = (out.write(value, values) for out, value in set_values if out.name == RETURN or value is not None)
             await asyncio.gather(*writes)
 
-        if self.outputs:
-            await self.triggers.run(write_all())
+        await self.triggers.run(write_all())
 
 
 def _value(output: CosmosOutput, arguments: Mapping[str, object], result: object) -> object:

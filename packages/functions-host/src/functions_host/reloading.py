@@ -42,6 +42,7 @@ def replace_process(sockets: Sequence[socket.socket], directory: str, environmen
     """Start over with the same command in its original directory and environment."""
     # A signal waits until the new interpreter can handle it.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    sys.stdout.flush()
     for each in sockets:
         each.set_inheritable(True)
     os.chdir(directory)
