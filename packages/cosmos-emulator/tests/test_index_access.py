@@ -41,9 +41,9 @@ values = st.one_of(
 paths = st.sampled_from(PATHS)
 conditions = st.one_of(
     st.tuples(paths, st.sampled_from(["=", "<", "<=", ">", ">=", "!="]), values).map(lambda t: (t[0], t[1], [t[2]])),
-    st.tuples(paths, st.just("IN"), st.lists(values, min_size=1, max_size=3)),
+    st.tuples(paths, st.sampled_from(["IN", "NOT IN"]), st.lists(values, min_size=1, max_size=3)),
     st.tuples(paths, st.just("STARTSWITH"), st.sampled_from(["", "a", "a\0", LONG, "😀"]).map(lambda value: [value])),
-    st.tuples(paths, st.just("OR"), st.tuples(values, values).map(list)),
+    st.tuples(paths, st.sampled_from(["OR", "NEITHER"]), st.tuples(values, values).map(list)),
     st.tuples(paths, st.just("EITHER"), st.tuples(values, values, values).map(list)),
 )
 orders = st.lists(st.tuples(paths, st.booleans()), max_size=3, unique_by=lambda each: each[0])
@@ -98,12 +98,14 @@ def queries(draw: st.DrawFn) -> QueryText:
 
 
 def _condition(path: str, operator: str, operands: list[str]) -> str:
-    if operator == "IN":
-        return f"c.{path} IN ({', '.join(operands)})"
+    if operator in ("IN", "NOT IN"):
+        return f"c.{path} {operator} ({', '.join(operands)})"
     if operator == "STARTSWITH":
         return f"STARTSWITH(c.{path}, {operands[0]})"
     if operator == "OR":
         return f"(c.{path} = {operands[0]} OR c.{path} > {operands[1]})"
+    if operator == "NEITHER":
+        return f"NOT (c.{path} = {operands[0]} OR c.a = {operands[1]})"
     if operator == "EITHER":
         return f"((c.{path} = {operands[0]} AND c.a = {operands[1]}) OR c.{path} = {operands[2]})"
     return f"c.{path} {operator} {operands[0]}"

@@ -66,6 +66,34 @@ async def test_a_parameter_can_be_any_json_value(container: ContainerProxy, valu
 
 
 @pytest.mark.parametrize(
+    ("condition", "ids"),
+    [
+        ("c.id != null", ["absent", "array", "null", "number", "string"]),
+        ('c.n != "a"', ["array", "null", "number"]),
+        ('NOT (c.n = "a")', ["array", "null", "number"]),
+        ('c.n NOT IN ("a", null)', ["array", "number"]),
+        ('NOT (c.n = "a" OR c.n = 1)', ["array", "null"]),
+        ('IS_DEFINED(c.n) AND c.n != "a" AND c.n != null', ["array", "number"]),
+        ("c.n != [1]", ["null", "number", "string"]),
+        ("EXISTS(SELECT VALUE e FROM e IN c.n WHERE e != 'a')", ["array"]),
+    ],
+)
+@pytest.mark.parametrize("indexed", [True, False])
+async def test_values_of_different_types_are_not_equal(
+    database: DatabaseProxy, condition: str, ids: list[str], *, indexed: bool
+) -> None:
+    policy = {"includedPaths": [{"path": "/n/?"}, {"path": "/*"}]} if indexed else {"indexingMode": "none"}
+    container = await database.create_container("items", PartitionKey("/pk"), indexing_policy=policy)
+    for id_, value in {"string": "a", "number": 1, "null": None, "array": [1]}.items():
+        await container.create_item({"id": id_, "pk": "p", "n": value})
+    await container.create_item({"id": "absent", "pk": "p"})
+
+    found = await rows(container, f"SELECT VALUE c.id FROM c WHERE {condition}", partition_key="p")
+
+    assert sorted(found) == ids
+
+
+@pytest.mark.parametrize(
     ("query", "match"),
     [
         ("SELECT * FROM c WHERE", "SC1001"),

@@ -73,15 +73,14 @@ def order(left: Any, right: Any) -> int:
 
 def compare(operator: str, left: Any, right: Any) -> Any:
     """Return the comparison's value: true, false, or undefined."""
-    complex_types = ("array", "object")
-    if kind(left) != kind(right) or kind(left) == "undefined":
+    if "undefined" in (kind(left), kind(right)):
         return UNDEFINED
-    if operator == "=":
-        return same(left, right)
-    if kind(left) in complex_types:
+    if operator in ("=", "!="):
+        return same(left, right) == (operator == "=")
+    if kind(left) != kind(right) or kind(left) in ("array", "object"):
         return UNDEFINED
     sign = order(left, right)
-    return {"!=": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]
+    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]
 
 
 def conjunction(values: list[Any]) -> Any:

@@ -1,7 +1,8 @@
 """Comparison operators as values (true, false, undefined) and as tests for exactly true.
 
-Comparing values of different types is undefined, and so is the order of arrays or objects
-(learn.microsoft.com/azure/cosmos-db/nosql/query/equality-comparison-operators).
+Values of different types are not equal, but have no order; neither have arrays or objects. Undefined operands make every
+comparison undefined. For equality, the documentation says otherwise, but the .NET SDK's reference interpreter
+(ScalarExpressionEvaluator.cs, PerformBinaryEquality) and EF Core's tests agree.
 """
 
 from __future__ import annotations
@@ -26,19 +27,12 @@ Comparison = Callable[[JsonOrUndefined, JsonOrUndefined], "bool | Undefined"]
 
 def equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
     """Return `left = right`."""
-    if type(left) is type(right):
-        if left is UNDEFINED:
-            return UNDEFINED
-        return deep_equal(left, right) if type(left) is dict or type(left) is list else left == right
-    return left == right if is_number(left) and is_number(right) else UNDEFINED
+    return UNDEFINED if left is UNDEFINED or right is UNDEFINED else deep_equal(left, right)
 
 
 def not_equals(left: JsonOrUndefined, right: JsonOrUndefined) -> bool | Undefined:
     """Return `left != right`."""
-    if type(left) is dict or type(left) is list:
-        return UNDEFINED
-    same = equals(left, right)
-    return same if same is UNDEFINED else not same
+    return UNDEFINED if left is UNDEFINED or right is UNDEFINED else not deep_equal(left, right)
 
 
 def _relation(compare: Callable[[Number | str, Number | str], bool], null_result: bool) -> Comparison:
