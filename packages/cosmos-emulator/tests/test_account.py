@@ -139,7 +139,7 @@ async def test_item_responses_carry_session_and_routing_headers(raw: RawClient, 
     assert read.headers["x-ms-session-token"] == written.headers["x-ms-session-token"]
 
 
-@pytest.mark.parametrize(("level", "status"), [("Eventual", 200), ("Session", 200), ("Strong", 400), ("Odd", 400)])
+@pytest.mark.parametrize(("level", "status"), [("Eventual", 200), ("session", 200), ("STRONG", 400), ("Odd", 400)])
 async def test_a_consistency_level_above_the_accounts_is_rejected(raw: RawClient, level: str, status: int) -> None:
     response = await raw.send("GET", "/dbs", kind="dbs", headers={"x-ms-consistency-level": level})
 

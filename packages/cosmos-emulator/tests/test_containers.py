@@ -51,6 +51,7 @@ async def test_a_definition_is_completed_with_defaults(raw: RawClient, database:
         {"id": "c", "partitionKey": {"paths": []}},
         {"id": "c", "partitionKey": {"paths": ["a"]}},
         {"id": "c", "partitionKey": {"paths": ["/a"], "kind": "Range"}},
+        {"id": "c", "partitionKey": {"paths": ["/a"]}, "conflictResolutionPolicy": {"mode": "FirstWriterWins"}},
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "defaultTtl": 0},
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": []}]}},
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "computedProperties": [{"name": "x", "query": "y"}]},
@@ -62,6 +63,27 @@ async def test_an_invalid_definition_is_rejected(
     response = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
 
     assert response.status == 400
+
+
+async def test_enumerations_are_accepted_in_any_case(raw: RawClient, database: DatabaseProxy) -> None:
+    composite = [[{"path": "/a", "order": "Ascending"}, {"path": "/b", "order": "DESCENDING"}]]
+    body = {
+        "id": "c",
+        "partitionKey": {"paths": ["/a", "/b"], "kind": "multihash"},
+        "indexingPolicy": {"indexingMode": "Consistent", "compositeIndexes": composite},
+        "conflictResolutionPolicy": {"mode": "lastWriterWins", "conflictResolutionPath": "/n"},
+    }
+
+    created = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
+    replaced = await raw.send("PUT", "/dbs/db/colls/c", kind="colls", link="dbs/db/colls/c", body=body)
+
+    assert (created.status, replaced.status) == (201, 200)
+    for container in (created.json, replaced.json):
+        policy = container["indexingPolicy"]
+        assert container["partitionKey"]["kind"] == "MultiHash"
+        assert policy["indexingMode"] == "consistent"
+        assert [part["order"] for part in policy["compositeIndexes"][0]] == ["ascending", "descending"]
+        assert container["conflictResolutionPolicy"] == {"mode": "LastWriterWins", "conflictResolutionPath": "/n"}
 
 
 async def test_a_replace_can_change_the_policy_and_ttl_but_not_the_partition_key(

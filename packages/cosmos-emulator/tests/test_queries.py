@@ -1,5 +1,6 @@
 """Routing, planning, and paging of queries. Their results are tested in tests/query."""
 
+# ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
 import base64

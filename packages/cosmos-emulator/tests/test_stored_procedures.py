@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from azure.cosmos.documents import TriggerOperation, TriggerType
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from azure.cosmos.partition_key import NonePartitionKeyValue
 from cosmos_emulator import CosmosEmulator
@@ -384,6 +385,22 @@ async def test_an_inapplicable_trigger_fails_the_write(triggers: ContainerProxy,
         await triggers.create_item({"id": "a", "pk": "p"}, **options)
 
     assert await ids(triggers) == []
+
+
+async def test_the_sdks_lower_case_trigger_constants_are_accepted(container: ContainerProxy) -> None:
+    stamp = "function () { const r = getContext().getRequest(), d = r.getBody(); d.stamped = 1; r.setBody(d); }"
+    created = await container.scripts.create_trigger(
+        {"id": "t", "triggerType": TriggerType.Pre, "triggerOperation": TriggerOperation.Create, "body": stamp}
+    )
+
+    item = await container.create_item({"id": "a", "pk": "p"}, pre_trigger_include="t")
+
+    assert (created["triggerType"], created["triggerOperation"]) == ("pre", "create")  # as sent
+    assert item["stamped"] == 1
+    with fails_with(400):
+        await container.create_item({"id": "b", "pk": "p"}, post_trigger_include="t")
+    with fails_with(400):
+        await container.upsert_item({"id": "a", "pk": "p"}, pre_trigger_include="t")
 
 
 async def test_a_create_trigger_does_not_run_on_replace(triggers: ContainerProxy) -> None:

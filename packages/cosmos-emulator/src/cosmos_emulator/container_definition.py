@@ -9,13 +9,14 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.names import checked_name
+from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.partitioning.hashing import UndefinedKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10
 _MAX_UNIQUE_KEY_PATHS: Final = 16
+_CONFLICT_MODES: Final = ("LastWriterWins", "Custom")
 _UNSUPPORTED: Final = {
     "analyticalStorageTtl": "analytical store",
     "changeFeedPolicy": "change feed of all versions and deletes",
@@ -75,9 +76,10 @@ def completed(body: JsonObject) -> JsonObject:
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
     key = filled.get("partitionKey")
+    kind = PartitionKeyDefinition.parse(key).kind
     if isinstance(key, dict):
-        filled["partitionKey"] = {"kind": "Hash", "version": 2, **key}
-    PartitionKeyDefinition.parse(key)
+        filled["partitionKey"] = {"version": 2, **key, "kind": kind}
+    filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
     filled["indexingPolicy"] = dict(_indexing(filled).document)
     return filled
 
@@ -92,6 +94,13 @@ def checked_ttl(value: Json, name: str) -> int:
             f"integer up to {MAX_TTL_S} or -1.",
         )
     return value
+
+
+def _conflict_resolution(policy: Json) -> Json:
+    mode = canonical(policy.get("mode", _CONFLICT_MODES[0]), _CONFLICT_MODES) if isinstance(policy, dict) else None
+    if not isinstance(policy, dict) or mode is None:
+        raise CosmosError(400, f"The mode of a conflict resolution policy must be {' or '.join(_CONFLICT_MODES)}.")
+    return {**policy, "mode": mode}
 
 
 def _indexing(body: JsonObject) -> IndexingPolicy:

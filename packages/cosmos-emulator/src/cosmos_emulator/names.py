@@ -1,7 +1,8 @@
-"""Valid resource names (concepts-limits; azure-cosmos _base.py rejects more)."""
+"""Valid resource names (concepts-limits; azure-cosmos _base.py rejects more), and names of enumerations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
@@ -36,3 +37,8 @@ def checked_name(value: Json) -> str:
             f"The resource name {value!r} contains characters that are not allowed: '/\\?#' or control characters.",
         )
     return value
+
+
+def canonical(value: Json, names: Iterable[str]) -> str | None:
+    """Return the name that equals the value, ignoring case as the service does; None if there is none."""
+    return next((name for name in names if isinstance(value, str) and name.lower() == value.lower()), None)

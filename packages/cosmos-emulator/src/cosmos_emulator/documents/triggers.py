@@ -17,16 +17,16 @@ from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Request
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.names import canonical
 from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
 
-# The `triggerOperation` values accepted by each write. For an upsert, Create and Replace are an assumption: triggers
-# are selected before it is known which of them it is.
+# The `triggerOperation` values accepted by each write. For an upsert: azure-cosmos-dotnet-v3#4104.
 _COVERED_BY: Final = {
     "Create": ("All", "Create"),
     "Replace": ("All", "Replace", "Update"),
-    "Upsert": ("All", "Upsert", "Create", "Replace", "Update"),
+    "Upsert": ("All", "Upsert"),
     "Delete": ("All", "Delete"),
 }
 
@@ -85,10 +85,14 @@ def _found(request: Request, container: Container, kind: str, side: str, names: 
     trigger = request.gateway.account.resources.find("triggers", container.rid, ids[0])
     if trigger is None:
         raise CosmosError(400, f"The trigger {ids[0]!r} does not exist in this container.")
-    if trigger.body["triggerType"] != side:
+    if canonical(trigger.body["triggerType"], [side]) is None:
         raise CosmosError(400, f"The trigger {ids[0]!r} is not a {side.lower()}-trigger.")
-    if trigger.body["triggerOperation"] not in _COVERED_BY[kind]:
-        raise CosmosError(400, f"The trigger {ids[0]!r} is not defined for the operation {kind}.")
+    operation = trigger.body["triggerOperation"]
+    if canonical(operation, _COVERED_BY[kind]) is None:
+        raise CosmosError(
+            400,
+            f"Trigger '{ids[0]}' was defined with operation type '{operation}', and therefore is invalid for '{kind}'.",
+        )
     return trigger
 
 

@@ -30,6 +30,7 @@ from cosmos_emulator.http.rbac import RBAC_ACTIONS
 from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
+from cosmos_emulator.names import canonical
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
@@ -171,11 +172,12 @@ def _activity_id(headers: Mapping[str, str]) -> str:
 
 
 def _check_consistency(headers: Mapping[str, str]) -> None:
-    level = headers.get(h.CONSISTENCY_LEVEL)
-    if level is None:
+    given = headers.get(h.CONSISTENCY_LEVEL)
+    if given is None:
         return
-    if level not in _CONSISTENCY_LEVELS:
-        raise CosmosError(400, f"The consistency level {level!r} is unknown; use {', '.join(_CONSISTENCY_LEVELS)}.")
+    level = canonical(given, _CONSISTENCY_LEVELS)
+    if level is None:
+        raise CosmosError(400, f"The consistency level {given!r} is unknown; use {', '.join(_CONSISTENCY_LEVELS)}.")
     if _CONSISTENCY_LEVELS.index(level) > _CONSISTENCY_LEVELS.index(_ACCOUNT_LEVEL):
         raise CosmosError(
             400, f"The consistency level {level} of the request is stronger than the account's, {_ACCOUNT_LEVEL}."

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, NoReturn, TypeAlias
 
 from cosmos_emulator.indexing.paths import Json, Path, Step, parse_path, parse_wildcard_path, refuse, refuse_path
+from cosmos_emulator.names import canonical
 
 IndexingMode = Literal["consistent", "none"]
 
@@ -18,6 +19,9 @@ ETAG = '/"_etag"/?'
 # learn.microsoft.com/azure/cosmos-db/concepts-limits
 MAX_COMPOSITE_PATHS = 8
 MAX_PATHS = 1500
+
+
+_ORDERS = ("ascending", "descending")
 
 
 class OrderedPath(NamedTuple):
@@ -33,7 +37,7 @@ CompositeIndex: TypeAlias = tuple[OrderedPath, ...]
 def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
     """Return the indexing mode. Raises 400 for lazy indexing, as in new containers of the service."""
     given = document.get("indexingMode", "consistent")
-    mode = given.lower() if isinstance(given, str) else given
+    mode = canonical(given, ("consistent", "none"))
     if mode == "none":
         return "none"
     if mode != "consistent":
@@ -61,7 +65,17 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
         "includedPaths": [*included],
         "excludedPaths": [*excluded],
     }
+    if "compositeIndexes" in document:
+        completed["compositeIndexes"] = _lower_case_orders(document["compositeIndexes"])
     return {**document, **completed}
+
+
+def _lower_case_orders(indexes: Json) -> Json:
+    """Spell the orders of composite indexes as the service returns them (azure-rest-api-specs#11222)."""
+    if isinstance(indexes, list):
+        return [_lower_case_orders(entry) for entry in indexes]
+    order = canonical(indexes.get("order"), _ORDERS) if isinstance(indexes, dict) else None
+    return {**indexes, "order": order} if isinstance(indexes, dict) and order else indexes
 
 
 def path_entries(document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
@@ -130,7 +144,7 @@ def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:
     steps, wildcard = parse_path(text)
     if not steps or wildcard == "*" or Step.ELEMENT in steps:
         refuse_path(text, len(str(text)))
-    if order not in ("ascending", "descending"):
+    if order not in _ORDERS:
         refuse(f"The composite order '{order}' is invalid. Choose between 'ascending' and 'descending'.")
     return text, OrderedPath(steps, order == "descending")
 

@@ -7,7 +7,7 @@ from typing import Final
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.names import checked_name
+from cosmos_emulator.names import canonical, checked_name
 
 _REQUIRED: Final = {
     "sprocs": ("body",),
@@ -22,7 +22,10 @@ _LIMITS: Final = {"sprocs": 100, "triggers": 25, "udfs": 50}
 
 
 def checked_script(kind: str, body: JsonObject) -> JsonObject:
-    """Return a valid script, unparsed until it runs. Raises 400."""
+    """Return a valid script, unparsed until it runs. Raises 400.
+
+    Trigger types and operations stay as sent, as in the service (azure-cosmosdb-node#148).
+    """
     checked_name(body.get("id"))
     missing = [name for name in _REQUIRED[kind] if not isinstance(body.get(name), str)]
     if missing:
@@ -32,7 +35,7 @@ def checked_script(kind: str, body: JsonObject) -> JsonObject:
         )
     if kind == "triggers":
         for name, allowed in _ALLOWED.items():
-            if body[name] not in allowed:
+            if canonical(body[name], allowed) is None:
                 raise CosmosError(400, f"The {name} of a trigger must be one of {', '.join(allowed)}.")
     return body
 

@@ -10,6 +10,7 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.names import canonical
 from cosmos_emulator.partitioning.hashing import (
     UNDEFINED_KEY,
     KeyComponent,
@@ -51,12 +52,13 @@ class PartitionKeyDefinition:
         """Parse the definition. Raises 400."""
         if not isinstance(definition, dict):
             raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
-        paths, kind = definition.get("paths"), definition.get("kind", "Hash")
+        paths, given = definition.get("paths"), definition.get("kind", "Hash")
         version = definition.get("version", 2)
-        if not isinstance(paths, list) or not paths or not isinstance(kind, str):
+        if not isinstance(paths, list) or not paths:
             raise CosmosError(400, "The partition key definition must name at least one path.")
-        if kind not in ("Hash", "MultiHash"):
-            raise CosmosError(400, f"Partition key kind {kind!r} is not supported; use Hash or MultiHash.")
+        kind = canonical(given, ("Hash", "MultiHash"))
+        if kind is None:
+            raise CosmosError(400, f"Partition key kind {given!r} is not supported; use Hash or MultiHash.")
         if len(paths) > (_MAX_LEVELS if kind == "MultiHash" else 1):
             raise CosmosError(400, f"Too many partition key paths for kind {kind}.")
         if version not in (1, 2) or (kind == "MultiHash" and version == 1):

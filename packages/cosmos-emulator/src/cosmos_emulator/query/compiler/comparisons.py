@@ -1,8 +1,8 @@
 """Comparison operators as values (true, false, undefined) and as tests for exactly true.
 
-Values of different types are not equal, but have no order; neither have arrays or objects. Undefined operands make every
-comparison undefined. For equality, the documentation says otherwise, but the .NET SDK's reference interpreter
-(ScalarExpressionEvaluator.cs, PerformBinaryEquality) and EF Core's tests agree.
+Every comparison with undefined is undefined. Values of different types are not equal, and their order is undefined, as
+is that of arrays and objects. The documentation differs about equality; the .NET SDK's reference interpreter
+(ScalarExpressionEvaluator.cs, PerformBinaryEquality) and EF Core's tests agree with this.
 """
 
 from __future__ import annotations
