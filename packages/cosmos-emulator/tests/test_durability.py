@@ -16,11 +16,14 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import AzureError
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
+from cosmos_emulator.store.resources import ResourceTable
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 from tests.processes import emulator_process
 
 from tests.polling import eventually
+
+SYNCHRONOUS_FULL = 2  # sqlite.org/pragma.html#pragma_synchronous
 
 
 async def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
@@ -142,8 +145,47 @@ async def test_expired_items_are_purged_from_the_file(tmp_path: Path) -> None:
         await eventually(lambda: _rows(tmp_path) == 0)
 
 
-def _rows(directory: Path) -> int:
-    (path,) = directory.glob("*/0.sqlite")
+async def test_a_container_that_the_account_file_does_not_list_is_kept(tmp_path: Path) -> None:
+    async with emulator_process("--data-dir", str(tmp_path)) as (process, endpoint):
+        async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
+            database = await client.create_database("db")
+            container = await database.create_container("items", PartitionKey("/pk"))
+            await container.create_item({"id": "a", "pk": "p"})
+        process.terminate()
+        await process.wait()
+    [name] = _directories(tmp_path)
+    unlisted = tmp_path / "unlisted"
+    (unlisted / name).mkdir(parents=True)  # of an earlier start
+    _delete_account_file(tmp_path)
+
+    async with emulator_process("--data-dir", str(tmp_path)) as (process, endpoint):
+        async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
+            assert [database["id"] async for database in client.list_databases()] == []
+        process.terminate()
+        _, errors = await asyncio.wait_for(process.communicate(), 20)
+
+    kept = unlisted / f"{name}-2"
+    assert _directories(tmp_path) == ["unlisted"]
+    assert f"{tmp_path / name} to {kept}" in errors.decode()
+    assert _rows(kept.parent, kept.name) == 1
+
+
+def test_the_account_file_survives_a_power_cut(tmp_path: Path) -> None:
+    table = ResourceTable(tmp_path / "account.sqlite", durable=True)
+
+    with closing(table):
+        [level] = table._connection.execute("PRAGMA synchronous").fetchone()
+
+    assert level == SYNCHRONOUS_FULL
+
+
+def _delete_account_file(directory: Path) -> None:
+    for file in directory.glob("account.sqlite*"):
+        file.unlink()
+
+
+def _rows(directory: Path, container: str = "*") -> int:
+    (path,) = directory.glob(f"{container}/0.sqlite")
     with closing(sqlite3.connect(path)) as connection:
         (count,) = connection.execute("SELECT count(*) FROM items").fetchone()
     return int(count)

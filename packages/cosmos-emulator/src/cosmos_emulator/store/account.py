@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 import shutil
 from bisect import bisect_right
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +23,9 @@ from cosmos_emulator.store.partition import Partition
 from cosmos_emulator.store.replicas import Lag
 from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
 
+_LOG: Final = logging.getLogger(__name__)
+
+_UNLISTED: Final = "unlisted"  # directory of containers that the account file does not list
 _DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # a container's rid
 _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TRIGGER, "udfs": rids.UDF}
 
@@ -123,7 +128,7 @@ class Account:
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
-        self._remove_abandoned()
+        self._set_aside_unlisted()
 
     @property
     def containers(self) -> list[Container]:
@@ -242,12 +247,23 @@ class Account:
         self._containers[resource.rid] = container
         return container
 
-    def _remove_abandoned(self) -> None:
-        """Finish interrupted container deletions."""
+    def _set_aside_unlisted(self) -> None:
+        """Move the directories of unknown containers, such as after an interrupted deletion, but never delete them."""
         known = {container.directory for container in self._containers.values()}
-        for directory in self._directory.iterdir():
+        for directory in list(self._directory.iterdir()):
             if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:
-                shutil.rmtree(directory, ignore_errors=True)
+                target = self._directory / _UNLISTED / directory.name
+                for number in count(2):
+                    if not target.exists():
+                        break
+                    target = target.with_name(f"{directory.name}-{number}")
+                target.parent.mkdir(exist_ok=True)
+                directory.rename(target)
+                _LOG.warning(
+                    "moved %s to %s, because account.sqlite does not list this container; delete it if unneeded",
+                    directory,
+                    target,
+                )
 
     def _stamped(self, body: JsonObject, rid: str, links: JsonObject) -> JsonObject:
         own: JsonObject = {name: value for name, value in body.items() if not name.startswith("_")}

@@ -119,6 +119,8 @@ def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         raise _in_use(path, error) from error
     connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+    if durable:  # rarely written, and without it no container's items can be found
+        connection.execute("PRAGMA synchronous=FULL")
     try:
         check_format(connection, path)
         connection.executescript(_SCHEMA)  # acquires the lock

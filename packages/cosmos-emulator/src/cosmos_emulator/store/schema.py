@@ -1,7 +1,7 @@
 """The SQLite files: connections, format version, and tables.
 
 WAL with `synchronous=NORMAL` keeps every acknowledged write if the process is killed. A power cut can lose the latest
-(sqlite.org/pragma.html#pragma_synchronous).
+(sqlite.org/pragma.html#pragma_synchronous). The account file has `synchronous=FULL`, which prevents that.
 """
 
 from __future__ import annotations
