@@ -463,6 +463,7 @@ async def test_an_empty_page_has_a_continuation_token(
         await container.create_item({"id": str(number), "pk": "p", "free": [number]})
     query = "SELECT VALUE c.id FROM c WHERE ARRAY_CONTAINS(c.free, 4)"
     monkeypatch.setattr("cosmos_emulator.reads.paging.MAX_PAGE_S", 0.0)  # every page times out immediately
+    monkeypatch.setattr("cosmos_emulator.reads.execution.STEP", 1)
 
     first = await post(raw, query, x_ms_documentdb_partitionkey='["p"]')
 

@@ -55,7 +55,9 @@ class CosmosEmulator:
             directory = self._data_directory(stack)
             account = self._open_account(stack, directory)
             workers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-script"))
-            gateway = Gateway(self.settings, account, ChargeModel(self.settings.charge_profile), workers)
+            # Separate, so that long queries do not delay writes.
+            readers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-query"))
+            gateway = Gateway(self.settings, account, ChargeModel(self.settings.charge_profile), workers, readers)
             self.endpoint = await self._listen(stack, CosmosServer(gateway), directory)
             purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
             stack.push_async_callback(_cancelled, purge)

@@ -7,10 +7,11 @@ import contextlib
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.pacing import MAX_WORK_S, MovesToWorker, Turns, in_worker, on_loop
 from cosmos_emulator.scripts import ENGINES, ScriptLimits
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
@@ -23,12 +24,15 @@ _START_DELAY_S: Final = 0.001  # after the script's response is sent
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """`workers` are threads for scripts and long queries."""
+    """`workers` are threads for scripts and long writes, `readers` for long queries. pacing.py describes the turns."""
 
     settings: EmulatorSettings
     account: Account
     charges: ChargeModel
     workers: Executor
+    readers: Executor
+    worker_turns: Turns = field(default_factory=Turns)
+    loop_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def script_limits(self) -> ScriptLimits:
@@ -37,13 +41,32 @@ class Gateway:
             time_limit_s=self.settings.script_time_limit_s, accepted_operations=self.settings.script_operations
         )
 
-    async def in_worker(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T], *, is_long: bool) -> T:
+        """Run `work` in a worker thread if it is long. Otherwise, raise MovesToWorker if it turns out to be long."""
+        if not is_long:
+            with on_loop():
+                return work()
+
+        def paced() -> T:
+            with in_worker(self.worker_turns, MAX_WORK_S):
+                return work()
+
+        return await self.in_worker(paced)
+
+    async def run_anywhere(self, work: Callable[[], T], *, is_long: bool) -> T:
+        """Run `work`, which has no effects, on the event loop or in a worker thread."""
+        try:
+            return await self.run(work, is_long=is_long)
+        except MovesToWorker:
+            return await self.run(work, is_long=True)
+
+    async def in_worker(self, work: Callable[[], T], *, reads: bool = False) -> T:
         """Run `work` in a worker thread.
 
         A canceled caller still waits for the thread, which can be using the caller's transaction.
         """
         loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self.workers, work)
+        future = loop.run_in_executor(self.readers if reads else self.workers, work)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:

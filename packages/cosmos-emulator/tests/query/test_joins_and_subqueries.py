@@ -1,12 +1,12 @@
 # ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
-import time
-
 import pytest
+from cosmos_emulator.pacing import OutOfTime, in_worker
 from cosmos_emulator.query import compile_query, parse
 from tests.query.rows import refusal, rows
 
+JOINS = " ".join(f"JOIN t{n} IN c.t" for n in range(9))
 FAMILIES = [
     {"id": "A", "children": [{"name": "Ann", "grade": 5, "pets": [{"n": "Rex"}, {"n": "Tom"}]}], "tags": ["x", "y"]},
     {"id": "B", "children": [{"name": "Bob", "grade": 1}, {"name": "Eve", "grade": 8, "pets": []}], "tags": []},
@@ -72,18 +72,18 @@ def test_a_scalar_subquery_with_two_rows_is_rejected() -> None:
     assert "cardinality" in error["message"]
 
 
-def test_loops_over_arrays_call_the_checkpoint() -> None:
-    class TooLateError(Exception):
-        pass
-
-    def checkpoint() -> None:
-        if time.monotonic() > deadline:
-            raise TooLateError
-
-    joins = " ".join(f"JOIN t{n} IN c.t" for n in range(9))
-    query = compile_query(parse(f"SELECT VALUE 1 FROM c {joins} WHERE false"), {}, checkpoint=checkpoint)
-    deadline = time.monotonic() + 0.05
-    with pytest.raises(TooLateError):
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT VALUE 1 FROM c {JOINS} WHERE false",
+        f"SELECT VALUE COUNT(1) FROM c {JOINS}",
+        f"SELECT VALUE EXISTS(SELECT VALUE 1 FROM t IN c.t {JOINS} WHERE false) FROM c",
+        f"SELECT VALUE 1 FROM (SELECT VALUE c FROM c {JOINS} WHERE false) AS t",
+    ],
+)
+def test_loops_over_arrays_end_at_the_deadline(text: str) -> None:
+    query = compile_query(parse(text), {})
+    with in_worker(None, 0.05), pytest.raises(OutOfTime):
         list(query.run([{"t": list(range(1000))}]))
 
 

@@ -15,6 +15,7 @@ from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.links import parse_link
 from cosmos_emulator.http.quota import QUOTA, USAGE
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.pacing import in_worker
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import (
     ItemPosition,
@@ -75,7 +76,8 @@ class PartitionOperations:
         container, settings = self._target.container, self._gateway.settings
         parsed = parse_query(text, [*parameters])
         slices = [self._slice(own_writes=settings.script_queries_see_own_writes)]
-        with udf_caller(self._gateway, container, parsed) as udfs:
+        limit_s = self._gateway.script_limits.time_limit_s
+        with udf_caller(self._gateway, container, parsed) as udfs, in_worker(None, limit_s):
             query = PagedQuery(
                 parsed,
                 container.definition.indexing,

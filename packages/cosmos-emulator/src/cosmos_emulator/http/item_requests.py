@@ -11,6 +11,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction
@@ -34,25 +35,30 @@ def logical_partition(
     return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
 
 
-async def write_item(request: Request, kind: str, document: JsonObject, operation: Write) -> Answer:
-    """Run a write and its triggers in one transaction.
+async def write_item(request: Request, kind: str, parse: Callable[[], JsonObject], operation: Write) -> Answer:
+    """Run a write and its triggers in one transaction, in a worker thread if a document is large.
 
-    `kind` is Create, Upsert, Replace, Patch or Delete.
+    `kind` is Create, Upsert, Replace, Patch or Delete. `parse` returns the document.
     """
     _check_indexing_directive(request)
     container = request.container
     key = request.partition_key(container)
     triggers = Triggers.of_request(request, container, kind)
     partition = container.partition_of(key)
-    reply: bytes | None = None
-    with refusals_of(container, partition):
+    is_long = len(request.body) >= LARGE_BYTES
+
+    async def write(*, is_long: bool) -> tuple[ItemResult, bytes | None]:
         async with partition.transaction() as items:
             target = logical_partition(request, container, partition, key, items)
-            if triggers is None:
-                result = operation(target, document)
-            else:
-                fired = triggers
-                result, reply = await request.gateway.in_worker(lambda: fired.around(target, document, operation))
+            if triggers is not None:
+                return await request.gateway.in_worker(lambda: triggers.around(target, parse(), operation))
+            return await request.gateway.run(lambda: operation(target, parse()), is_long=is_long), None
+
+    with refusals_of(container, partition):
+        try:
+            result, reply = await write(is_long=is_long)
+        except MovesToWorker:  # the transaction is rolled back
+            result, reply = await write(is_long=True)
     return item_answer(request, container, partition, result, reply)
 
 

@@ -9,4 +9,4 @@ from cosmos_emulator.http.messages import Answer, Request
 
 async def handle(request: Request) -> Answer:
     """Create the item in the body (201)."""
-    return await write_item(request, "Create", request.json_object(), create)
+    return await write_item(request, "Create", request.json_object, create)

@@ -11,4 +11,6 @@ from cosmos_emulator.http.messages import Answer, Request
 async def handle(request: Request) -> Answer:
     """Delete the item in the link (204)."""
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
-    return await write_item(request, "Delete", {}, lambda partition, _document: delete(partition, reference, if_match))
+    return await write_item(
+        request, "Delete", dict, lambda partition, _document: delete(partition, reference, if_match)
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.store.items import SCAN_START, ItemScope
 
-_AT_ONCE: Final = 500
+_AT_ONCE: Final = 100
 
 
 async def handle(request: Request) -> Answer:
@@ -22,4 +23,5 @@ async def handle(request: Request) -> Answer:
             for item in found:
                 items.delete(item)
             more = bool(found)
+        await asyncio.sleep(0)
     return Answer(200, b"", partition_headers(container, partition))

@@ -6,6 +6,7 @@ A transactional batch is atomic. In a bulk request (JavaScript SDK), operations 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count, repeat
 from typing import Final
 
 from cosmos_emulator import json_text
@@ -21,6 +22,7 @@ from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.item_requests import logical_partition
 from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container
 
@@ -91,33 +93,44 @@ class BatchOperation:
 
 async def handle(request: Request) -> Answer:
     """Run 1 to 100 operations: 200, or 207 if an operation failed. Raises 400."""
-    entries = json_text.parse(request.body)
+    is_long = len(request.body) >= LARGE_BYTES
+    operations = await request.gateway.run_anywhere(lambda: _operations(request.body), is_long=is_long)
+    if request.headers.get(h.BATCH_ATOMIC, "").lower() == "false":
+        return await _bulk(request, operations)
+    try:
+        return await _atomic(request, operations, is_long=is_long)
+    except MovesToWorker:  # the transaction is rolled back
+        return await _atomic(request, operations, is_long=True)
+
+
+def _operations(body: bytes) -> list[BatchOperation]:
+    entries = json_text.parse(body)
     if not isinstance(entries, list) or not entries:
         raise CosmosError(400, "Batch request has no operations.")
     if len(entries) > MAX_OPERATIONS:
         raise CosmosError(400, "Batch request has more operations than what is supported.")
-    operations = [BatchOperation.parse(entry) for entry in entries]
-    if request.headers.get(h.BATCH_ATOMIC, "").lower() == "false":
-        return await _bulk(request, operations)
-    return await _atomic(request, operations)
+    return [BatchOperation.parse(entry) for entry in entries]
 
 
-async def _atomic(request: Request, operations: list[BatchOperation]) -> Answer:
-    container = request.container
+async def _atomic(request: Request, operations: list[BatchOperation], *, is_long: bool) -> Answer:
+    container, gateway = request.container, request.gateway
     key = request.partition_key(container)
     partition = container.partition_of(key)
     try:
         async with partition.transaction() as items:
             target = logical_partition(request, container, partition, key, items)
-            results = [_applied(index, operation, target) for index, operation in enumerate(operations)]
+            results = await gateway.run(lambda: [*map(_applied, count(), operations, repeat(target))], is_long=is_long)
     except BatchFailed as failure:
-        charge_ru = request.gateway.charges.refusal(failure.error.status)
+        charge_ru = gateway.charges.refusal(failure.error.status)
         entries = [_refused(_FAILED_DEPENDENCY, 0.0) for _ in operations]
         entries[failure.index] = _failed(failure.error, charge_ru)
         return _answer(207, entries, charge_ru, partition_headers(container, partition))
-    entries = [_succeeded(request, *one) for one in zip(operations, results, strict=True)]
+    body = await gateway.run_anywhere(
+        lambda: json_text.dump([_succeeded(request, *one) for one in zip(operations, results, strict=True)]),
+        is_long=is_long,
+    )
     charge_ru = sum(result.charge_ru for result in results)
-    return _answer(200, entries, charge_ru, partition_headers(container, partition))
+    return Answer(200, body, partition_headers(container, partition), charge_ru)
 
 
 def _applied(index: int, operation: BatchOperation, target: LogicalPartition) -> ItemResult:
@@ -152,8 +165,16 @@ async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
 async def _alone(request: Request, container: Container, operation: BatchOperation) -> ItemResult:
     key = _own_key(request, container, operation)
     partition = container.partition_of(key)
-    async with partition.transaction() as items:
-        return operation.apply(logical_partition(request, container, partition, key, items))
+
+    async def apply(*, is_long: bool) -> ItemResult:
+        async with partition.transaction() as items:
+            target = logical_partition(request, container, partition, key, items)
+            return await request.gateway.run(lambda: operation.apply(target), is_long=is_long)
+
+    try:
+        return await apply(is_long=len(request.body) >= LARGE_BYTES)
+    except MovesToWorker:  # the transaction is rolled back
+        return await apply(is_long=True)
 
 
 def _own_key(request: Request, container: Container, operation: BatchOperation) -> PartitionKey:

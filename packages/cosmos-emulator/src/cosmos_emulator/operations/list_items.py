@@ -21,7 +21,7 @@ async def handle(request: Request) -> Answer:
     slices = at_replicas(request, slices_of(request, container))
     start = ItemPosition.of_json(decode_continuation(request.headers.get(h.CONTINUATION)))
     limits = PageLimits(request.page_size)
-    page, end = await complete(feed_page(slices, start, limits))
+    page, end = await complete(feed_page(slices, start, limits), request.gateway.loop_turn)
     headers = slices_headers(container, slices)
     if end is not None:
         headers[h.CONTINUATION] = encode_continuation(end.as_json())

@@ -14,5 +14,5 @@ async def handle(request: Request) -> Answer:
     changes = Patch.parse(json_text.parse(request.body))
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(
-        request, "Patch", {}, lambda partition, _document: patch(partition, reference, changes, if_match)
+        request, "Patch", dict, lambda partition, _document: patch(partition, reference, changes, if_match)
     )

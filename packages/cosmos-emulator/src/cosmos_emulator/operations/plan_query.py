@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosmos_emulator import json_text
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.reads.query_text import parse_query_body
+from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, parse_query_body
 
 
 async def handle(request: Request) -> Answer:
@@ -13,5 +13,8 @@ async def handle(request: Request) -> Answer:
     definition = request.container.definition.partition_key
     features = request.headers.get(h.SUPPORTED_QUERY_FEATURES, "")
     supported = {feature.strip() for feature in features.split(",")}
-    plan = parse_query_body(request.body).plan(definition, supported)
-    return Answer(200, json_text.dump(plan))
+
+    def work() -> bytes:
+        return json_text.dump(parse_query_body(request.body).plan(definition, supported))
+
+    return Answer(200, await request.gateway.run_anywhere(work, is_long=len(request.body) > LONG_TEXT_BYTES))

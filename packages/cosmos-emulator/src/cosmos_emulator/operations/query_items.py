@@ -11,10 +11,11 @@ from urllib.parse import quote
 from cosmos_emulator import json_text
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.pacing import MAX_WORK_S, MovesToWorker, in_worker, on_loop
 from cosmos_emulator.query import UdfCaller
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once
-from cosmos_emulator.reads.query_text import QueryText, parse_query_body
+from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
 from cosmos_emulator.reads.routing import slices_of_query
 from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers
@@ -40,17 +41,43 @@ _UNMEASURED: Final = (
 async def handle(request: Request) -> Answer:
     """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it by range."""
     container = request.container
-    text = parse_query_body(request.body)
-    slices = at_replicas(request, slices_of_query(request, container, text))
-    limits = PageLimits(request.page_size)
-    query = None if text.calls_udfs else _paged(request, container, text)
-    if query is None or query.reads_much(slices):
-        page = await request.gateway.in_worker(lambda: _page_in_worker(request, container, text, slices, limits))
-    else:
-        page = await complete(query.page(slices, request.headers.get(h.CONTINUATION), limits))
+    slices, page = await _page(request, container)
     return feed_answer(
         container.rid, "Documents", page.rows, _headers(request, container, slices, page), page.charge_ru
     )
+
+
+async def _page(request: Request, container: Container) -> tuple[list[Slice], QueryPage]:
+    gateway, continuation = request.gateway, request.headers.get(h.CONTINUATION)
+    is_long = len(request.body) > LONG_TEXT_BYTES
+    prepared: tuple[QueryText, list[Slice]] | None = None
+    try:
+        prepared = await _prepared(request, container, is_long=is_long)
+        text, slices = prepared
+        if is_long or text.calls_udfs:
+            raise MovesToWorker
+        with on_loop():
+            query = _paged(request, container, text)
+        if query.reads_much(slices):
+            raise MovesToWorker
+        page = await complete(query.page(slices, continuation, PageLimits(request.page_size)), gateway.loop_turn)
+    except MovesToWorker:
+        text, slices = prepared or await _prepared(request, container, is_long=True)
+        page = await gateway.in_worker(
+            lambda: _page_in_worker(request, container, text, slices, continuation), reads=True
+        )
+    return slices, page
+
+
+async def _prepared(request: Request, container: Container, *, is_long: bool) -> tuple[QueryText, list[Slice]]:
+    def prepare() -> tuple[QueryText, list[Slice]]:
+        text = parse_query_body(request.body)
+        return text, slices_of_query(request, container, text)
+
+    if is_long:
+        container.open()
+    text, slices = await request.gateway.run(prepare, is_long=is_long)
+    return text, at_replicas(request, slices)
 
 
 def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCaller | None = None) -> PagedQuery:
@@ -65,7 +92,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
 
 
 def _page_in_worker(
-    request: Request, container: Container, text: QueryText, slices: list[Slice], limits: PageLimits
+    request: Request, container: Container, text: QueryText, slices: list[Slice], continuation: str | None
 ) -> QueryPage:
     """Run a query that can take seconds in a thread with separate connections."""
     with ExitStack() as views:
@@ -74,8 +101,11 @@ def _page_in_worker(
             for one in slices
         ]
         udfs = views.enter_context(udf_caller(request.gateway, container, text))
+        # A UDF waits for another process.
+        turns = None if text.calls_udfs else request.gateway.worker_turns
+        views.enter_context(in_worker(turns, MAX_WORK_S))
         query = _paged(request, container, text, udfs)
-        return complete_at_once(query.page(own, request.headers.get(h.CONTINUATION), limits))
+        return complete_at_once(query.page(own, continuation, PageLimits(request.page_size)))
 
 
 def _headers(request: Request, container: Container, slices: list[Slice], page: QueryPage) -> dict[str, str]:

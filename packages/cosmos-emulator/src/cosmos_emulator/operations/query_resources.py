@@ -5,12 +5,16 @@ from __future__ import annotations
 from cosmos_emulator import json_text
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.http.resource_requests import feed_members
-from cosmos_emulator.reads.query_text import parse_query_body
+from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, parse_query_body
 
 
 async def handle(request: Request) -> Answer:
     """Return all rows on one page. azure-cosmos finds offers with it."""
     owner, name, members = feed_members(request)
-    query = parse_query_body(request.body).compile()
-    rows = list(query.run([dict(member.body) for member in members]))
-    return feed_answer(owner, name, [json_text.dump(row) for row in rows], {}, charge_ru=1.0)
+    bodies = [dict(member.body) for member in members]
+
+    def work() -> list[bytes]:
+        return [json_text.dump(row) for row in parse_query_body(request.body).compile().run(bodies)]
+
+    rows = await request.gateway.run_anywhere(work, is_long=len(request.body) > LONG_TEXT_BYTES)
+    return feed_answer(owner, name, rows, {}, charge_ru=1.0)

@@ -14,6 +14,6 @@ async def handle(request: Request) -> Answer:
     return await write_item(
         request,
         "Replace",
-        request.json_object(),
+        request.json_object,
         lambda partition, document: replace(partition, reference, document, if_match),
     )

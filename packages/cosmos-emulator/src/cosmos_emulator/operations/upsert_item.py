@@ -14,6 +14,6 @@ async def handle(request: Request) -> Answer:
     return await write_item(
         request,
         "Upsert",
-        request.json_object(),
+        request.json_object,
         lambda partition, document: upsert(partition, document, if_match),
     )

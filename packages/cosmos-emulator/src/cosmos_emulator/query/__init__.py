@@ -8,9 +8,9 @@ error document. Independent of the store and HTTP.
 """
 
 from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values
-from cosmos_emulator.query.compiled import CompiledQuery, OrderedItems, compile_condition, compile_query
+from cosmos_emulator.query.compiled import CompiledQuery, ItemRows, OrderedItems, compile_condition, compile_query
 from cosmos_emulator.query.compiler.ordered import OrderPosition
-from cosmos_emulator.query.compiler.scope import Checkpoint, UdfCaller
+from cosmos_emulator.query.compiler.scope import UdfCaller
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse
 from cosmos_emulator.query.plan import EffectivePartitionKey, query_plan, query_ranges
@@ -19,9 +19,9 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Undef
 
 __all__ = [
     "UNDEFINED",
-    "Checkpoint",
     "CompiledQuery",
     "EffectivePartitionKey",
+    "ItemRows",
     "Json",
     "JsonOrUndefined",
     "OrderPosition",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from cosmos_emulator.query.compiler.ordered import Entry, OrderedRows, Ordering, OrderPosition, compile_ordering
-from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Checkpoint, Context, Frame, Scope, UdfCaller
+from cosmos_emulator.query.compiler.ordered import OrderedRows, Ordering, OrderPosition, compile_ordering
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
 from cosmos_emulator.query.compiler.selection import Selection, compile_selection, distinct_rows
 from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse_condition
 from cosmos_emulator.query.syntax import Query
-from cosmos_emulator.query.values import Json
+from cosmos_emulator.query.values import UNDEFINED, Json
 
 Item = dict[str, Json]
 
@@ -35,6 +35,24 @@ class OrderedItems:
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
         """Return the rows so far with their positions."""
         return self._rows.finished()
+
+
+class ItemRows(Iterator[Json]):
+    """The rows of one item."""
+
+    def __init__(self, rows: Iterator[Json], frame: Frame, positions: Sequence[int]) -> None:
+        self._rows = rows
+        self._frame = frame
+        self._positions = positions
+
+    def __next__(self) -> Json:
+        """Return the next row."""
+        return next(self._rows)
+
+    @property
+    def position(self) -> list[Json]:
+        """The indexes of the current row in the arrays that FROM iterates over."""
+        return [index for slot in self._positions if (index := self._frame[slot]) is not UNDEFINED]
 
 
 class CompiledQuery:
@@ -64,11 +82,18 @@ class CompiledQuery:
         """Return whether `run_ordered` works: ORDER BY without groups, aggregates and DISTINCT."""
         return self._ordering is not None and not self.features.has_distinct
 
-    def rows(self, item: Item) -> Iterator[Json]:
-        """Return one item's rows, for streaming queries."""
+    @property
+    def joins(self) -> int:
+        """Return the number of loops in FROM, with which an item can have several rows."""
+        return len(self._context.positions)
+
+    def rows(self, item: Item, start: Sequence[int] = ()) -> ItemRows:
+        """Return one item's rows, for streaming queries, from the position of a row."""
         frame = self._context.new_frame()
         frame[ITEM_SLOT] = item
-        return self._selection.rows(frame)
+        for slot, index in zip(self._context.positions, start, strict=bool(start)):
+            frame[slot] = index
+        return ItemRows(self._selection.rows(frame), frame, self._context.positions)
 
     def matches(self, item: Item) -> bool:
         """Return whether WHERE is true for the item, or a row of it."""
@@ -80,10 +105,12 @@ class CompiledQuery:
         test = selection.test
 
         def matches(item: Item) -> bool:
-            frame[ITEM_SLOT] = item
             if selection.bind is None:
+                frame[ITEM_SLOT] = item
                 return test is None or test(frame)
-            return any(True for _ in selection.matches(frame))
+            joined = self._context.new_frame()
+            joined[ITEM_SLOT] = item
+            return any(True for _ in selection.matches(joined))
 
         return matches
 
@@ -94,7 +121,9 @@ class CompiledQuery:
             frame = self._context.new_frame()
             rows = self._selection.projected(self._matching(items, frame), frame)
         else:
-            rows = (entry.row for entry in self._entries(self._ordering, items))
+            entries = list(self._ordering.entries(self._matching(items, self._context.new_frame())))
+            self._ordering.sort(entries)
+            rows = (entry.row for entry in entries)
         if self.features.has_distinct:
             rows = distinct_rows(rows)
         return self.counts.apply(rows)
@@ -118,9 +147,6 @@ class CompiledQuery:
         rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)
         return OrderedItems(rows, lambda items: self._matching(items, self._context.new_frame()))
 
-    def _entries(self, ordering: Ordering, items: Iterable[Item]) -> list[Entry]:
-        return ordering.entries(self._matching(items, self._context.new_frame()))
-
     def _matching(self, items: Iterable[Item], frame: Frame) -> Iterator[Frame]:
         selection = self._selection
         if not self.features.has_from:
@@ -140,15 +166,13 @@ def compile_query(
     query: Query,
     parameters: Mapping[str, Json],
     udfs: UdfCaller | None = None,
-    *,
-    checkpoint: Checkpoint | None = None,
 ) -> CompiledQuery:
     """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
-    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Loops over arrays (JOIN,
-    subqueries) call `checkpoint`, because a small item can take long. An exception from it ends the run.
+    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Compiling and running can
+    raise MovesToWorker and OutOfTime (pacing.py).
     """
-    context = Context(parameters, udfs, checkpoint)
+    context = Context(parameters, udfs)
     counts = row_counts(query, parameters)
     selection = compile_selection(query, context, Scope(opens_container=True))
     ordering = compile_ordering(query, selection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosmos_emulator.pacing import LARGE_BYTES, checkpoint, large_value
 from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.values import Json
 
@@ -13,9 +14,12 @@ MAX_ROW = 4 * 1024 * 1024
 
 
 def check_text(length: int) -> None:
-    """Raise 400 if a string would be too long."""
+    """Raise 400 if a string would be too long, or MovesToWorker if it is long."""
     if length > MAX_TEXT:
         raise evaluation_error(f"A string in the query exceeds the maximum length of {MAX_TEXT} characters.")
+    if length >= LARGE_BYTES:
+        large_value()
+        checkpoint()
 
 
 def check_row(row: Json) -> None:

@@ -6,6 +6,7 @@ position in that order. Every other query runs again and skips the rows of earli
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -16,10 +17,12 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.query import CompiledQuery, UdfCaller
+from cosmos_emulator.pacing import OutOfTime, lower_deadline
+from cosmos_emulator.query import CompiledQuery, ItemRows, UdfCaller
 from cosmos_emulator.reads.index_selection import LONG_SCAN, IndexAccess
 from cosmos_emulator.reads.order_by import OrderedPage
 from cosmos_emulator.reads.paging import (
+    STEP,
     ItemPosition,
     PageLimits,
     Steps,
@@ -89,25 +92,41 @@ class PagedQuery:
         return page
 
     def _stream(self, reading: Reading) -> Steps[None]:
-        page, limits, matches = reading.page, reading.limits, self._compiled.matcher()
+        page, limits, compiled = reading.page, reading.limits, self._compiled
+        lower_deadline(limits.deadline)
+        matches = None if compiled.joins else compiled.matcher()
         start = ItemPosition.of_json(reading.token)
-        cut_item, skip = _cut(reading.token)
+        cut_item, cut = _cut(reading.token, compiled.joins)
         done: tuple[Slice, StoredItem] | None = None  # the last completed item
+        rows: ItemRows | None
         for one, chunk in reading.chunks(start):
             for item in chunk:
-                if limits.is_full or (page.scanned and limits.is_late):
-                    page.continuation = _streaming_token(_position(done, start), None, 0)
+                if limits.is_full:
+                    page.continuation = _streaming_token(_position(done, start))
                     return
-                document = page.document_of(item)
-                first = skip if item.number == cut_item else 0
-                rows = self._compiled.rows(document) if matches(document) else iter(())
-                for index, row in enumerate(islice(rows, first, None), start=first):
-                    text = json_text.dump(row)
-                    if not limits.admit(len(text)):
-                        page.continuation = _streaming_token(_position(done, start), item, index)
-                        return
-                    page.rows.append(text)
+                rows = None
+                try:
+                    document = page.document_of(item)
+                    if matches is None or matches(document):
+                        rows = compiled.rows(document, cut if item.number == cut_item else ())
+                        for row in rows:
+                            text = json_text.dump(row)
+                            if not limits.admit(len(text)):
+                                page.continuation = _streaming_token(_position(done, start), item, rows)
+                                return
+                            page.rows.append(text)
+                except OutOfTime:
+                    token = _streaming_token(_position(done, start), item, rows)
+                    if token == encode_continuation(reading.token or {"start": True}):
+                        raise
+                    page.continuation = token
+                    return
                 done = one, item
+                if page.scanned % STEP == 0:
+                    yield
+                    if limits.is_late:
+                        page.continuation = _streaming_token(_position(done, start))
+                        return
             yield
 
     def _order(self, reading: Reading) -> Steps[None]:
@@ -164,13 +183,15 @@ def _documents(reading: Reading) -> Iterator[JsonObject]:
         yield from map(reading.page.document_of, chunk)
 
 
-def _cut(token: JsonObject) -> tuple[int | None, int]:
-    """Return the number of the item with rows on two pages, and how many of its rows were returned."""
+def _cut(token: JsonObject, joins: int) -> tuple[int | None, list[int]]:
+    """Return the number of the item with rows on two pages, and the position of its first row on this page."""
     match token.get("cut"):
-        case {"number": int() as number, "rows": int() as rows}:
-            return number, rows
+        case {"number": int() as number, "at": [*position]} if len(position) == joins:
+            at = [index for index in position if type(index) is int and 0 <= index <= sys.maxsize]
+            if len(at) == joins:
+                return number, at
         case None:
-            return None, 0
+            return None, []
     raise malformed_continuation()
 
 
@@ -178,8 +199,10 @@ def _position(done: tuple[Slice, StoredItem] | None, start: ItemPosition | None)
     return start if done is None else ItemPosition.after_item(*done)
 
 
-def _streaming_token(position: ItemPosition | None, item: StoredItem | None, rows: int) -> str:
+def _streaming_token(
+    position: ItemPosition | None, item: StoredItem | None = None, rows: ItemRows | None = None
+) -> str:
     token: JsonObject = {} if position is None else position.as_json()
-    if item is not None and rows:
-        token["cut"] = {"number": item.number, "rows": rows}
+    if item is not None and rows is not None and rows.position:
+        token["cut"] = {"number": item.number, "at": rows.position}
     return encode_continuation(token or {"start": True})

@@ -9,7 +9,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, JsonOrUndefined, OrderedItems, OrderPosition
 from cosmos_emulator.reads.index_selection import Order, OrderedAccess
-from cosmos_emulator.reads.paging import Steps, encode_continuation, malformed_continuation
+from cosmos_emulator.reads.paging import STEP, Steps, encode_continuation, malformed_continuation
 from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.result_page import Reading
 from cosmos_emulator.store.index_definition import Names
@@ -17,7 +17,7 @@ from cosmos_emulator.store.items import StoredItem
 
 # Clients read headers of up to 8 KB. If a position has long strings, the token has a row count instead.
 _MAX_CONTINUATION: Final = 4096
-_PIECE: Final = 256  # items between pauses
+_PIECE: Final = STEP  # items between pauses
 
 
 class OrderedPage:
@@ -72,16 +72,20 @@ class OrderedPage:
 
     def _sort(self) -> Steps[None]:
         for _, chunk in self._reading.chunks():
-            self._add(chunk)
-            yield
+            for start in range(0, len(chunk), STEP):
+                self._add(chunk[start : start + STEP])
+                yield
         self._emit()
 
     def _follow(self, walk: OrderedAccess) -> Steps[None]:
-        for count, block in enumerate(_blocks(walk.items()), start=1):
+        since_pause = 0
+        for block in _blocks(walk.items()):
             self._add(block.items)
             if block.is_last and not self._emit():
                 return
-            if count % _PIECE == 0:
+            since_pause += len(block.items)
+            if since_pause >= _PIECE:
+                since_pause = 0
                 yield
 
     def _add(self, items: list[StoredItem]) -> None:

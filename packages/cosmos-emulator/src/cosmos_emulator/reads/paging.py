@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.pacing import SLICE_S, on_loop
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
 
@@ -28,17 +29,33 @@ MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_PAGE_S: Final = 5.0
 _FIRST_CHUNK: Final = 128
 _CHUNK: Final = 512
+STEP: Final = 64  # items between possible pauses
 
 
-async def complete(steps: Steps[T]) -> T:
-    """Run a read on the event loop, pausing between steps."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+async def complete(steps: Steps[T], turn: asyncio.Lock) -> T:
+    """Run a read on the event loop with pauses. Raises MovesToWorker if a step takes long.
+
+    Long reads take turns, because together they would block the event loop.
+    """
+    if (result := _slice(steps)) is None:
         await asyncio.sleep(0)
+        while result is None:
+            async with turn:
+                result = _slice(steps)
+                await asyncio.sleep(0)
+    return result[0]
+
+
+def _slice(steps: Steps[T]) -> tuple[T] | None:
+    """Run steps for some milliseconds; return the result, or None if steps remain."""
+    end_s = time.monotonic() + SLICE_S
+    try:
+        while time.monotonic() < end_s:
+            with on_loop():
+                next(steps)
+    except StopIteration as end:
+        return (end.value,)
+    return None
 
 
 def complete_at_once(steps: Steps[T]) -> T:

@@ -26,6 +26,9 @@ from cosmos_emulator.query import (
     query_ranges,
 )
 
+LONG_TEXT_BYTES: Final = 4096
+"""Request bodies from this size on are parsed in a worker thread, because it takes about 5 µs per character."""
+
 _MAX_TEXT: Final = 512 * 1024
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.reads.index_selection import IndexAccess
 from cosmos_emulator.reads.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
@@ -49,6 +50,7 @@ class QueryPage:
 
     def document_of(self, item: StoredItem) -> JsonObject:
         """Return the document of an item and count the read."""
+        checkpoint()
         document = item.document()
         self.scanned += 1
         self.load.add(item, document)

@@ -92,6 +92,11 @@ class Container:
         """Return the physical partition by its id in `pkranges`."""
         return next((partition for partition in self.partitions if partition.id == range_id), None)
 
+    def open(self) -> None:
+        """Open the files of all partitions, which only the event loop can do."""
+        for partition in self.partitions:
+            _ = partition.committed
+
     async def apply_definition(self, definition: ContainerDefinition) -> None:
         """Apply a changed definition, also to existing items."""
         before, self.definition = self.definition, definition

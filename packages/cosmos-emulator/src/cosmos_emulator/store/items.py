@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
@@ -38,7 +39,9 @@ class StoredItem(NamedTuple):
     expires_at: int | None
 
     def document(self) -> JsonObject:
-        """Parse the document, with its system properties."""
+        """Parse the document, with its system properties. Raises MovesToWorker if it is large."""
+        if len(self.body) >= LARGE_BYTES:
+            large_value()
         return json_text.parse_stored(self.body)
 
 

@@ -27,7 +27,7 @@ number of rows that the query had returned, including this row.
 
 Tie: TypeAlias = "tuple[int, str, int]"
 
-_UNSORTED: Final = 1000  # extra rows to keep between sorts
+_UNSORTED: Final = 1000  # rows between sorts
 
 
 class Entry(NamedTuple):
@@ -52,9 +52,8 @@ class Ordering:
     descending: list[bool]
     selection: Selection
 
-    def entries(self, frames: Iterable[Frame]) -> list[Entry]:
-        """Return the frames' defined rows, sorted."""
-        entries: list[Entry] = []
+    def entries(self, frames: Iterable[Frame]) -> Iterator[Entry]:
+        """Yield the frames' defined rows, unsorted."""
         previous: JsonOrUndefined = UNDEFINED
         row_number = 0
         for frame in frames:
@@ -65,9 +64,7 @@ class Ordering:
             if row is not UNDEFINED:
                 self.selection.measure(row)
                 values = tuple(evaluate(frame) for evaluate in self.keys)
-                entries.append(Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row))
-        self.sort(entries)
-        return entries
+                yield Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row)
 
     def sort(self, entries: list[Entry]) -> None:
         # Each key has its own direction, so sort stably from the last key to the first.
@@ -135,13 +132,15 @@ class OrderedRows:
     def add(self, frames: Iterable[Frame]) -> None:
         """Add the rows of more items."""
         entries = self._ordering.entries(frames)
-        if self._after is not None:
-            entries = self._ordering.behind(entries, self._after)
-        self._entries += entries
         bound = self._to_skip + self._wanted
-        if len(self._entries) > 2 * bound + _UNSORTED:
-            self._ordering.sort(self._entries)
-            del self._entries[bound:]
+        while batch := list(islice(entries, _UNSORTED)):
+            if self._after is not None:
+                self._ordering.sort(batch)
+                batch = self._ordering.behind(batch, self._after)
+            self._entries += batch
+            if len(self._entries) > 2 * bound + _UNSORTED:
+                self._ordering.sort(self._entries)
+                del self._entries[bound:]
 
     def finished(self) -> Iterator[tuple[Json, OrderPosition]]:
         """Return the rows so far with their positions."""

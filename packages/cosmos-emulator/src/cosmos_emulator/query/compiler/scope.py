@@ -22,9 +22,6 @@ Binder: TypeAlias = Callable[[Frame], Iterator[None]]
 """Fills the frame for each row in turn and yields once per row."""
 UdfCaller: TypeAlias = Callable[[str, "list[JsonOrUndefined]"], JsonOrUndefined]
 
-Checkpoint: TypeAlias = Callable[[], None]
-"""Called periodically in loops over arrays; raises to stop a query."""
-
 ITEM_SLOT = 0
 MAX_UDF_CALLS = 10
 MAX_JOINS = 10
@@ -51,6 +48,11 @@ class Scope:
     parent: Scope | None = None
     slots: dict[str, int] = field(default_factory=dict)
     opens_container: bool = False
+
+    @property
+    def is_top(self) -> bool:
+        """Whether this is the scope of the whole query."""
+        return self.parent is None
 
     def bind(self, alias: str, slot: int, source: Identifier | PathCollection) -> None:
         """Bind an alias to a slot. Raises 400 for a duplicate in this query."""
@@ -82,10 +84,10 @@ class Context:
 
     parameters: Mapping[str, Json]
     udfs: UdfCaller | None = None
-    checkpoint: Checkpoint | None = None
     frame_size: int = 1
     udf_calls: int = 0
     joins: int = 0
+    positions: list[int] = field(default_factory=list)  # slots with the indexes of the top level's current row
     regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # one time limit per query
 
     def new_slot(self) -> int:
@@ -95,7 +97,10 @@ class Context:
 
     def new_frame(self) -> Frame:
         """Return an empty frame for one run."""
-        return [UNDEFINED] * self.frame_size
+        frame: Frame = [UNDEFINED] * self.frame_size
+        for slot in self.positions:
+            frame[slot] = 0
+        return frame
 
     def parameter(self, node: Parameter) -> Json:
         """Return a parameter's value. Raises 400 if it is not declared."""

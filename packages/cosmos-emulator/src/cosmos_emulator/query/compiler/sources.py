@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
+from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import syntax
 from cosmos_emulator.query.compiler.paths import step
-from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Binder, Checkpoint, Context, Frame, Scope
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Binder, Context, Frame, Scope
 from cosmos_emulator.query.syntax import Identifier, PathCollection, Source
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -45,7 +47,10 @@ def _bound(
     alias = _alias(source)
     if alias is not None:
         scope.bind(alias, slot, Identifier(alias, location=source.location))
-    return _nested(outer, slot, values, context.checkpoint)
+    if scope.is_top:
+        context.positions.append(context.new_slot())
+        return _joined(outer, _resumable(slot, context.positions[-1], values))
+    return _joined(outer, _each(slot, values))
 
 
 def _alias(source: Source) -> str | None:
@@ -89,21 +94,42 @@ def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndef
     return value
 
 
-def _nested(outer: Binder | None, slot: int, values: Values, checkpoint: Checkpoint | None) -> Binder:
-
-    def innermost(frame: Frame) -> Iterator[None]:
+def _each(slot: int, values: Values) -> Binder:
+    def bind(frame: Frame) -> Iterator[None]:
         for count, value in enumerate(values(frame)):
-            if checkpoint is not None and count % ROWS_PER_CHECKPOINT == 0:
+            if count % ROWS_PER_CHECKPOINT == 0:
                 checkpoint()
             frame[slot] = value
             yield None
 
-    if outer is None:
-        return innermost
-    before = outer
+    return bind
+
+
+def _resumable(slot: int, position: int, values: Values) -> Binder:
+    """Like `_each`, but keep the current index in the frame at `position`, and start at the index found there."""
 
     def bind(frame: Frame) -> Iterator[None]:
-        for _ in before(frame):
-            yield from innermost(frame)
+        start = frame[position]
+        if not isinstance(start, int):
+            raise TypeError(f"the position {start!r} is not an index")
+        rows = values(frame)
+        for index, value in enumerate(islice(rows, start, None) if start else rows, start):
+            frame[position] = index
+            if index % ROWS_PER_CHECKPOINT == 0:
+                checkpoint()
+            frame[slot] = value
+            yield None
+        frame[position] = 0  # for the next row of the outer sources
+
+    return bind
+
+
+def _joined(outer: Binder | None, inner: Binder) -> Binder:
+    if outer is None:
+        return inner
+
+    def bind(frame: Frame) -> Iterator[None]:
+        for _ in outer(frame):
+            yield from inner(frame)
 
     return bind

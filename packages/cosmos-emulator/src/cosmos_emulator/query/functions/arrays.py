@@ -45,13 +45,14 @@ def _includes(element: Json, wanted: dict[str, Json]) -> bool:
 def _array_contains_any(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
     if type(array) is not list:
         return UNDEFINED
-    return any(deep_equal(element, value) for element in array for value in values)
+    wanted = set(map(identity, values))
+    return any(identity(element) in wanted for element in array)
 
 
 def _array_contains_all(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
     if type(array) is not list:
         return UNDEFINED
-    return all(any(deep_equal(element, value) for element in array) for value in values)
+    return set(map(identity, array)).issuperset(map(identity, values))
 
 
 def _array_length(array: JsonOrUndefined) -> int | Undefined:

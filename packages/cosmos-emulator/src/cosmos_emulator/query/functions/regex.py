@@ -1,13 +1,15 @@
-"""REGEXMATCH on the regex package, which resembles the service's PCRE and has time limits."""
+"""REGEXMATCH on the regex package, which resembles the service's PCRE, has time limits, and lets other threads run."""
 
 from __future__ import annotations
 
 import math
 import re
+import sys
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from cosmos_emulator.pacing import checkpoint, large_value, remaining_s
 from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined
 
@@ -48,16 +50,21 @@ class RegexMatcher:
         """
         if type(text) is not str or type(pattern) is not str or type(modifiers) is not str:
             return UNDEFINED
+        if "regex" not in sys.modules:
+            large_value()  # the import takes as long as a long value
         compiled, degree = _compiled(pattern, modifiers)
         if compiled is None:
             return UNDEFINED
         if (len(text) + 2) ** degree <= CHEAP_STEPS:
             return compiled.search(text) is not None
+        large_value()
         started = time.perf_counter()
         try:
-            found = compiled.search(text, timeout=min(MATCH_S, self._left_s))
+            found = compiled.search(text, timeout=min(MATCH_S, self._left_s, remaining_s()))
         except TimeoutError:
+            checkpoint()
             raise _refusal(pattern, "the match takes too long; simplify the pattern or filter items first") from None
+        checkpoint()
         self._left_s -= time.perf_counter() - started
         if self._left_s <= 0:
             raise _refusal(pattern, f"its matches take longer than {QUERY_S:g} s; filter items first")

@@ -1,0 +1,135 @@
+"""Keeps long work from blocking the event loop.
+
+Work starts on the event loop, because a thread costs more than most requests need. Loops and large values call
+`checkpoint` and `large_value`, which raise MovesToWorker on the loop if it would be blocked for long. The caller then
+repeats the work in a worker thread. There, `checkpoint` raises OutOfTime at the deadline. It also lets only one worker
+compute at a time, so that the event loop competes with only one thread for Python's interpreter lock.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+
+LARGE_BYTES: Final = 64 * 1024
+"""Values from this size on are handled in worker threads."""
+
+SLICE_S: Final = 0.005
+"""Time between pauses for other requests."""
+
+MAX_WORK_S: Final = 60.0
+"""Time limit in a worker thread: azure-cosmos waits 65 s for a response."""
+
+_LOOP_LIMIT_S: Final = 0.02
+_HANDOVER_S: Final = 0.0002  # otherwise, the thread that releases a lock acquires it again
+
+
+class MovesToWorker(Exception):
+    """The work takes too long for the event loop."""
+
+
+class OutOfTime(CosmosError):
+    """The work has reached its deadline."""
+
+    def __init__(self) -> None:
+        super().__init__(408, "The query takes too long: filter items first, or use fewer JOINs and subqueries.")
+
+
+class Turns:
+    """Lets the worker threads of an emulator compute in turn."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[None] = []
+
+    def take(self) -> None:
+        """Wait for the turn."""
+        self._waiting.append(None)
+        self._lock.acquire()
+        self._waiting.pop()
+
+    def end(self) -> None:
+        """Let another thread compute."""
+        self._lock.release()
+
+    def pass_on(self) -> None:
+        """Let waiting threads compute first."""
+        if self._waiting:
+            self.end()
+            time.sleep(_HANDOVER_S)
+            self.take()
+
+
+class _Work(threading.local):
+    on_loop: bool = False
+    deadline: float = math.inf
+    turns: Turns | None = None
+    next_stop: float = math.inf
+
+
+_WORK: Final = _Work()
+
+
+def checkpoint() -> None:
+    """Raise MovesToWorker or OutOfTime if the time is up. A loop must call this at least every millisecond."""
+    if (now := time.monotonic()) > _WORK.next_stop:
+        _stop(now)
+
+
+def large_value() -> None:
+    """Raise MovesToWorker on the event loop: operations on the value can take long."""
+    if _WORK.on_loop:
+        raise MovesToWorker
+
+
+def remaining_s() -> float:
+    """Return the time until the deadline, at least a millisecond."""
+    return max(_WORK.deadline - time.monotonic(), 0.001)
+
+
+def lower_deadline(deadline: float) -> None:
+    """Lower the deadline of a worker thread."""
+    if not _WORK.on_loop and _WORK.deadline < math.inf:
+        _WORK.deadline = min(_WORK.deadline, deadline)
+
+
+def _stop(now: float) -> None:
+    if now > _WORK.deadline:
+        raise MovesToWorker if _WORK.on_loop else OutOfTime
+    if _WORK.turns is not None:
+        _WORK.turns.pass_on()
+        _WORK.next_stop = min(_WORK.deadline, time.monotonic() + SLICE_S)
+
+
+@contextmanager
+def on_loop() -> Iterator[None]:
+    """Limit the block, which runs on the event loop without an await."""
+    _WORK.on_loop = True
+    _WORK.deadline = _WORK.next_stop = time.monotonic() + _LOOP_LIMIT_S
+    try:
+        yield
+    finally:
+        _WORK.on_loop = False
+        _WORK.deadline = _WORK.next_stop = math.inf
+
+
+@contextmanager
+def in_worker(turns: Turns | None, limit_s: float) -> Iterator[None]:
+    """Limit the block, which runs in a worker thread. Without `turns`, it does not wait for other workers."""
+    if turns is not None:
+        turns.take()
+    now = time.monotonic()
+    _WORK.turns, _WORK.deadline = turns, now + limit_s
+    _WORK.next_stop = now + min(limit_s, SLICE_S)
+    try:
+        yield
+    finally:
+        _WORK.turns, _WORK.deadline, _WORK.next_stop = None, math.inf, math.inf
+        if turns is not None:
+            turns.end()

@@ -1,0 +1,172 @@
+"""Long requests do not delay point reads, and end."""
+
+# ruff: noqa: S608 - the tests build these queries themselves
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from cosmos_emulator import WELL_KNOWN_KEY
+from cosmos_emulator.operations import query_items
+from cosmos_emulator.reads import paging
+from tests.errors import fails_with
+from tests.processes import emulator_process
+from tests.raw_client import CONTAINER, RawClient
+
+READ_S = 0.1
+CUBE = "FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a"
+NINE = "FROM c " + " ".join(f"JOIN x{number} IN c.a" for number in range(9))
+MANY_WORDS = " OR ".join(f"c.n = {number} + 0.5" for number in range(3000))
+
+
+@pytest.fixture
+async def stored() -> AsyncIterator[ContainerProxy]:
+    """A container in an emulator process, with 120 elements in one item and 2,000 small items."""
+    async with emulator_process("--memory", "--lenient-order-by") as (_, endpoint):  # noqa: SIM117
+        async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
+            database = await client.create_database("db")
+            container = await database.create_container("items", PartitionKey("/pk"))
+            await container.create_item({"id": "cube", "pk": "p", "a": [*range(120)], "b": [*range(5)], "s": "a" * 40})
+            for first in range(0, 2000, 100):
+                batch = [
+                    {"id": str(n), "pk": "many", "n": n, "s": f"text {n * 7919 % 2000}"}
+                    for n in range(first, first + 100)
+                ]
+                await container.execute_item_batch([("create", (item,)) for item in batch], "many")
+            yield container
+
+
+async def _query(container: ContainerProxy, query: str, key: str = "p") -> None:
+    async for _ in container.query_items(query, partition_key=key):
+        pass
+
+
+async def _write_large(container: ContainerProxy) -> None:
+    numbers = [{"n": number} for number in range(60_000)]
+    for _ in range(3):
+        await container.upsert_item({"id": "large", "pk": "p", "numbers": numbers})
+
+
+LONG_REQUESTS: dict[str, Callable[[ContainerProxy], Awaitable[None]]] = {
+    "JOIN of 120³ rows": lambda c: _query(c, f"SELECT VALUE x {CUBE} WHERE x + y + z < 0"),
+    "aggregate over 120³ rows": lambda c: _query(c, f"SELECT VALUE COUNT(1) {CUBE}"),
+    "ORDER BY over many rows": lambda c: _query(
+        c, "SELECT TOP 1 VALUE x FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.b ORDER BY c.s"
+    ),
+    "subquery over 120³ rows": lambda c: _query(
+        c, "SELECT VALUE (SELECT VALUE COUNT(1) FROM x IN c.a JOIN y IN c.a JOIN z IN c.a WHERE x < 60) FROM c"
+    ),
+    "regular expression": lambda c: _refused(c, "SELECT VALUE c.id FROM c WHERE RegexMatch(c.s, '(a|a)*$|b')"),
+    "long text": lambda c: _query(c, f"SELECT VALUE c.id FROM c WHERE {MANY_WORDS}"),
+    "sorts without an index": lambda c: _query(c, "SELECT VALUE c.n FROM c WHERE c.n > 1 ORDER BY c.s", "many"),
+    "groups": lambda c: _query(c, "SELECT c.s, COUNT(1) AS n FROM c GROUP BY c.s", "many"),
+    "large items": _write_large,
+}
+
+
+async def _refused(container: ContainerProxy, query: str) -> None:
+    with fails_with(400):
+        await _query(container, query.replace("c.s,", "CONCAT(c.s, '!'),"))
+
+
+@pytest.mark.parametrize("name", LONG_REQUESTS)
+async def test_a_point_read_completes_while_a_long_request_runs(stored: ContainerProxy, name: str) -> None:
+    await stored.read_item("0", "many")
+    times_s: list[float] = []
+    running = asyncio.ensure_future(LONG_REQUESTS[name](stored))
+
+    while not running.done():
+        started = time.perf_counter()
+        await stored.read_item("0", "many")
+        times_s.append(time.perf_counter() - started)
+    await running
+
+    # On a busy machine, the operating system itself can delay some reads.
+    assert sorted(times_s)[len(times_s) // 2] < READ_S
+    assert sum(one < READ_S for one in times_s) >= 0.9 * len(times_s), times_s
+
+
+async def test_many_long_queries_take_turns(stored: ContainerProxy) -> None:
+    queries = [f"SELECT VALUE COUNT(1) {CUBE} WHERE x < {number + 5}" for number in range(4)]
+    running = asyncio.gather(*(_query(stored, query) for query in queries))
+    times_s: list[float] = []
+
+    while not running.done():
+        started = time.perf_counter()
+        await stored.read_item("0", "many")
+        times_s.append(time.perf_counter() - started)
+    await running
+
+    assert sorted(times_s)[len(times_s) // 2] < READ_S
+
+
+@pytest.fixture
+async def cube(container: ContainerProxy) -> list[int]:
+    """Store an array in an item of `container`, and return it."""
+    array = [*range(30)]
+    await container.create_item({"id": "a", "pk": "p", "a": array})
+    return array
+
+
+async def _page(raw: RawClient, query: str, **headers: str) -> Any:
+    sent = {"x-ms-documentdb-isquery": "True", "x-ms-documentdb-partitionkey": '["p"]'}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    return await raw.send(
+        "POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body={"query": query}, headers=sent
+    )
+
+
+async def test_a_join_that_exceeds_the_page_time_continues_on_the_next_page(
+    raw: RawClient, cube: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 0.05)
+    query = f"SELECT VALUE [x, y, z] {CUBE} WHERE x % 10 = 9 AND y = 29 AND z = 3"
+    found: list[Any] = []
+    pages = [await _page(raw, query)]
+
+    while "x-ms-continuation" in pages[-1].headers:
+        pages.append(await _page(raw, query, x_ms_continuation=pages[-1].headers["x-ms-continuation"]))
+    for page in pages:
+        found += page.json["Documents"]
+
+    assert {page.status for page in pages} == {200}
+    assert found == [[x, 29, 3] for x in cube if x % 10 == 9]
+
+
+async def test_nine_joins_return_empty_pages_with_a_continuation(
+    raw: RawClient, cube: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 0.05)
+    query = f"SELECT VALUE 1 {NINE} WHERE x0 < 0"
+
+    first = await _page(raw, query)
+    second = await _page(raw, query, x_ms_continuation=first.headers["x-ms-continuation"])
+
+    assert (first.status, first.json["_count"], second.status, second.json["_count"]) == (200, 0, 200, 0)
+    assert second.headers["x-ms-continuation"] != first.headers["x-ms-continuation"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT VALUE COUNT(1) {NINE}",
+        f"SELECT DISTINCT VALUE x1 {NINE} WHERE x0 < 0",
+        f"SELECT VALUE x1 {NINE} WHERE x0 < 0 ORDER BY c.id",
+        "SELECT VALUE 1 FROM c WHERE EXISTS(SELECT VALUE 1 FROM x IN c.a JOIN y IN c.a JOIN z IN c.a JOIN w IN c.a "
+        "JOIN v IN c.a WHERE x < 0)",
+    ],
+)
+async def test_a_result_that_takes_too_long_is_refused(
+    raw: RawClient, cube: list[int], query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 0.2)
+    monkeypatch.setattr(query_items, "MAX_WORK_S", 0.2)
+
+    answer = await _page(raw, query)
+
+    assert (answer.status, answer.json["code"]) == (408, "RequestTimeout")
