@@ -214,7 +214,7 @@ def _paged(container: Container, text: QueryText, slices: list[Slice], page_size
     rows: list[str] = []
     continuation: str | None = None
     while True:
-        page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+        page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         rows += [row.decode() for row in page.rows]
         continuation = page.continuation
         if continuation is None:

@@ -473,15 +473,96 @@ async def test_an_empty_page_has_a_continuation_token(
     assert await rows(container, query) == ["4"]
 
 
+UNSTREAMED = [
+    "SELECT DISTINCT VALUE c.n FROM c",
+    "SELECT c.n, COUNT(1) AS count, MAX(c.id) AS last FROM c GROUP BY c.n",
+    "SELECT DISTINCT VALUE c.n FROM c ORDER BY c.n DESC",
+    "SELECT VALUE c.n FROM c OFFSET 7 LIMIT 60",
+    "SELECT DISTINCT VALUE x FROM c JOIN x IN c.a",
+]
+
+
+@pytest.mark.parametrize("query", UNSTREAMED)
+@pytest.mark.parametrize("in_worker", [False, True])
+async def test_all_pages_of_a_query_load_each_item_once(
+    raw: RawClient, container: ContainerProxy, query: str, monkeypatch: pytest.MonkeyPatch, *, in_worker: bool
+) -> None:
+    monkeypatch.setattr("cosmos_emulator.reads.execution.LONG_SCAN", 1 if in_worker else 1000)
+    await _store_numbers(container, 100)
+    [whole] = await _pages(raw, query)
+
+    pages = await _pages(raw, query, x_ms_max_item_count="5")
+
+    assert len(pages) >= 10
+    assert [row for page in pages for row in page.json["Documents"]] == whole.json["Documents"]
+    assert sum(map(_loaded, pages)) <= 100
+    assert sum(float(page.headers["x-ms-request-charge"]) for page in pages[1:]) < 100
+
+
+@pytest.mark.parametrize("query", UNSTREAMED)
+async def test_a_repeated_page_request_returns_the_same_rows(
+    raw: RawClient, container: ContainerProxy, query: str
+) -> None:
+    await _store_numbers(container, 30)
+    first = await post(raw, query, x_ms_documentdb_partitionkey='["p"]', x_ms_max_item_count="5")
+    sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "5"}
+    sent["x_ms_continuation"] = first.headers["x-ms-continuation"]
+
+    second, again = [await post(raw, query, **sent) for _ in range(2)]
+    other = await post(raw, "SELECT DISTINCT VALUE c.id FROM c", **sent)
+
+    assert second.json["Documents"] == again.json["Documents"]
+    assert other.json["Documents"] == [str(number) for number in range(5, 10)]
+
+
+async def test_only_some_unfinished_queries_are_remembered(
+    raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cosmos_emulator.reads.unfinished.MOST", 2)
+    await _store_numbers(container, 30)
+    sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "5"}
+    starts = [await post(raw, UNSTREAMED[0], **sent) for _ in range(3)]
+
+    nexts = [
+        await post(raw, UNSTREAMED[0], **sent, x_ms_continuation=one.headers["x-ms-continuation"]) for one in starts
+    ]
+
+    assert [one.json["Documents"] for one in nexts] == [[*range(5, 10)]] * 3
+
+
+async def _store_numbers(container: ContainerProxy, count: int) -> None:
+    items = [{"id": str(number), "pk": "p", "n": number, "a": [number, -number]} for number in range(count)]
+    await container.execute_item_batch([("create", (item,)) for item in items], "p")
+
+
+async def _pages(raw: RawClient, query: str, **headers: str) -> list[RawResponse]:
+    sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "-1"} | headers
+    sent["x_ms_documentdb_populatequerymetrics"] = "true"
+    pages = [await post(raw, query, **sent)]
+    while "x-ms-continuation" in pages[-1].headers:
+        pages.append(await post(raw, query, **sent, x_ms_continuation=pages[-1].headers["x-ms-continuation"]))
+    return pages
+
+
+def _loaded(page: RawResponse) -> int:
+    metrics = dict(part.split("=") for part in page.headers["x-ms-documentdb-query-metrics"].split(";"))
+    return int(metrics["retrievedDocumentCount"])
+
+
 async def test_a_continuation_token_survives_a_restart(settings: EmulatorSettings, tmp_path: Path) -> None:
     durable = replace(settings, data_dir=tmp_path)
-    queries = ("SELECT VALUE c.n FROM c", "SELECT VALUE c.n FROM c ORDER BY c.n DESC")
+    queries = (
+        "SELECT VALUE c.n FROM c",
+        "SELECT VALUE c.n FROM c ORDER BY c.n DESC",
+        "SELECT DISTINCT VALUE c.n FROM c",
+        "SELECT VALUE c.n FROM c JOIN x IN c.a",
+    )
     found: dict[str, list[int]] = {}
     tokens: dict[str, str] = {}
     async with emulator_client(durable) as client:
         container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
         for number in range(5):
-            await container.create_item({"id": str(number), "pk": "p", "n": number})
+            await container.create_item({"id": str(number), "pk": "p", "n": number, "a": [1]})
         for query in queries:
             pages = container.query_items(query, partition_key="p", max_item_count=2).by_page()
             found[query] = [row async for row in await anext(pages)]
@@ -493,7 +574,7 @@ async def test_a_continuation_token_survives_a_restart(settings: EmulatorSetting
             rest = container.query_items(query, partition_key="p", max_item_count=2).by_page(tokens[query])
             found[query] += [row async for page in rest async for row in page]
 
-    assert [*found.values()] == [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]
+    assert [*found.values()] == [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.server import CosmosServer, new_request
+from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.directories import temporary_directory
@@ -57,7 +58,9 @@ class CosmosEmulator:
             workers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-script"))
             # Separate, so that long queries do not delay writes.
             readers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-query"))
-            gateway = Gateway(self.settings, account, ChargeModel(self.settings.charge_profile), workers, readers)
+            charges, unfinished = ChargeModel(self.settings.charge_profile), UnfinishedQueries()
+            stack.callback(unfinished.close)
+            gateway = Gateway(self.settings, account, charges, workers, readers, unfinished)
             self.endpoint = await self._listen(stack, CosmosServer(gateway), directory)
             purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
             stack.push_async_callback(_cancelled, purge)

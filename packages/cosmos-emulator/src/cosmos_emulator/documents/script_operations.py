@@ -85,7 +85,7 @@ class PartitionOperations:
                 udfs,
                 lenient_order_by=settings.lenient_order_by,
             )
-            page = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+            page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         self.reads_ru += page.charge_ru
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 

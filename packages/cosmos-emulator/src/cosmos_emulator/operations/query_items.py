@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Hashable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
@@ -14,12 +15,13 @@ from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.pacing import MAX_WORK_S, MovesToWorker, in_worker, on_loop
 from cosmos_emulator.query import UdfCaller
 from cosmos_emulator.reads.execution import PagedQuery
-from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once
+from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
 from cosmos_emulator.reads.routing import slices_of_query
 from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers
 from cosmos_emulator.reads.udfs import udf_caller
+from cosmos_emulator.reads.unfinished import UnfinishedQuery
 from cosmos_emulator.store.account import Container
 
 # Expected by clients (@azure/cosmos queryMetricsConstants.js) but not measured.
@@ -51,22 +53,33 @@ async def _page(request: Request, container: Container) -> tuple[list[Slice], Qu
     gateway, continuation = request.gateway, request.headers.get(h.CONTINUATION)
     is_long = len(request.body) > LONG_TEXT_BYTES
     prepared: tuple[QueryText, list[Slice]] | None = None
+    resumed: UnfinishedQuery | None = None
     try:
-        prepared = await _prepared(request, container, is_long=is_long)
-        text, slices = prepared
-        if is_long or text.calls_udfs:
+        text, slices = prepared = await _prepared(request, container, is_long=is_long)
+        resumed = gateway.unfinished.take(
+            decode_continuation(continuation).get("query"), _identity(request, container, slices)
+        )
+        if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
             raise MovesToWorker
         with on_loop():
             query = _paged(request, container, text)
-        if query.reads_much(slices):
+        if resumed is None and query.reads_much(slices):
             raise MovesToWorker
-        page = await complete(query.page(slices, continuation, PageLimits(request.page_size)), gateway.loop_turn)
+        limits = PageLimits(request.page_size)
+        page, rest = await complete(query.page(slices, continuation, limits, resumed), gateway.loop_turn)
     except MovesToWorker:
         text, slices = prepared or await _prepared(request, container, is_long=True)
-        page = await gateway.in_worker(
-            lambda: _page_in_worker(request, container, text, slices, continuation), reads=True
+        begun = resumed if resumed is not None and resumed.views is not None else None
+        page, rest = await gateway.in_worker(
+            lambda: _page_in_worker(request, container, text, slices, begun), reads=True
         )
+    if rest is not None and not text.calls_udfs and not any(one.snapshot for one in slices):
+        gateway.unfinished.keep(rest, _identity(request, container, slices))
     return slices, page
+
+
+def _identity(request: Request, container: Container, slices: list[Slice]) -> Hashable:
+    return container.rid, request.body, tuple((one.partition.id, one.scope) for one in slices)
 
 
 async def _prepared(request: Request, container: Container, *, is_long: bool) -> tuple[QueryText, list[Slice]]:
@@ -92,20 +105,27 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
 
 
 def _page_in_worker(
-    request: Request, container: Container, text: QueryText, slices: list[Slice], continuation: str | None
-) -> QueryPage:
+    request: Request, container: Container, text: QueryText, slices: list[Slice], begun: UnfinishedQuery | None
+) -> tuple[QueryPage, UnfinishedQuery | None]:
     """Run a query that can take seconds in a thread with separate connections."""
     with ExitStack() as views:
-        own = [
-            one if one.snapshot else replace(one, items=views.enter_context(one.partition.separate_view()))
-            for one in slices
-        ]
+        if begun is not None and begun.views is not None:
+            views.enter_context(begun.views)
+            slices = begun.reading.slices
+        else:
+            slices = [
+                one if one.snapshot else replace(one, items=views.enter_context(one.partition.separate_view()))
+                for one in slices
+            ]
         udfs = views.enter_context(udf_caller(request.gateway, container, text))
         # A UDF waits for another process.
-        turns = None if text.calls_udfs else request.gateway.worker_turns
-        views.enter_context(in_worker(turns, MAX_WORK_S))
-        query = _paged(request, container, text, udfs)
-        return complete_at_once(query.page(own, continuation, PageLimits(request.page_size)))
+        with in_worker(None if udfs else request.gateway.worker_turns, MAX_WORK_S):
+            query = _paged(request, container, text, udfs)
+            continuation, limits = request.headers.get(h.CONTINUATION), PageLimits(request.page_size)
+            page, rest = complete_at_once(query.page(slices, continuation, limits, begun))
+        if rest is not None and udfs is None:
+            rest.views = views.pop_all()
+        return page, rest
 
 
 def _headers(request: Request, container: Container, slices: list[Slice], page: QueryPage) -> dict[str, str]:

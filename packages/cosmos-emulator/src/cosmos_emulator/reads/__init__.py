@@ -5,6 +5,7 @@
 - `query_text`: a parsed query with its parameters.
 - `routing`: the slices of a query, and whether the client must merge their results.
 - `execution`: one page of a query, with `order_by` for ORDER BY and `result_page` for the page being filled.
+- `unfinished`: queries between their pages.
 - `passed_entries`: the index entries that an ORDER BY reads without loading their items.
 - `index_selection`: the index that serves a query; `index_ranges`: the part of it to read.
 """

@@ -1,15 +1,13 @@
 """One page of a query over slices of a container.
 
 A query that handles each item independently resumes after an item. A query with a plain ORDER BY resumes after a
-position in that order. Every other query runs again and skips the rows of earlier pages.
+position in that order. Every other query is kept between its pages (unfinished.py).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from cosmos_emulator import json_text
@@ -34,6 +32,7 @@ from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
 from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.reads.unfinished import UnfinishedQuery
 from cosmos_emulator.store.items import IndexDropped, StoredItem
 
 _POOR_SHARE: Final = 0.25  # of scanned items; if no more match, an index is requested
@@ -68,28 +67,33 @@ class PagedQuery:
             return False
         return sum(one.items.count_up_to(one.scope, LONG_SCAN) for one in slices) >= LONG_SCAN
 
-    def page(self, slices: list[Slice], continuation: str | None, limits: PageLimits) -> Steps[QueryPage]:
-        """Return the next page. Raises 400 for a continuation of another query."""
+    def page(
+        self, slices: list[Slice], continuation: str | None, limits: PageLimits, resumed: UnfinishedQuery | None = None
+    ) -> Steps[tuple[QueryPage, UnfinishedQuery | None]]:
+        """Return the next page, and the rest of a query that can be resumed. Raises 400 for another's continuation."""
         token = decode_continuation(continuation)
         try:
-            return (yield from self._filled(Reading(self._page(), slices, token, replace(limits), self._access)))
+            reading = Reading(self._page(), slices, token, replace(limits), self._access)
+            return (yield from self._filled(reading, resumed))
         except IndexDropped:
-            return (yield from self._filled(Reading(self._page(), slices, token, limits, None)))
+            return (yield from self._filled(Reading(self._page(), slices, token, limits, None), None))
 
     def _page(self) -> QueryPage:
         return QueryPage(load=Load(self._served))
 
-    def _filled(self, reading: Reading) -> Steps[QueryPage]:
-        page = reading.page
+    def _filled(
+        self, reading: Reading, resumed: UnfinishedQuery | None
+    ) -> Steps[tuple[QueryPage, UnfinishedQuery | None]]:
+        page, rest = reading.page, None
         if self._compiled.is_streaming:
             yield from self._stream(reading)
         elif self._compiled.is_ordered:
             yield from self._order(reading)
         else:
-            self._run(reading)
+            rest = self._run(reading, resumed or UnfinishedQuery(self._compiled, reading))
         self._want_indexes(page)
         page.charge_ru = self._charge(page, len(reading.slices))
-        return page
+        return page, rest
 
     def _stream(self, reading: Reading) -> Steps[None]:
         page, limits, compiled = reading.page, reading.limits, self._compiled
@@ -137,14 +141,11 @@ class PagedQuery:
             if page.load.items == ordered.matched:
                 page.load.reduce_to(len(page.rows) + (0 if reading.token else self._compiled.counts.skipped))
 
-    def _run(self, reading: Reading) -> None:
-        page, given = reading.page, reading.given
-        for row in islice(self._compiled.run(_documents(reading)), given, None):
-            text = json_text.dump(row)
-            if not reading.limits.admit(len(text)):
-                page.continuation = encode_continuation({"given": given + len(page.rows)})
-                return
-            page.rows.append(text)
+    def _run(self, reading: Reading, query: UnfinishedQuery) -> UnfinishedQuery | None:
+        if not query.fill(reading.page, reading.limits):
+            return None
+        reading.page.continuation = encode_continuation({"given": query.given, "query": query.id})
+        return query
 
     def _want_indexes(self, page: QueryPage) -> None:
         # After a long scan with few matches, request the index that would have avoided it.
@@ -176,11 +177,6 @@ def _unserved_order(text: QueryText) -> CosmosError:
         case _:
             message = "The order by query does not have a corresponding composite index that it can be served from."
     return CosmosError(400, message)
-
-
-def _documents(reading: Reading) -> Iterator[JsonObject]:
-    for _, chunk in reading.chunks():
-        yield from map(reading.page.document_of, chunk)
 
 
 def _cut(token: JsonObject, joins: int) -> tuple[int | None, list[int]]:

@@ -57,7 +57,7 @@ class QueryPage:
         return document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reading:
     """One attempt to fill a page from `token`; `access` None scans without indexes."""
 

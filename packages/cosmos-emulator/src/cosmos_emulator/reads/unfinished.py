@@ -1,0 +1,85 @@
+"""Queries between their pages.
+
+A query with DISTINCT, GROUP BY, aggregates, TOP or OFFSET cannot resume at an item. Some unfinished ones are kept, so
+that each page continues where the page before ended. Others, such as after a restart, run again and skip earlier rows.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import ExitStack
+from itertools import chain, islice
+
+from cosmos_emulator import json_text
+from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.query import CompiledQuery
+from cosmos_emulator.reads.paging import PageLimits
+from cosmos_emulator.reads.result_page import QueryPage, Reading
+
+MOST = 32
+"""Unfinished queries that an emulator keeps."""
+
+
+class UnfinishedQuery:
+    """The rows of a query that earlier pages did not return.
+
+    `views` has the connections that a worker thread opened for the query; None if it runs on the event loop.
+    """
+
+    def __init__(self, compiled: CompiledQuery, reading: Reading) -> None:
+        self.id = ""
+        self.given = reading.given
+        self.views: ExitStack | None = None
+        self.reading = reading
+        self._rows = map(json_text.dump, islice(compiled.run(self._documents()), self.given, None))
+        self._held: list[bytes] = []  # did not fit on the last page
+
+    def fill(self, page: QueryPage, limits: PageLimits) -> bool:
+        """Add rows to a page; return whether rows remain."""
+        self.reading.page = page
+        held, self._held = self._held, []
+        for text in chain(held, self._rows):
+            if not limits.admit(len(text)):
+                self.id, self._held = secrets.token_hex(8), [text]
+                return True
+            page.rows.append(text)
+            self.given += 1
+        return False
+
+    def _documents(self) -> Iterator[JsonObject]:
+        for _, chunk in self.reading.chunks():
+            for item in chunk:
+                yield self.reading.page.document_of(item)
+
+
+class UnfinishedQueries:
+    """The queries that were continued or started last; used on the event loop."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[UnfinishedQuery, Hashable]] = OrderedDict()
+
+    def keep(self, query: UnfinishedQuery, identity: Hashable) -> None:
+        """Keep a query for its next page. Only a request with the same identity continues it."""
+        self._kept[query.id] = query, identity
+        while len(self._kept) > MOST:
+            self._forget(next(iter(self._kept)))
+
+    def take(self, query_id: Json, identity: Hashable) -> UnfinishedQuery | None:
+        """Return a kept query and forget it, because its rows are returned once."""
+        query, known = self._kept.get(str(query_id), (None, None))
+        if query is None or known != identity:
+            return None
+        del self._kept[query.id]
+        return query
+
+    def close(self) -> None:
+        """Forget all queries."""
+        while self._kept:
+            self._forget(next(iter(self._kept)))
+
+    def _forget(self, query_id: str) -> None:
+        query, _ = self._kept.pop(query_id)
+        if query.views is not None:
+            query.views.close()
