@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from cosmos_emulator.charges import ChargeModel
-from cosmos_emulator.pacing import MAX_WORK_S, MovesToWorker, Turns, in_worker, on_loop
+from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Turns, in_worker
 from cosmos_emulator.scripts import ENGINES, ScriptLimits
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
@@ -48,7 +48,7 @@ class Gateway:
     async def run(self, work: Callable[[], T], *, is_long: bool) -> T:
         """Run `work` in a worker thread if it is long. Otherwise, raise MovesToWorker if it turns out to be long."""
         if not is_long:
-            with on_loop():
+            with ON_LOOP:
                 return work()
 
         def paced() -> T:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from cosmos_emulator import json_text
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
-from cosmos_emulator.pacing import MAX_WORK_S, MovesToWorker, in_worker, on_loop
+from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, in_worker
 from cosmos_emulator.query import UdfCaller
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
@@ -61,7 +61,7 @@ async def _page(request: Request, container: Container) -> tuple[list[Slice], Qu
         )
         if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
             raise MovesToWorker
-        with on_loop():
+        with ON_LOOP:
             query = _paged(request, container, text)
         if resumed is None and query.reads_much(slices):
             raise MovesToWorker

@@ -11,7 +11,7 @@ from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse_condition
 from cosmos_emulator.query.syntax import Query
-from cosmos_emulator.query.values import UNDEFINED, Json
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Item = dict[str, Json]
 
@@ -94,6 +94,22 @@ class CompiledQuery:
         for slot, index in zip(self._context.positions, start, strict=bool(start)):
             frame[slot] = index
         return ItemRows(self._selection.rows(frame), frame, self._context.positions)
+
+    def single_row(self) -> Callable[[Item], JsonOrUndefined]:
+        """Return a function from an item to its row, undefined if there is none, for streaming queries without JOIN."""
+        frame, selection = self._context.new_frame(), self._selection
+        test, project = selection.test, selection.project
+
+        def row(item: Item) -> JsonOrUndefined:
+            frame[ITEM_SLOT] = item
+            if test is not None and not test(frame):
+                return UNDEFINED
+            value = project(frame)
+            if value is not UNDEFINED:
+                selection.measure(value)
+            return value
+
+        return row
 
     def matches(self, item: Item) -> bool:
         """Return whether WHERE is true for the item, or a row of it."""

@@ -7,6 +7,7 @@ position in that order. Every other query is kept between its pages (unfinished.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -16,7 +17,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import OutOfTime, lower_deadline
-from cosmos_emulator.query import CompiledQuery, ItemRows, UdfCaller
+from cosmos_emulator.query import UNDEFINED, CompiledQuery, ItemRows, Json, UdfCaller
 from cosmos_emulator.reads.index_selection import LONG_SCAN, IndexAccess
 from cosmos_emulator.reads.order_by import OrderedPage
 from cosmos_emulator.reads.paging import (
@@ -98,29 +99,33 @@ class PagedQuery:
     def _stream(self, reading: Reading) -> Steps[None]:
         page, limits, compiled = reading.page, reading.limits, self._compiled
         lower_deadline(limits.deadline)
-        matches = None if compiled.joins else compiled.matcher()
+        single_row = None if compiled.joins else compiled.single_row()
         start = ItemPosition.of_json(reading.token)
         cut_item, cut = _cut(reading.token, compiled.joins)
         done: tuple[Slice, StoredItem] | None = None  # the last completed item
-        rows: ItemRows | None
+        joined: ItemRows | None
         for one, chunk in reading.chunks(start):
             for item in chunk:
                 if limits.is_full:
                     page.continuation = _streaming_token(_position(done, start))
                     return
-                rows = None
+                joined = None
                 try:
                     document = page.document_of(item)
-                    if matches is None or matches(document):
-                        rows = compiled.rows(document, cut if item.number == cut_item else ())
-                        for row in rows:
-                            text = json_text.dump(row)
-                            if not limits.admit(len(text)):
-                                page.continuation = _streaming_token(_position(done, start), item, rows)
-                                return
-                            page.rows.append(text)
+                    rows: Iterable[Json]
+                    if single_row is not None:
+                        row = single_row(document)
+                        rows = () if row is UNDEFINED else (row,)
+                    else:
+                        rows = joined = compiled.rows(document, cut if item.number == cut_item else ())
+                    for row in rows:
+                        text = json_text.dump(row)
+                        if not limits.admit(len(text)):
+                            page.continuation = _streaming_token(_position(done, start), item, joined)
+                            return
+                        page.rows.append(text)
                 except OutOfTime:
-                    token = _streaming_token(_position(done, start), item, rows)
+                    token = _streaming_token(_position(done, start), item, joined)
                     if token == encode_continuation(reading.token or {"start": True}):
                         raise
                     page.continuation = token

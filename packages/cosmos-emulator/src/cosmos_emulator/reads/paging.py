@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.pacing import SLICE_S, on_loop
+from cosmos_emulator.pacing import ON_LOOP, SLICE_S
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
 
@@ -51,7 +51,7 @@ def _slice(steps: Steps[T]) -> tuple[T] | None:
     end_s = time.monotonic() + SLICE_S
     try:
         while time.monotonic() < end_s:
-            with on_loop():
+            with ON_LOOP:
                 next(steps)
     except StopIteration as end:
         return (end.value,)

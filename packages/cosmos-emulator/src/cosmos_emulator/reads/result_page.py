@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import checkpoint
@@ -13,6 +14,8 @@ from cosmos_emulator.reads.index_selection import IndexAccess
 from cosmos_emulator.reads.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import StoredItem
+
+_ITEMS_PER_CHECKPOINT: Final = 16
 
 
 @dataclass(slots=True)
@@ -50,7 +53,8 @@ class QueryPage:
 
     def document_of(self, item: StoredItem) -> JsonObject:
         """Return the document of an item and count the read."""
-        checkpoint()
+        if self.scanned % _ITEMS_PER_CHECKPOINT == 0:
+            checkpoint()
         document = item.document()
         self.scanned += 1
         self.load.add(item, document)

@@ -49,9 +49,10 @@ class UnfinishedQuery:
         return False
 
     def _documents(self) -> Iterator[JsonObject]:
-        for _, chunk in self.reading.chunks():
+        reading = self.reading
+        for _, chunk in reading.chunks():
             for item in chunk:
-                yield self.reading.page.document_of(item)
+                yield reading.page.document_of(item)
 
 
 class UnfinishedQueries:

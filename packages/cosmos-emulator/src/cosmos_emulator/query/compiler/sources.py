@@ -13,6 +13,7 @@ from cosmos_emulator.query.syntax import Identifier, PathCollection, Source
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 ROWS_PER_CHECKPOINT = 256
+LOOPS_PER_CHECKPOINT = 16  # the last source of a JOIN is one loop per row of the others
 
 Values = Callable[[Frame], Iterable[JsonOrUndefined]]
 Subquery = Callable[[syntax.Query, bool], Callable[[Frame], Iterator[Json]]]
@@ -95,8 +96,14 @@ def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndef
 
 
 def _each(slot: int, values: Values) -> Binder:
+    loops = 0
+
     def bind(frame: Frame) -> Iterator[None]:
-        for count, value in enumerate(values(frame)):
+        nonlocal loops
+        loops += 1
+        if loops % LOOPS_PER_CHECKPOINT == 0:
+            checkpoint()
+        for count, value in enumerate(values(frame), start=1):
             if count % ROWS_PER_CHECKPOINT == 0:
                 checkpoint()
             frame[slot] = value
@@ -107,15 +114,20 @@ def _each(slot: int, values: Values) -> Binder:
 
 def _resumable(slot: int, position: int, values: Values) -> Binder:
     """Like `_each`, but keep the current index in the frame at `position`, and start at the index found there."""
+    loops = 0
 
     def bind(frame: Frame) -> Iterator[None]:
+        nonlocal loops
         start = frame[position]
         if not isinstance(start, int):
             raise TypeError(f"the position {start!r} is not an index")
+        loops += 1
+        if loops % LOOPS_PER_CHECKPOINT == 0:
+            checkpoint()
         rows = values(frame)
         for index, value in enumerate(islice(rows, start, None) if start else rows, start):
             frame[position] = index
-            if index % ROWS_PER_CHECKPOINT == 0:
+            if index % ROWS_PER_CHECKPOINT == ROWS_PER_CHECKPOINT - 1:
                 checkpoint()
             frame[slot] = value
             yield None
