@@ -52,6 +52,12 @@ async def _write_large(container: ContainerProxy) -> None:
         await container.upsert_item({"id": "large", "pk": "p", "numbers": numbers})
 
 
+async def _patch(container: ContainerProxy, condition: str) -> None:
+    operations = [{"op": "add", "path": "/n", "value": 1}]
+    with fails_with(412):
+        await container.patch_item("cube", "p", operations, filter_predicate=f"FROM c WHERE {condition}")
+
+
 LONG_REQUESTS: dict[str, Callable[[ContainerProxy], Awaitable[None]]] = {
     "JOIN of 120³ rows": lambda c: _query(c, f"SELECT VALUE x {CUBE} WHERE x + y + z < 0"),
     "aggregate over 120³ rows": lambda c: _query(c, f"SELECT VALUE COUNT(1) {CUBE}"),
@@ -66,6 +72,9 @@ LONG_REQUESTS: dict[str, Callable[[ContainerProxy], Awaitable[None]]] = {
     "sorts without an index": lambda c: _query(c, "SELECT VALUE c.n FROM c WHERE c.n > 1 ORDER BY c.s", "many"),
     "groups": lambda c: _query(c, "SELECT c.s, COUNT(1) AS n FROM c GROUP BY c.s", "many"),
     "large items": _write_large,
+    "condition of a patch": lambda c: _patch(
+        c, "EXISTS(SELECT VALUE 1 FROM x IN c.a JOIN y IN c.a JOIN z IN c.a WHERE x < 0)"
+    ),
 }
 
 

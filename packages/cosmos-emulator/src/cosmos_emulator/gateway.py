@@ -45,7 +45,7 @@ class Gateway:
             time_limit_s=self.settings.script_time_limit_s, accepted_operations=self.settings.script_operations
         )
 
-    async def run(self, work: Callable[[], T], *, is_long: bool) -> T:
+    async def run(self, work: Callable[[], T], *, is_long: bool, reads: bool = False) -> T:
         """Run `work` in a worker thread if it is long. Otherwise, raise MovesToWorker if it turns out to be long."""
         if not is_long:
             with ON_LOOP:
@@ -55,17 +55,17 @@ class Gateway:
             with in_worker(self.worker_turns, MAX_WORK_S):
                 return work()
 
-        return await self.in_worker(paced)
+        return await self.in_worker(paced, reads=reads)
 
-    async def run_anywhere(self, work: Callable[[], T], *, is_long: bool) -> T:
+    async def run_anywhere(self, work: Callable[[], T], *, is_long: bool, reads: bool = False) -> T:
         """Run `work`, which has no effects, on the event loop or in a worker thread."""
         try:
-            return await self.run(work, is_long=is_long)
+            return await self.run(work, is_long=is_long, reads=reads)
         except MovesToWorker:
-            return await self.run(work, is_long=True)
+            return await self.run(work, is_long=True, reads=reads)
 
     async def in_worker(self, work: Callable[[], T], *, reads: bool = False) -> T:
-        """Run `work` in a worker thread.
+        """Run `work` in a worker thread; `reads` selects the threads for queries.
 
         A canceled caller still waits for the thread, which can be using the caller's transaction.
         """

@@ -7,11 +7,14 @@ from cosmos_emulator.documents.patch import Patch, patch
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.item_requests import item_reference, write_item
 from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES
 
 
 async def handle(request: Request) -> Answer:
     """Patch the item in the link (200)."""
-    changes = Patch.parse(json_text.parse(request.body))
+    changes = await request.gateway.run_anywhere(
+        lambda: Patch.parse(json_text.parse(request.body)), is_long=len(request.body) > LONG_TEXT_BYTES
+    )
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(
         request, "Patch", dict, lambda partition, _document: patch(partition, reference, changes, if_match)

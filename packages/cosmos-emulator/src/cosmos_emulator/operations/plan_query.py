@@ -17,4 +17,6 @@ async def handle(request: Request) -> Answer:
     def work() -> bytes:
         return json_text.dump(parse_query_body(request.body).plan(definition, supported))
 
-    return Answer(200, await request.gateway.run_anywhere(work, is_long=len(request.body) > LONG_TEXT_BYTES))
+    return Answer(
+        200, await request.gateway.run_anywhere(work, is_long=len(request.body) > LONG_TEXT_BYTES, reads=True)
+    )

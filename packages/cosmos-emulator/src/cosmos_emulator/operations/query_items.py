@@ -89,7 +89,7 @@ async def _prepared(request: Request, container: Container, *, is_long: bool) ->
 
     if is_long:
         container.open()
-    text, slices = await request.gateway.run(prepare, is_long=is_long)
+    text, slices = await request.gateway.run(prepare, is_long=is_long, reads=True)
     return text, at_replicas(request, slices)
 
 

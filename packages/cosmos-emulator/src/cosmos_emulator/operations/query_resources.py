@@ -16,5 +16,5 @@ async def handle(request: Request) -> Answer:
     def work() -> list[bytes]:
         return [json_text.dump(row) for row in parse_query_body(request.body).compile().run(bodies)]
 
-    rows = await request.gateway.run_anywhere(work, is_long=len(request.body) > LONG_TEXT_BYTES)
+    rows = await request.gateway.run_anywhere(work, is_long=len(request.body) > LONG_TEXT_BYTES, reads=True)
     return feed_answer(owner, name, rows, {}, charge_ru=1.0)
