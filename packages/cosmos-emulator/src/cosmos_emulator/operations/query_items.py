@@ -56,9 +56,9 @@ async def _page(request: Request, container: Container) -> tuple[list[Slice], Qu
     resumed: UnfinishedQuery | None = None
     try:
         text, slices = prepared = await _prepared(request, container, is_long=is_long)
-        resumed = gateway.unfinished.take(
-            decode_continuation(continuation).get("query"), _identity(request, container, slices)
-        )
+        if continuation:
+            query_id = decode_continuation(continuation).get("query")
+            resumed = gateway.unfinished.take(query_id, _identity(request, container, slices))
         if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
             raise MovesToWorker
         with ON_LOOP:
