@@ -64,8 +64,16 @@ async def test_an_invalid_signature_is_rejected(raw: RawClient, headers: dict[st
     assert reason in response.json["message"]
 
 
-async def test_any_entra_id_token_is_accepted(raw: RawClient) -> None:
-    response = await raw.send("GET", "/dbs", kind="dbs", headers={"authorization": "type=aad&ver=1.0&sig=a.b.c"})
+@pytest.mark.parametrize(
+    "token",
+    [
+        "type=aad&ver=1.0&sig=a.b.c",  # azure-cosmos
+        "type%3daad%26ver%3d1.0%26sig%3da.b.c",  # .NET (HttpUtility.UrlEncode)
+        "type%3Daad%26ver%3D1.0%26sig%3Da.b.c",  # Java and Go (URLEncoder.encode, url.QueryEscape)
+    ],
+)
+async def test_any_entra_id_token_is_accepted(raw: RawClient, token: str) -> None:
+    response = await raw.send("GET", "/dbs", kind="dbs", headers={"authorization": token})
 
     assert response.status == 200
 

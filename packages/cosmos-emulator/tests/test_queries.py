@@ -456,6 +456,32 @@ async def test_the_sdk_decodes_query_and_index_metrics(spread: ContainerProxy) -
     assert (metrics["outputDocumentCount"], served["IndexSpec"]) == ("3", "/kind/?")
 
 
+@pytest.mark.parametrize(
+    ("order", "reverse"),
+    [("", False), ("ORDER BY c.kind", False), ("ORDER BY c.kind DESC", True), ("ORDER BY c.kind, c.n DESC", False)],
+)
+async def test_a_response_says_in_which_direction_ties_are_ordered(
+    raw: RawClient, database: DatabaseProxy, order: str, reverse: bool
+) -> None:
+    """Without the header, .NET skips the rids that it has seen in the direction of the first key."""
+    composite = {"compositeIndexes": [[{"path": "/kind"}, {"path": "/n", "order": "descending"}]]}
+    container = await database.create_container("items", PartitionKey("/pk"), indexing_policy=composite)
+    for number in range(6):
+        await container.create_item({"id": str(number), "pk": "p", "kind": 1, "n": 1})
+    found: list[str] = []
+    token = ""
+
+    while token is not None:
+        sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "4", "x_ms_continuation": token}
+        response = await post(raw, f"SELECT VALUE c.id FROM c {order}", **sent)
+        info = json.loads(response.headers["x-ms-cosmos-query-execution-info"])
+        assert info == {"reverseRidEnabled": False, "reverseIndexScan": reverse}
+        found += response.json["Documents"]
+        token = response.headers.get("x-ms-continuation")
+
+    assert found == sorted(found, reverse=reverse)
+
+
 async def test_an_empty_page_has_a_continuation_token(
     raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

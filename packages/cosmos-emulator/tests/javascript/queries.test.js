@@ -107,6 +107,22 @@ for (const query of ["SELECT VALUE c.n FROM c ORDER BY c.n DESC", "SELECT VALUE 
   });
 }
 
+for (const direction of ["", " DESC"]) {
+  test(`ties are not repeated when a page resumes across partitions: ORDER BY c.kind${direction}`, async () => {
+    const query = `SELECT VALUE c.n FROM c ORDER BY c.kind${direction}`;
+    const found = [];
+    let continuationToken;
+    do {
+      const options = { maxItemCount: 5, enableQueryControl: true, continuationToken };
+      const page = await spread.items.query(query, options).fetchNext();
+      found.push(...(page.resources ?? []));
+      continuationToken = page.continuationToken;
+    } while (continuationToken);
+
+    assert.deepEqual(found.sort((a, b) => a - b), numbers(24));
+  });
+}
+
 for (const options of [{ forceQueryPlan: true }, { maxDegreeOfParallelism: -1, bufferItems: true }]) {
   test(`the pipeline supports ${JSON.stringify(options)}`, async () => {
     assert.deepEqual(await rows("SELECT VALUE c.n FROM c ORDER BY c.kind, c.n OFFSET 7 LIMIT 3", options), [21, 1, 4]);

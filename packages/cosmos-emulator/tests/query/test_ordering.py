@@ -44,11 +44,19 @@ def test_several_keys_each_have_a_direction() -> None:
     assert rows(text, items) == [[2, 1], [2, 2], [1, 1], [1, 2]]
 
 
-def test_ties_are_in_the_order_of_creation_in_both_directions() -> None:
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [("c.k", [0, 1, 2]), ("c.k DESC", [2, 1, 0]), ("c.k, c.j DESC", [0, 1, 2]), ("c.k DESC, c.j", [2, 1, 0])],
+)
+def test_ties_are_in_the_order_of_creation_in_the_direction_of_the_first_key(keys: str, expected: list[int]) -> None:
     rids = ["gAABAIAAAAEBAAAAAAAAAA==", "gAABAIAAAAECAAAAAAAAAA==", "gAABAIAAAAEAAQAAAAAAAA=="]
     items = [{"n": n, "_rid": rid, "k": 0} for n, rid in enumerate(rids)]
-    for direction in ("ASC", "DESC"):
-        assert rows(f"SELECT VALUE c.n FROM c ORDER BY c.k {direction}", items[::-1]) == [0, 1, 2]
+    query = compile_query(parse(f"SELECT VALUE c.n FROM c ORDER BY {keys}"), {})
+
+    everything = list(query.run_ordered(items[::-1]))
+
+    assert [row for row, _ in everything] == expected
+    assert [row for row, _ in query.run_ordered(items, everything[0][1])] == expected[1:]
 
 
 def test_order_by_requires_a_path() -> None:

@@ -34,12 +34,12 @@ class MasterKey:
 
     def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
         """Raise 401 without a valid signature or a Microsoft Entra ID token."""
-        header = headers.get(h.AUTHORIZATION)
+        header = unquote(headers.get(h.AUTHORIZATION, ""))
         if not header:
             raise CosmosError(401, "Required Header authorization is missing.")
         if header.startswith("type=aad&"):
             return
-        kind, _, signature = unquote(header).partition("&ver=1.0&sig=")
+        kind, _, signature = header.partition("&ver=1.0&sig=")
         if kind.startswith("type=resource"):
             raise CosmosError(401, "Resource tokens are not supported by this emulator; use the account key.")
         if kind != "type=master":

@@ -43,6 +43,7 @@ PARALLELIZE: Final = "x-ms-documentdb-query-parallelizecrosspartitionquery"
 POPULATE_INDEX_METRICS: Final = "x-ms-cosmos-populateindexmetrics"
 POPULATE_INDEX_METRICS_V2: Final = "x-ms-cosmos-populateindexmetrics-v2"
 POPULATE_QUERY_METRICS: Final = "x-ms-documentdb-populatequerymetrics"
+QUERY_EXECUTION_INFO: Final = "x-ms-cosmos-query-execution-info"
 QUERY_METRICS: Final = "x-ms-documentdb-query-metrics"
 SUPPORTED_QUERY_FEATURES: Final = "x-ms-cosmos-supported-query-features"
 

@@ -43,13 +43,13 @@ _UNMEASURED: Final = (
 async def handle(request: Request) -> Answer:
     """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it by range."""
     container = request.container
-    slices, page = await _page(request, container)
-    return feed_answer(
-        container.rid, "Documents", page.rows, _headers(request, container, slices, page), page.charge_ru
-    )
+    text, slices, page = await _page(request, container)
+    headers = _headers(request, container, slices, page)
+    headers[h.QUERY_EXECUTION_INFO] = _execution_info(text)
+    return feed_answer(container.rid, "Documents", page.rows, headers, page.charge_ru)
 
 
-async def _page(request: Request, container: Container) -> tuple[list[Slice], QueryPage]:
+async def _page(request: Request, container: Container) -> tuple[QueryText, list[Slice], QueryPage]:
     gateway, continuation = request.gateway, request.headers.get(h.CONTINUATION)
     is_long = len(request.body) > LONG_TEXT_BYTES
     prepared: tuple[QueryText, list[Slice]] | None = None
@@ -75,7 +75,7 @@ async def _page(request: Request, container: Container) -> tuple[list[Slice], Qu
         )
     if rest is not None and not text.calls_udfs and not any(one.snapshot for one in slices):
         gateway.unfinished.keep(rest, _identity(request, container, slices))
-    return slices, page
+    return text, slices, page
 
 
 def _identity(request: Request, container: Container, slices: list[Slice]) -> Hashable:
@@ -139,6 +139,15 @@ def _headers(request: Request, container: Container, slices: list[Slice], page: 
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
         headers[h.INDEX_UTILIZATION] = _index_utilization_v2(page)
     return headers
+
+
+def _execution_info(text: QueryText) -> str:
+    """Return in which direction items with equal keys are ordered by `_rid` (query/compiler/ordered.py).
+
+    Source: azure-cosmos-dotnet-v3, CosmosQueryExecutionInfo.cs.
+    """
+    order = text.query.order_by
+    return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": bool(order) and order[0].descending}).decode()
 
 
 def _metrics(page: QueryPage) -> str:

@@ -64,7 +64,7 @@ class Ordering:
             if row is not UNDEFINED:
                 self.selection.measure(row)
                 values = tuple(evaluate(frame) for evaluate in self.keys)
-                yield Entry(values, tuple(map(sort_key, values)), _tie(item, row_number), row)
+                yield Entry(values, tuple(map(sort_key, values)), self._tie(item, row_number), row)
 
     def sort(self, entries: list[Entry]) -> None:
         # Each key has its own direction, so sort stably from the last key to the first.
@@ -101,7 +101,18 @@ class Ordering:
             if type(key) is not dict:
                 raise _malformed()
             values.append(key.get("item", UNDEFINED))
-        return tuple(map(sort_key, values)), _tie({"_rid": rid}, _integer(position, "row"))
+        return tuple(map(sort_key, values)), self._tie({"_rid": rid}, _integer(position, "row"))
+
+    def _tie(self, item: JsonOrUndefined, row_number: int) -> Tie:
+        """Order items by creation (the number in `_rid`), in the direction of the first key.
+
+        SDKs skip the ties of earlier pages in this direction (azure-cosmos-dotnet-v3,
+        OrderByCrossPartitionQueryPipelineStage.cs); operations/query_items.py reports it.
+        """
+        rid = item.get("_rid") if type(item) is dict else None
+        created = document_id(item)
+        number = created if type(created) is int else 0
+        return (-number if self.descending[0] else number, rid if type(rid) is str else "", row_number)
 
 
 class OrderedRows:
@@ -168,13 +179,6 @@ def _integer(position: OrderPosition, name: str) -> int:
 
 def _malformed() -> Exception:
     return evaluation_error("The continuation token is malformed: it does not contain a position of this query.")
-
-
-def _tie(item: JsonOrUndefined, row_number: int) -> Tie:
-    """Order items by creation: the number in `_rid`."""
-    rid = item.get("_rid") if type(item) is dict else None
-    created = document_id(item)
-    return (created if type(created) is int else 0, rid if type(rid) is str else "", row_number)
 
 
 def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
