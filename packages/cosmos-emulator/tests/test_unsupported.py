@@ -34,10 +34,6 @@ async def test_resource_tokens_are_rejected(emulator: CosmosEmulator, container:
 @pytest.mark.parametrize(
     ("policy", "name"),
     [
-        (
-            {"computed_properties": [{"name": "lower", "query": "SELECT VALUE LOWER(c.n) FROM c"}]},
-            "computed properties",
-        ),
         ({"vector_embedding_policy": {"vectorEmbeddings": [{"path": "/v", "dimensions": 3}]}}, "vector search"),
         ({"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": []}}, "full-text search"),
         ({"analytical_storage_ttl": -1}, "analytical store"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.partitioning.hashing import UndefinedKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
+from cosmos_emulator.query import Query, parse_computed
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10
@@ -21,7 +23,6 @@ _UNSUPPORTED: Final = {
     "analyticalStorageTtl": "analytical store",
     "changeFeedPolicy": "change feed of all versions and deletes",
     "clientEncryptionPolicy": "client-side encryption",
-    "computedProperties": "computed properties",
     "fullTextPolicy": "full-text search",
     "vectorEmbeddingPolicy": "vector search",
 }
@@ -38,12 +39,13 @@ _DEFAULTS: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ContainerDefinition:
-    """A parsed container; `unique_keys` has the paths of each key."""
+    """A parsed container; `unique_keys` has the paths of each key, `computed` the queries of computed properties."""
 
     partition_key: PartitionKeyDefinition
     indexing: IndexingPolicy
     default_ttl_s: int | None
     unique_keys: tuple[tuple[tuple[str, ...], ...], ...]
+    computed: Mapping[str, Query]
 
     @classmethod
     def parse(cls, body: JsonObject) -> ContainerDefinition:
@@ -53,6 +55,7 @@ class ContainerDefinition:
             _indexing(body),
             checked_ttl(body["defaultTtl"], "defaultTtl") if "defaultTtl" in body else None,
             _unique_keys(body["uniqueKeyPolicy"]),
+            _computed(body),
         )
 
     def unique_values(self, document: JsonObject) -> list[str]:
@@ -76,10 +79,11 @@ def completed(body: JsonObject) -> JsonObject:
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
     key = filled.get("partitionKey")
-    kind = PartitionKeyDefinition.parse(key).kind
+    definition = PartitionKeyDefinition.parse(key)
     if isinstance(key, dict):
-        filled["partitionKey"] = {"version": 2, **key, "kind": kind}
+        filled["partitionKey"] = {"version": 2, **key, "kind": definition.kind}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
+    _check_names(_computed(filled), definition)
     filled["indexingPolicy"] = dict(_indexing(filled).document)
     return filled
 
@@ -108,7 +112,19 @@ def _indexing(body: JsonObject) -> IndexingPolicy:
     if policy is not None and not isinstance(policy, dict):
         raise CosmosError(400, "The indexing policy must be an object.")
     paths = key["paths"] if isinstance(key, dict) else []
-    return IndexingPolicy.parse(policy, [str(path) for path in paths] if isinstance(paths, list) else [])
+    key_paths = [str(path) for path in paths] if isinstance(paths, list) else []
+    return IndexingPolicy.parse(policy, key_paths, _computed(body))
+
+
+def _computed(body: JsonObject) -> Mapping[str, Query]:
+    return parse_computed(body.get("computedProperties", []))
+
+
+def _check_names(computed: Mapping[str, Query], key: PartitionKeyDefinition) -> None:
+    # An assumption: the service routes queries by the stored value, so the computed value could never be found.
+    for path in key.paths:
+        if path[0] in computed:
+            raise CosmosError(400, f"The computed property '{path[0]}' must not have the name of the partition key.")
 
 
 def _unique_keys(policy: Json) -> tuple[tuple[tuple[str, ...], ...], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from cosmos_emulator.indexing.document import (
     CompositeIndex,
@@ -12,7 +12,7 @@ from cosmos_emulator.indexing.document import (
     parse_patterns,
 )
 from cosmos_emulator.indexing.paths import Item, Json, Path
-from cosmos_emulator.indexing.patterns import build_trie, path_indexed
+from cosmos_emulator.indexing.patterns import PatternNode, build_trie, path_indexed
 from cosmos_emulator.indexing.terms import IndexTerms, changed_units, collect_terms
 
 ALWAYS_INDEXED: frozenset[Path] = frozenset({("id",), ("_ts",)})
@@ -23,10 +23,13 @@ class IndexingPolicy:
     """A valid indexing policy, compiled because `terms` runs on each write.
 
     `document` has the service's defaults. Mode `none` indexes nothing, not even `id` and `_ts`. `named_paths` are the
-    included paths `/…/?` without array elements.
+    included paths `/…/?` without array elements. `computed` are the names of computed properties, which only their own
+    paths index (learn.microsoft.com/azure/cosmos-db/nosql/query/computed-properties).
     """
 
-    def __init__(self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> None:
+    def __init__(
+        self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str], computed: Collection[str] = ()
+    ) -> None:
         given = document or {}
         self.mode = parse_mode(given)
         self.document = complete_document(given, self.mode)
@@ -34,21 +37,33 @@ class IndexingPolicy:
         patterns = parse_patterns(self.document)
         self.named_paths = _named_paths(patterns) if self.mode == "consistent" else ()
         self._patterns = build_trie(patterns)
+        self.computed = frozenset(computed)
         self._key_units = 0 if list(partition_key_paths) == ["/id"] else 1
 
     @classmethod
-    def parse(cls, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str]) -> IndexingPolicy:
+    def parse(
+        cls,
+        document: Mapping[str, Json] | None,
+        partition_key_paths: Sequence[str],
+        computed: Collection[str] = (),
+    ) -> IndexingPolicy:
         """Compile a policy; None and `{}` are the default policy. Raises 400 if it is invalid.
 
         `partition_key_paths` are as in a container's definition, `["/userId"]`.
         """
-        return cls(document, partition_key_paths)
+        return cls(document, partition_key_paths, computed)
 
     def indexes(self, path: Path) -> bool:
         """Return whether a scalar at this path is indexed."""
         if self.mode == "none":
             return False
+        if path and path[0] in self.computed:
+            return path_indexed(self._patterns.children.get(path[0], PatternNode()), path[1:])
         return path in ALWAYS_INDEXED or path_indexed(self._patterns, path)
+
+    def is_stored(self, path: Path) -> bool:
+        """Return whether the path is not that of a computed property."""
+        return path[0] not in self.computed
 
     def terms(self, item: Item) -> IndexTerms:
         """Return the index terms of an item. Mode `none` has no terms."""

@@ -84,7 +84,7 @@ def _identity(request: Request, container: Container, slices: list[Slice]) -> Ha
 
 async def _prepared(request: Request, container: Container, *, is_long: bool) -> tuple[QueryText, list[Slice]]:
     def prepare() -> tuple[QueryText, list[Slice]]:
-        text = parse_query_body(request.body)
+        text = parse_query_body(request.body, container.definition.computed)
         return text, slices_of_query(request, container, text)
 
     if is_long:
@@ -147,7 +147,9 @@ def _execution_info(text: QueryText) -> str:
     Source: azure-cosmos-dotnet-v3, CosmosQueryExecutionInfo.cs.
     """
     order = text.query.order_by
-    return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": bool(order) and order[0].descending}).decode()
+    return json_text.dump(
+        {"reverseRidEnabled": False, "reverseIndexScan": bool(order) and order[0].descending}
+    ).decode()
 
 
 def _metrics(page: QueryPage) -> str:

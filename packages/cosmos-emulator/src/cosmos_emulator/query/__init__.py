@@ -11,6 +11,7 @@ from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_b
 from cosmos_emulator.query.compiled import CompiledQuery, ItemRows, OrderedItems, compile_condition, compile_query
 from cosmos_emulator.query.compiler.ordered import OrderPosition
 from cosmos_emulator.query.compiler.scope import UdfCaller
+from cosmos_emulator.query.computed import parse_computed
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse
 from cosmos_emulator.query.plan import EffectivePartitionKey, query_plan, query_ranges
@@ -37,6 +38,7 @@ __all__ = [
     "filter_predicates",
     "order_by_paths",
     "parse",
+    "parse_computed",
     "pinned_values",
     "query_plan",
     "query_ranges",

@@ -14,6 +14,7 @@ from cosmos_emulator.query import syntax
 from cosmos_emulator.query.compiler.comparisons import MIRRORED
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, Rows
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Constant, Context, Scope, Test
+from cosmos_emulator.query.compiler.selection import compile_computed
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, identity
 
@@ -53,10 +54,14 @@ class Predicate:
 class _Reader:
     """Recognizes paths of the item, and constants."""
 
-    def __init__(self, query: Query, parameters: Mapping[str, Json]) -> None:
+    def __init__(
+        self, query: Query, parameters: Mapping[str, Json], computed: Mapping[str, Query] | None = None
+    ) -> None:
         self.alias = _item_alias(query)
         scope = Scope(slots={} if self.alias is None else {self.alias: ITEM_SLOT})
-        self._compiler = ExpressionCompiler(Context(parameters), scope, _no_subquery)
+        context = Context(parameters)
+        compile_computed(computed or {}, context)
+        self._compiler = ExpressionCompiler(context, scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
         """Return the property names of an item's path, otherwise None."""
@@ -164,14 +169,16 @@ def _intersection(lists: list[list[Json]]) -> list[Json]:
 # Predicates that an index serves
 
 
-def filter_predicates(query: Query, parameters: Mapping[str, Json]) -> list[Predicate]:
-    """Return the conjuncts of WHERE that a range index can serve.
+def filter_predicates(
+    query: Query, parameters: Mapping[str, Json], computed: Mapping[str, Query] | None = None
+) -> list[Predicate]:
+    """Return the conjuncts of WHERE that a range index can serve, also those on computed properties.
 
     Source: learn.microsoft.com/azure/cosmos-db/index-overview.
     """
     if query.where is None:
         return []
-    reader = _Reader(query, parameters)
+    reader = _Reader(query, parameters, computed)
     return [predicate for conjunct in _conjuncts(query.where) for predicate in _predicates(conjunct, reader)]
 
 

@@ -54,7 +54,8 @@ class PagedQuery:
         self._compiled: CompiledQuery = text.compile(udfs)
         self._served = text.served_predicates(policy)
         self._order_served = text.order_is_served(policy)
-        order = text.order() if self._order_served and self._compiled.is_ordered else None
+        can_walk = self._order_served and self._compiled.is_ordered and not text.order_is_computed
+        order = text.order() if can_walk else None
         self._access = IndexAccess(self._served, order)
         self._passed = PassedEntries(self._served, order or ())
         self._filtered = text.query.where is not None

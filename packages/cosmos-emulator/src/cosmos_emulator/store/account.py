@@ -115,7 +115,8 @@ class Container:
         return definitions_of(self.definition.indexing, self.definition.partition_key.paths)
 
     def _may_index(self, definition: IndexDefinition) -> bool:
-        return all(self.definition.indexing.indexes(part.path) for part in definition.parts)
+        policy = self.definition.indexing
+        return all(policy.indexes(part.path) and policy.is_stored(part.path) for part in definition.parts)
 
 
 class Account:

@@ -78,13 +78,15 @@ def definitions_of(policy: IndexingPolicy, key_paths: Iterable[Names]) -> list[I
     """Return the indexes that a policy names, without duplicates.
 
     These are each composite index, within logical partitions; each named path, across and within them; and each named
-    path followed by a composite index, for a filter with an order. Partition key paths need none.
+    path followed by a composite index, for a filter with an order. Partition key paths need none. Queries compute
+    computed properties instead of reading them from an index.
     """
     key = set(key_paths)
-    named = [path for path in policy.named_paths if path not in key][:_MOST_NAMED_PATHS]
+    named = [path for path in policy.named_paths if path not in key and policy.is_stored(path)][:_MOST_NAMED_PATHS]
     composites = [
         tuple(IndexPart(names, part.descending) for part in index if (names := property_names(part.path)))
         for index in policy.composite_indexes
+        if all(policy.is_stored(part.path) for part in index)
     ]
     found = [IndexDefinition(parts, is_local=True) for parts in composites]
     for path in named:

@@ -120,8 +120,14 @@ class ExpressionCompiler:
             target = target.target
         names.reverse()
         if isinstance(target, syntax.Identifier):
-            return path_evaluator(self._scope.resolve(target), names)
-        evaluate = self.compile(target)
+            slot = self._scope.resolve(target)
+            computed = self._context.computed_property(slot, names[0])
+            if computed is None:
+                return path_evaluator(slot, names)
+            evaluate = computed
+            del names[0]
+        else:
+            evaluate = self.compile(target)
         for name in names:
             evaluate = step_evaluator(evaluate, Constant(name))
         return evaluate

@@ -80,7 +80,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Context:
-    """One compilation: parameters, functions, slots and counts."""
+    """One compilation: parameters, functions, slots, counts and the item's computed properties."""
 
     parameters: Mapping[str, Json]
     udfs: UdfCaller | None = None
@@ -89,6 +89,7 @@ class Context:
     joins: int = 0
     positions: list[int] = field(default_factory=list)  # slots with the indexes of the top level's current row
     regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # one time limit per query
+    computed: Mapping[str, Evaluator] = field(default_factory=dict)
 
     def new_slot(self) -> int:
         """Allocate a slot."""
@@ -101,6 +102,10 @@ class Context:
         for slot in self.positions:
             frame[slot] = 0
         return frame
+
+    def computed_property(self, slot: int, name: str | int) -> Evaluator | None:
+        """Return the computed property of this name if the slot is the item's."""
+        return self.computed.get(str(name)) if slot == ITEM_SLOT else None
 
     def parameter(self, node: Parameter) -> Json:
         """Return a parameter's value. Raises 400 if it is not declared."""

@@ -5,7 +5,7 @@ A subquery starts from a frame that its enclosing query has filled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cosmos_emulator.query import syntax
@@ -80,6 +80,14 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
     grouping = compile_grouping(query, context, scope, compiler)
     project = _projection(query, compiler if grouping is None else compiler.with_aggregates(grouping))
     return Selection(compiler, bind, test, grouping, project, _may_grow(query))
+
+
+def compile_computed(properties: Mapping[str, Query], context: Context) -> None:
+    """Let the expressions of a compilation use computed properties, which cannot use each other."""
+    own = Context({}, regex_match=context.regex_match)
+    context.computed = {
+        name: compile_selection(query, own, Scope(opens_container=True)).project for name, query in properties.items()
+    }
 
 
 def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[[Frame], Iterator[Json]]:

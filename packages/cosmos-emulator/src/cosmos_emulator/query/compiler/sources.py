@@ -7,8 +7,8 @@ from itertools import islice
 
 from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.compiler.paths import step
-from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Binder, Context, Frame, Scope
+from cosmos_emulator.query.compiler.paths import slot_evaluator, step
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Binder, Context, Evaluator, Frame, Scope
 from cosmos_emulator.query.syntax import Identifier, PathCollection, Source
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -43,7 +43,7 @@ def _bound(
         slot = ITEM_SLOT if root else scope.resolve(collection)
         scope.bind(source.alias or collection.name, slot, collection)
         return outer
-    values = _values(source, root, scope, subquery)
+    values = _values(source, root, context, scope, subquery)
     slot = context.new_slot()
     alias = _alias(source)
     if alias is not None:
@@ -61,38 +61,46 @@ def _alias(source: Source) -> str | None:
     return last if isinstance(last, str) else None
 
 
-def _values(source: Source, root: bool, scope: Scope, subquery: Subquery) -> Values:
+def _values(source: Source, root: bool, context: Context, scope: Scope, subquery: Subquery) -> Values:
     collection = source.collection
     if not isinstance(collection, PathCollection):
         return subquery(collection.query, root)
     slot = ITEM_SLOT if root else scope.resolve(collection)
-    return _elements(slot, collection.path) if source.iterate else _value(slot, collection.path)
+    evaluate = _path(slot, collection.path, context)
+    return _elements(evaluate) if source.iterate else _value(evaluate)
 
 
-def _value(slot: int, path: tuple[str | int, ...]) -> Values:
+def _value(evaluate: Evaluator) -> Values:
     """`JOIN c.a.b`: one row if the value exists."""
 
     def values(frame: Frame) -> Iterable[JsonOrUndefined]:
-        value = _reached(frame[slot], path)
+        value = evaluate(frame)
         return () if value is UNDEFINED else (value,)
 
     return values
 
 
-def _elements(slot: int, path: tuple[str | int, ...]) -> Values:
+def _elements(evaluate: Evaluator) -> Values:
     """`x IN c.a.b`: one row per array element."""
 
     def values(frame: Frame) -> Iterable[JsonOrUndefined]:
-        value = _reached(frame[slot], path)
+        value = evaluate(frame)
         return value if type(value) is list else ()
 
     return values
 
 
-def _reached(value: JsonOrUndefined, path: tuple[str | int, ...]) -> JsonOrUndefined:
-    for key in path:
-        value = step(value, key)
-    return value
+def _path(slot: int, path: tuple[str | int, ...], context: Context) -> Evaluator:
+    computed = context.computed_property(slot, path[0]) if path else None
+    start, keys = (slot_evaluator(slot), path) if computed is None else (computed, path[1:])
+
+    def evaluate(frame: Frame) -> JsonOrUndefined:
+        value = start(frame)
+        for key in keys:
+            value = step(value, key)
+        return value
+
+    return evaluate
 
 
 def _each(slot: int, values: Values) -> Binder:

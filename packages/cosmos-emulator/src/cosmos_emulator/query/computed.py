@@ -1,0 +1,100 @@
+"""Computed properties: expressions over one item, which queries use like its top-level properties.
+
+Source: learn.microsoft.com/azure/cosmos-db/nosql/query/computed-properties. The service's messages are not published,
+except for a definition that is not an array (azure-cosmos test_computed_properties.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.query import syntax
+from cosmos_emulator.query.aggregates import AGGREGATES
+from cosmos_emulator.query.compiled import compile_query
+from cosmos_emulator.query.functions import FUNCTIONS, Evaluated
+from cosmos_emulator.query.parser import parse
+from cosmos_emulator.query.syntax import Expression, Query
+from cosmos_emulator.query.values import Json
+
+MAX_PROPERTIES: Final = 20
+_RESERVED: Final = frozenset({"id", "_rid", "_self", "_etag", "_attachments", "_ts"})
+
+
+def parse_computed(definition: Json) -> Mapping[str, Query]:
+    """Return the query of each property in a container's `computedProperties`. Raises 400 if one is invalid."""
+    if not isinstance(definition, list):
+        raise _invalid("'computedProperties' must be an array")
+    if len(definition) > MAX_PROPERTIES:
+        raise _invalid(f"a container can have at most {MAX_PROPERTIES} computed properties")
+    found: dict[str, Query] = {}
+    for entry in definition:
+        name, query = _parsed(entry)
+        if name in found:
+            raise _invalid(f"the computed property '{name}' is defined more than once")
+        found[name] = query
+    for name, query in found.items():
+        problem = next(_problems(query, found), None)
+        if problem is not None:
+            raise _invalid(f"the query of the computed property '{name}' {problem}")
+        compile_query(query, {})
+    return found
+
+
+def _parsed(entry: Json) -> tuple[str, Query]:
+    match entry:
+        case {"name": str() as name, "query": str() as text}:
+            pass
+        case _:
+            raise _invalid("a computed property must have a 'name' and a 'query'")
+    if not name or "/" in name:
+        raise _invalid(f"the name of a computed property must be a top-level property, not '{name}'")
+    if name in _RESERVED:
+        raise _invalid(f"the name '{name}' is reserved for a system property")
+    return name, parse(text)
+
+
+def _problems(query: Query, computed: Mapping[str, Query]) -> Iterator[str]:
+    if not isinstance(query.select, syntax.SelectValue):
+        yield "must use SELECT VALUE"
+        return
+    if not query.sources:
+        yield "must have a FROM clause"
+        return
+    clauses = {
+        "JOIN": len(query.sources) > 1,
+        "WHERE": query.where is not None,
+        "GROUP BY": bool(query.group_by),
+        "ORDER BY": bool(query.order_by),
+        "TOP": query.top is not None,
+        "DISTINCT": query.distinct,
+        "OFFSET LIMIT": query.offset is not None,
+    }
+    yield from (f"must not use {clause}" for clause, is_used in clauses.items() if is_used)
+    source = query.sources[0]
+    if source.iterate or not isinstance(source.collection, syntax.PathCollection) or source.collection.path:
+        yield "must select from the root item, such as FROM c"
+        return
+    for node in syntax.walk(query.select.expression):
+        yield from _problems_of_node(node, source.alias or source.collection.name, computed)
+
+
+def _problems_of_node(node: Expression, alias: str, computed: Mapping[str, Query]) -> Iterator[str]:
+    match node:
+        case syntax.Subquery():
+            yield "must not have a subquery"
+        case syntax.UdfCall():
+            yield "must not call user-defined functions"
+        case syntax.Property(target=syntax.Identifier(name=target), name=name) if target == alias and name in computed:
+            yield f"must not refer to another computed property ('{name}')"
+        case syntax.FunctionCall(name=name) if name in AGGREGATES:
+            yield "must not use aggregate functions"
+        case syntax.FunctionCall(name=name) if name.startswith("ST_"):
+            yield "must not use spatial functions"
+        case syntax.FunctionCall(name=name) if name in FUNCTIONS and FUNCTIONS[name].evaluated is not Evaluated.ONCE:
+            yield f"must be deterministic, so it cannot call {name}"
+
+
+def _invalid(reason: str) -> CosmosError:
+    return CosmosError(400, f"One of the specified inputs is invalid: {reason}.")
