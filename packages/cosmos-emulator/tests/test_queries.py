@@ -469,11 +469,11 @@ async def test_a_response_says_in_which_direction_ties_are_ordered(
     for number in range(6):
         await container.create_item({"id": str(number), "pk": "p", "kind": 1, "n": 1})
     found: list[str] = []
-    token = ""
+    token: str | None = ""
 
     while token is not None:
         sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "4", "x_ms_continuation": token}
-        response = await post(raw, f"SELECT VALUE c.id FROM c {order}", **sent)
+        response = await post(raw, f"SELECT VALUE c.id FROM c {order}", **sent)  # noqa: S608 - of this test
         info = json.loads(response.headers["x-ms-cosmos-query-execution-info"])
         assert info == {"reverseRidEnabled": False, "reverseIndexScan": reverse}
         found += response.json["Documents"]

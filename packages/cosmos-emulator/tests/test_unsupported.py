@@ -6,29 +6,10 @@ from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
-from cosmos_emulator import CosmosEmulator
+from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.errors import fails_with
 
 KEY = PartitionKey("/pk")
-
-
-async def test_users_and_their_permissions_are_rejected(database: DatabaseProxy) -> None:
-    with fails_with(501, match="Users and their permissions"):
-        await database.create_user({"id": "u"})
-    with fails_with(501, match="Users and their permissions"):
-        [user async for user in database.list_users()]
-    with fails_with(501, match="permissions"):
-        await database.get_user_client("u").create_permission({"id": "p", "permissionMode": "Read", "resource": "r"})
-
-
-async def test_resource_tokens_are_rejected(emulator: CosmosEmulator, container: ContainerProxy) -> None:
-    tokens = {"dbs/db/colls/items": "type=resource&ver=1&sig=token;"}
-    client = CosmosClient(emulator.endpoint, tokens)
-
-    with fails_with(401, match="Resource tokens are not supported"):
-        await client.__aenter__()
-    await client.close()  # entering failed, so the SDK left its connections open
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ _KIND_SHIFT: Final = 60
 _NUMBER_MASK: Final = (1 << _KIND_SHIFT) - 1
 
 DOCUMENT, CONFLICT, RANGE, UDF, TRIGGER, STORED_PROCEDURE = 0, 4, 5, 6, 7, 8
+PERMISSION = 0  # in a user
 
 
 def encode(raw: bytes) -> str:
@@ -51,8 +52,16 @@ def container_rid(database: str, number: int) -> str:
     return encode(raw + (_CONTAINER_BIT | number).to_bytes(4, "big"))
 
 
+def user_rid(database: str, number: int) -> str:
+    """Return a user's rid, a container's without the top bit; `number` is below 2**31."""
+    raw = decode(database)
+    if raw is None:
+        raise ValueError(f"{database!r} is not the rid of a database")
+    return encode(raw + number.to_bytes(4, "big"))
+
+
 def child_rid(container: str, kind: int, number: int) -> str:
-    """Return the rid of a resource in a container; `number` is below 2**60."""
+    """Return the rid of a resource in a container, or of a user's permission; `number` is below 2**60."""
     raw = decode(container)
     if raw is None:
         raise ValueError(f"{container!r} is not the rid of a container")

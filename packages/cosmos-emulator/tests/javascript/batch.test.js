@@ -84,3 +84,13 @@ test("a batch can omit response bodies", async () => {
 
   assert.deepEqual([result[0].statusCode, result[0].resourceBody], [201, undefined]);
 });
+
+test("a batch without content responses returns no items", async () => {
+  const container = await newContainer();
+  const operations = [{ operationType: "Create", resourceBody: { id: "a", pk: "p" } }];
+
+  const { result } = await container.items.batch(operations, "p", { contentResponseOnWriteEnabled: false });
+
+  assert.equal(result[0].statusCode, 201);
+  assert.equal(result[0].resourceBody, undefined);
+});

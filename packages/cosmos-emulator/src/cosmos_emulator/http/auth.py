@@ -40,10 +40,8 @@ class MasterKey:
         if header.startswith("type=aad&"):
             return
         kind, _, signature = header.partition("&ver=1.0&sig=")
-        if kind.startswith("type=resource"):
-            raise CosmosError(401, "Resource tokens are not supported by this emulator; use the account key.")
         if kind != "type=master":
-            raise CosmosError(401, "The authorization header must be of type=master or type=aad.")
+            raise CosmosError(401, "The authorization header must be of type=master, type=resource or type=aad.")
         _check_clock(headers)
         if not self._signed(signature, verb, link, headers):
             raise CosmosError(

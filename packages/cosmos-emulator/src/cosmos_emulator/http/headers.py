@@ -11,6 +11,7 @@ AUTHORIZATION: Final = "authorization"
 CONSISTENCY_LEVEL: Final = "x-ms-consistency-level"
 CONTENT_TYPE: Final = "content-type"
 DATE: Final = "date"
+EXPIRY_SECONDS: Final = "x-ms-documentdb-expiry-seconds"
 INTENDED_RID: Final = "x-ms-cosmos-intended-collection-rid"
 X_DATE: Final = "x-ms-date"
 
@@ -82,7 +83,8 @@ SUB_STATUS: Final = "x-ms-substatus"
 
 def wants_no_content(headers: Mapping[str, str]) -> bool:
     """Return whether write responses must omit the document."""
-    return headers.get(PREFER, "").lower() == "return=minimal"
+    preferences = headers.get(PREFER, "").lower().split(",")
+    return any(one.strip() == "return=minimal" for one in preferences)
 
 
 def flag(headers: Mapping[str, str], name: str) -> bool:

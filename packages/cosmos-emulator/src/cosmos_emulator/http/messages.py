@@ -84,7 +84,7 @@ class Request:
         return self.gateway.account.container(found.rid)
 
     def resource(self, kind: str, parent: str) -> Resource:
-        """Return the script or offer of the link. Raises 404."""
+        """Return the script, offer, user or permission of the link. Raises 404."""
         resources, name = self.gateway.account.resources, self.link.ids[-1]
         found = resources.find(kind, parent, name) or resources.find_rid(kind, name)
         if found is None or found.parent != parent:
@@ -122,9 +122,12 @@ class Request:
         return CosmosError(404, NOT_FOUND, sub_status=OWNER_MISSING if owner else 0)
 
 
-def resource_answer(status: int, resource: Resource, *, charge_ru: float = 1.0) -> Answer:
-    """Return a resource with its etag; metadata requests are modeled as 1 RU."""
-    return Answer(status, json_text.dump(resource.body), {h.ETAG: resource.etag}, charge_ru)
+def resource_answer(
+    status: int, resource: Resource, *, charge_ru: float = 1.0, body: JsonObject | None = None
+) -> Answer:
+    """Return a resource, or this `body`, with its etag; metadata requests are modeled as 1 RU."""
+    text = json_text.dump(resource.body if body is None else body)
+    return Answer(status, text, {h.ETAG: resource.etag}, charge_ru)
 
 
 def feed_answer(

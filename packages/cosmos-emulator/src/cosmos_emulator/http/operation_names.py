@@ -28,13 +28,21 @@ RESOURCE_WRITES: Final = frozenset(
     {
         "create-container",
         "create-database",
+        "create-permission",
         "create-script",
+        "create-user",
         "delete-container",
         "delete-database",
+        "delete-permission",
         "delete-script",
+        "delete-user",
         "replace-container",
         "replace-offer",
+        "replace-permission",
         "replace-script",
+        "replace-user",
+        "upsert-permission",
+        "upsert-user",
     }
 )
 OPERATION_NAMES: Final = (

@@ -1,12 +1,14 @@
-"""Code shared by the operations on databases, containers, scripts and offers."""
+"""Code shared by the operations on databases, containers, scripts, offers, users and permissions."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Request
+from cosmos_emulator.http.messages import NOT_FOUND, Request
+from cosmos_emulator.http.resource_tokens import with_token
+from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.store.resources import Resource
 
 _FEED_NAMES: Final = {
@@ -16,6 +18,8 @@ _FEED_NAMES: Final = {
     "triggers": "Triggers",
     "udfs": "UserDefinedFunctions",
     "offers": "Offers",
+    "permissions": "Permissions",
+    "users": "Users",
 }
 
 
@@ -31,10 +35,26 @@ def owner_rid(request: Request) -> str:
     match request.link.kinds[-1]:
         case "dbs" | "offers":
             return ""
-        case "colls":
+        case "colls" | "users":
             return request.database.rid
+        case "permissions":
+            return user_of(request).rid
         case _:
             return request.container.rid
+
+
+def user_of(request: Request) -> Resource:
+    """Return the user in the link of a permission or its feed. Raises 404."""
+    resources, name, database = request.gateway.account.resources, request.link.ids[1], request.database
+    found = resources.find_rid("users", name) if request.link.by_rid else resources.find("users", database.rid, name)
+    if found is None or found.parent != database.rid:
+        raise CosmosError(404, NOT_FOUND, sub_status=OWNER_MISSING)
+    return found
+
+
+def shown_body(request: Request, resource: Resource) -> JsonObject:
+    """Return the body to send: a permission's with a new token."""
+    return with_token(request, resource) if resource.kind == "permissions" else resource.body
 
 
 def check_if_match(request: Request, resource: Resource) -> None:

@@ -17,12 +17,16 @@ from cosmos_emulator.operations import (
     create_container,
     create_database,
     create_item,
+    create_permission,
     create_script,
+    create_user,
     delete_container,
     delete_database,
     delete_item,
     delete_partition_key,
+    delete_permission,
     delete_script,
+    delete_user,
     execute_batch,
     execute_stored_procedure,
     find_conflict,
@@ -41,13 +45,18 @@ from cosmos_emulator.operations import (
     replace_container,
     replace_item,
     replace_offer,
+    replace_permission,
     replace_script,
+    replace_user,
     upsert_item,
+    upsert_permission,
+    upsert_user,
 )
 
 Operation = Callable[[Request], Awaitable[Answer]]
 
 _COLL: Final = "/dbs/*/colls/*"
+_USER: Final = "/dbs/*/users/*"
 
 ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("GET", "/"): read_account.handle,
@@ -57,6 +66,21 @@ ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("QUERY", "/dbs"): query_resources.handle,
     ("GET", "/dbs/*"): read_resource.handle,
     ("DELETE", "/dbs/*"): delete_database.handle,
+    # users and permissions
+    ("POST", "/dbs/*/users"): create_user.handle,
+    ("UPSERT", "/dbs/*/users"): upsert_user.handle,
+    ("GET", "/dbs/*/users"): list_resources.handle,
+    ("QUERY", "/dbs/*/users"): query_resources.handle,
+    ("GET", _USER): read_resource.handle,
+    ("PUT", _USER): replace_user.handle,
+    ("DELETE", _USER): delete_user.handle,
+    ("POST", f"{_USER}/permissions"): create_permission.handle,
+    ("UPSERT", f"{_USER}/permissions"): upsert_permission.handle,
+    ("GET", f"{_USER}/permissions"): list_resources.handle,
+    ("QUERY", f"{_USER}/permissions"): query_resources.handle,
+    ("GET", f"{_USER}/permissions/*"): read_resource.handle,
+    ("PUT", f"{_USER}/permissions/*"): replace_permission.handle,
+    ("DELETE", f"{_USER}/permissions/*"): delete_permission.handle,
     # containers
     ("POST", "/dbs/*/colls"): create_container.handle,
     ("GET", "/dbs/*/colls"): list_resources.handle,
@@ -108,8 +132,6 @@ _TEMPLATES: Final = frozenset(template for _, template in ROUTES)
 _NOT_EMULATED: Final = {
     "attachments": "Attachments are",
     "clientencryptionkeys": "Client encryption keys are",
-    "permissions": "Permissions are",
-    "users": "Users and their permissions are",
 }
 
 

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from email.utils import formatdate
 from typing import Final
+from urllib.parse import unquote
 
 from aiohttp import StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
@@ -22,12 +23,15 @@ from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.grants import check_grant
 from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
 from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.http.operation_names import operation_name
 from cosmos_emulator.http.quota import QUOTA, USAGE
 from cosmos_emulator.http.rbac import RBAC_ACTIONS
 from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
+from cosmos_emulator.http.resource_tokens import PREFIX, Grant, read_token
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
 from cosmos_emulator.names import canonical
@@ -109,15 +113,24 @@ class CosmosServer:
             return administer(settings.faults, http.method, http.raw_path, body)
         link = parse_link(http.raw_path)
         is_manager = self._is_manager(http.method, link, headers)
-        if settings.check_signatures and not is_manager:
-            self._key.authorize(http.method, link, headers)
+        grant = self._authorized(http.method, link, headers) if settings.check_signatures and not is_manager else None
         _check_consistency(headers)
         operation = route(http.method, link, headers)
         body = await _body(http)
         request = Request(self._gateway, http.method, link, headers, body, f"{http.scheme}://{http.host}")
+        if grant is not None:
+            check_grant(grant, request, operation_name(operation))
         return await self._stages.run(
             operation, request, is_manager=is_manager, is_connected=lambda: self._has_client(http)
         )
+
+    def _authorized(self, method: str, link: Link, headers: Mapping[str, str]) -> Grant | None:
+        """Return what a resource token grants; None for the account key and Microsoft Entra ID, which allow all."""
+        header = unquote(headers.get(h.AUTHORIZATION, ""))
+        if header.startswith(PREFIX):
+            return read_token(header, self._gateway.settings.key, self._gateway.settings.clock)
+        self._key.authorize(method, link, headers)
+        return None
 
     def _is_manager(self, method: str, link: Link, headers: Mapping[str, str]) -> bool:
         key = self._management_key

@@ -43,7 +43,10 @@ class BatchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchOperation:
-    """One operation; `partition_key` is JSON, in bulk requests only."""
+    """One operation; `partition_key` is JSON, in bulk requests only.
+
+    .NET and Java set `minimalReturnPreference` (azure-cosmos-dotnet-v3, ItemBatchOperation.cs), others a header.
+    """
 
     kind: str
     id: str
@@ -51,6 +54,7 @@ class BatchOperation:
     if_match: str | None
     if_none_match: str | None
     partition_key: str | None
+    wants_no_content: bool
 
     @classmethod
     def parse(cls, entry: Json) -> BatchOperation:
@@ -71,6 +75,7 @@ class BatchOperation:
             _optional_text(entry, "ifMatch"),
             _optional_text(entry, "ifNoneMatch"),
             _optional_text(entry, "partitionKey"),
+            entry.get("minimalReturnPreference") is True,
         )
 
     def apply(self, partition: LogicalPartition) -> ItemResult:
@@ -191,7 +196,8 @@ def _succeeded(request: Request, operation: BatchOperation, result: ItemResult) 
     entry: JsonObject = {"statusCode": result.status, "requestCharge": result.charge_ru}
     if result.item is not None:
         entry["eTag"] = result.item.etag
-        wanted = operation.kind == "Read" or not h.wants_no_content(request.headers)
+        wants_no_content = operation.wants_no_content or h.wants_no_content(request.headers)
+        wanted = operation.kind == "Read" or not wants_no_content
         if wanted and result.status != 304:
             entry["resourceBody"] = result.item.document()
     return entry

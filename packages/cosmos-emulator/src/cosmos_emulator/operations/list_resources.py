@@ -1,13 +1,14 @@
-"""GET on a feed of databases, containers, scripts or offers."""
+"""GET on a feed of databases, containers, scripts, offers, users or permissions."""
 
 from __future__ import annotations
 
 from cosmos_emulator import json_text
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
-from cosmos_emulator.http.resource_requests import feed_members
+from cosmos_emulator.http.resource_requests import feed_members, shown_body
 
 
 async def handle(request: Request) -> Answer:
     """Return all resources on one page."""
     owner, name, members = feed_members(request)
-    return feed_answer(owner, name, [json_text.dump(member.body) for member in members], {}, charge_ru=1.0)
+    bodies = [json_text.dump(shown_body(request, member)) for member in members]
+    return feed_answer(owner, name, bodies, {}, charge_ru=1.0)

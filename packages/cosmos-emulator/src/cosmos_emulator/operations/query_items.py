@@ -146,10 +146,8 @@ def _execution_info(text: QueryText) -> str:
 
     Source: azure-cosmos-dotnet-v3, CosmosQueryExecutionInfo.cs.
     """
-    order = text.query.order_by
-    return json_text.dump(
-        {"reverseRidEnabled": False, "reverseIndexScan": bool(order) and order[0].descending}
-    ).decode()
+    is_reverse = any(item.descending for item in text.query.order_by[:1])
+    return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": is_reverse}).decode()
 
 
 def _metrics(page: QueryPage) -> str:

@@ -1,17 +1,17 @@
-"""POST with a query on a feed of databases, containers, scripts or offers."""
+"""POST with a query on a feed of databases, containers, scripts, offers, users or permissions."""
 
 from __future__ import annotations
 
 from cosmos_emulator import json_text
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
-from cosmos_emulator.http.resource_requests import feed_members
+from cosmos_emulator.http.resource_requests import feed_members, shown_body
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, parse_query_body
 
 
 async def handle(request: Request) -> Answer:
     """Return all rows on one page. azure-cosmos finds offers with it."""
     owner, name, members = feed_members(request)
-    bodies = [dict(member.body) for member in members]
+    bodies = [dict(shown_body(request, member)) for member in members]
 
     def work() -> list[bytes]:
         return [json_text.dump(row) for row in parse_query_body(request.body).compile().run(bodies)]

@@ -1,11 +1,11 @@
-"""GET of one database, container, script or offer."""
+"""GET of one database, container, script, offer, user or permission."""
 
 from __future__ import annotations
 
 from cosmos_emulator import json_text
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.http.resource_requests import is_unchanged, owner_rid
+from cosmos_emulator.http.resource_requests import is_unchanged, owner_rid, shown_body
 from cosmos_emulator.json_text import Json
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
@@ -22,7 +22,7 @@ async def handle(request: Request) -> Answer:
 
 
 def _answer(request: Request, resource: Resource) -> Answer:
-    answer = resource_answer(200, resource)
+    answer = resource_answer(200, resource, body=shown_body(request, resource))
     return Answer(304, b"", answer.headers, answer.charge_ru) if is_unchanged(request, resource) else answer
 
 

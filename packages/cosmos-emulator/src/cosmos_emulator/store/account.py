@@ -178,6 +178,22 @@ class Account:
         self.resources.add(resource)
         return resource
 
+    def add_user(self, database: Resource, body: JsonObject) -> Resource:
+        """Create a user of a database. Raises 409."""
+        rid = rids.user_rid(database.rid, self.resources.next_number("users"))
+        links: JsonObject = {"_self": f"dbs/{database.rid}/users/{rid}/", "_permissions": "permissions/"}
+        user = Resource(rid, "users", database.rid, self._stamped(body, rid, links))
+        self.resources.add(user)
+        return user
+
+    def add_permission(self, user: Resource, body: JsonObject) -> Resource:
+        """Create a permission of a user. Raises 409."""
+        rid = rids.child_rid(user.rid, rids.PERMISSION, self.resources.next_number("permissions"))
+        links: JsonObject = {"_self": f"{user.body['_self']}permissions/{rid}/"}
+        permission = Resource(rid, "permissions", user.rid, self._stamped(body, rid, links))
+        self.resources.add(permission)
+        return permission
+
     def add_offer(self, owner: Resource, content: JsonObject) -> Resource:
         """Create the offer of a database or container."""
         rid = rids.encode(self.resources.next_number("offers").to_bytes(3, "big"))
@@ -220,10 +236,18 @@ class Account:
         shutil.rmtree(container.directory, ignore_errors=True)
 
     async def remove_database(self, database: Resource) -> None:
-        """Delete a database with its containers."""
+        """Delete a database with its containers and users."""
+        for user in self.resources.children("users", database.rid):
+            self.remove_user(user)
         for resource in self.resources.children("colls", database.rid):
             await self.remove_container(self._containers[resource.rid])
         self._remove_with_offer(database)
+
+    def remove_user(self, user: Resource) -> None:
+        """Delete a user with its permissions."""
+        for permission in self.resources.children("permissions", user.rid):
+            self.resources.remove(permission)
+        self.resources.remove(user)
 
     async def close(self) -> None:
         """Close all files."""

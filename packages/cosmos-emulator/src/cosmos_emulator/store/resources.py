@@ -1,4 +1,4 @@
-"""Databases, containers, scripts and offers: one table, cached in memory."""
+"""All resources but items: one table, cached in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cosmos_emulator.store.schema import UnsupportedFormat, check_format, open_c
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS resources (
     rid TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,           -- dbs, colls, sprocs, triggers, udfs or offers
+    kind TEXT NOT NULL,           -- dbs, colls, sprocs, triggers, udfs, offers, users or permissions
     parent TEXT NOT NULL,         -- rid of the owner, empty for databases and offers
     body BLOB NOT NULL,
     partitions INTEGER NOT NULL   -- of a container, otherwise 0
@@ -85,9 +85,14 @@ class ResourceTable:
         self._remember(resource)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
-        """Store a new body with the same id."""
+        """Store a new body. Raises 409 if it changes the id to one that is taken."""
+        name = (resource.kind, resource.parent, str(body["id"]))
+        if self._by_name.get(name, resource) is not resource:
+            raise CosmosError(409, "Resource with specified id or name already exists.")
         self._connection.execute("UPDATE resources SET body = ? WHERE rid = ?", (json_text.dump(body), resource.rid))
+        del self._by_name[resource.kind, resource.parent, resource.id]
         resource.body = body
+        self._by_name[name] = resource
 
     def remove(self, resource: Resource) -> None:
         """Remove a resource without its children."""

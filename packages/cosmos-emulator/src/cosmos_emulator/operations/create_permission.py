@@ -1,0 +1,48 @@
+"""POST /dbs/{db}/users/{user}/permissions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http.links import parse_link
+from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.http.resource_requests import user_of
+from cosmos_emulator.http.resource_tokens import with_token
+from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.names import checked_name
+from cosmos_emulator.store.resources import Resource
+
+_MODES: Final = ("All", "Read")
+
+
+def checked_permission(request: Request, user: Resource, present: Resource | None = None) -> JsonObject:
+    """Return a valid body. Raises 400, and 409 if another permission of the user is for the same resource."""
+    body = {name: value for name, value in request.json_object().items() if name != "_token"}
+    checked_name(body.get("id"))
+    if body.get("permissionMode") not in _MODES:
+        raise CosmosError(400, f"The permissionMode must be {' or '.join(_MODES)}, not {body.get('permissionMode')!r}.")
+    resource, key = body.get("resource"), body.get("resourcePartitionKey")
+    link = parse_link("/" + resource.strip("/")) if isinstance(resource, str) else None
+    if link is None or link.kinds[:2] != ("dbs", "colls") or not 2 <= len(link.ids) == len(link.kinds) <= 3:
+        raise CosmosError(400, "The resource must be the link of a container or of a resource in it, dbs/d/colls/c.")
+    if key is not None and not isinstance(key, list):
+        raise CosmosError(400, "The resourcePartitionKey must be an array, such as ['key'].")
+    for other in request.gateway.account.resources.children("permissions", user.rid):
+        is_same = (other.body["resource"], other.body.get("resourcePartitionKey")) == (resource, key)
+        if is_same and other is not present:
+            raise CosmosError(409, f"The user has another permission, '{other.id}', for this resource.")
+    return body
+
+
+def permission_answer(request: Request, status: int, permission: Resource) -> Answer:
+    """Return a permission with a new token."""
+    return resource_answer(status, permission, body=with_token(request, permission))
+
+
+async def handle(request: Request) -> Answer:
+    """Create a permission (201). Raises 400, 404, 409."""
+    user = user_of(request)
+    body = checked_permission(request, user)
+    with_token(request, Resource("", "permissions", user.rid, body))  # checks the expiry before the write
+    return permission_answer(request, 201, request.gateway.account.add_permission(user, body))
