@@ -106,8 +106,10 @@ async def test_a_page_never_splits_a_transaction(feed: Any, container: Container
     assert len({item["_lsn"] for item in second.json["Documents"]}) == 1
 
 
-@pytest.mark.parametrize(("mode", "status"), [("incremental FEED", 200), ("Full-Fidelity Feed", 400)])
-async def test_only_the_latest_version_mode_is_supported(
+@pytest.mark.parametrize(
+    ("mode", "status"), [("incremental FEED", 200), ("full-fidelity FEED", 400), ("Latest Feed", 400)]
+)
+async def test_the_mode_is_checked_without_regard_to_case(
     feed: Any, container: ContainerProxy, mode: str, status: int
 ) -> None:
     await container.create_item({"id": "a", "pk": "p1"})

@@ -28,11 +28,6 @@ async def test_an_unsupported_policy_is_rejected_by_name(
         await database.create_container("c", KEY, **policy)
 
 
-async def test_the_feed_of_all_versions_and_deletes_is_rejected(container: ContainerProxy) -> None:
-    with fails_with(400, match="Full-Fidelity Feed"):
-        [item async for item in container.query_items_change_feed(mode="AllVersionsAndDeletes")]
-
-
 async def test_excluding_an_item_from_the_index_is_rejected(container: ContainerProxy) -> None:
     script = """function () {
         __.createDocument(__.getSelfLink(), {id: 'b', pk: 'p'}, {indexAction: 'exclude'});

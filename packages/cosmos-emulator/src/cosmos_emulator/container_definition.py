@@ -21,7 +21,6 @@ _MAX_UNIQUE_KEY_PATHS: Final = 16
 _CONFLICT_MODES: Final = ("LastWriterWins", "Custom")
 _UNSUPPORTED: Final = {
     "analyticalStorageTtl": "analytical store",
-    "changeFeedPolicy": "change feed of all versions and deletes",
     "clientEncryptionPolicy": "client-side encryption",
     "fullTextPolicy": "full-text search",
     "vectorEmbeddingPolicy": "vector search",
@@ -39,13 +38,17 @@ _DEFAULTS: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ContainerDefinition:
-    """A parsed container; `unique_keys` has the paths of each key, `computed` the queries of computed properties."""
+    """A parsed container; `unique_keys` has the paths of each key, `computed` the queries of computed properties.
+
+    `log_retention_s` is how long the change feed keeps all versions and deletes; None if it does not.
+    """
 
     partition_key: PartitionKeyDefinition
     indexing: IndexingPolicy
     default_ttl_s: int | None
     unique_keys: tuple[tuple[tuple[str, ...], ...], ...]
     computed: Mapping[str, Query]
+    log_retention_s: int | None
 
     @classmethod
     def parse(cls, body: JsonObject) -> ContainerDefinition:
@@ -56,6 +59,7 @@ class ContainerDefinition:
             checked_ttl(body["defaultTtl"], "defaultTtl") if "defaultTtl" in body else None,
             _unique_keys(body["uniqueKeyPolicy"]),
             _computed(body),
+            _log_retention_s(body.get("changeFeedPolicy")),
         )
 
     def unique_values(self, document: JsonObject) -> list[str]:
@@ -83,6 +87,7 @@ def completed(body: JsonObject) -> JsonObject:
     if isinstance(key, dict):
         filled["partitionKey"] = {"version": 2, **key, "kind": definition.kind}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
+    _log_retention_s(filled.get("changeFeedPolicy"))
     _check_names(_computed(filled), definition)
     filled["indexingPolicy"] = dict(_indexing(filled).document)
     return filled
@@ -114,6 +119,16 @@ def _indexing(body: JsonObject) -> IndexingPolicy:
     paths = key["paths"] if isinstance(key, dict) else []
     key_paths = [str(path) for path in paths] if isinstance(paths, list) else []
     return IndexingPolicy.parse(policy, key_paths, _computed(body))
+
+
+def _log_retention_s(policy: Json) -> int | None:
+    """Return the retention time of a changeFeedPolicy, which has minutes; 0 is none (.NET, ChangeFeedPolicy.cs)."""
+    if policy is None:
+        return None
+    minutes = policy.get("retentionDuration") if isinstance(policy, dict) else None
+    if not isinstance(minutes, int) or isinstance(minutes, bool) or minutes < 0:
+        raise CosmosError(400, "A changeFeedPolicy must have a retentionDuration in minutes, 0 or more.")
+    return minutes * 60 or None
 
 
 def _computed(body: JsonObject) -> Mapping[str, Query]:

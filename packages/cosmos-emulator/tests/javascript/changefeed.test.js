@@ -96,9 +96,22 @@ test("the legacy iterator reads one partition key", async () => {
   assert.deepEqual(page.result.map((one) => one.id), ["2", "8"]);
 });
 
-test("all versions and deletes mode is rejected by name", async () => {
-  const container = await newFilled();
-  const iterator = container.items.getChangeFeedIterator({ changeFeedMode: ChangeFeedMode.AllVersionsAndDeletes });
+test("the feed of all versions has intermediate versions and deletes", async () => {
+  const container = await newContainer({ changeFeedPolicy: { retentionDuration: 10 } });
+  const options = {
+    changeFeedMode: ChangeFeedMode.AllVersionsAndDeletes,
+    changeFeedStartFrom: ChangeFeedStartFrom.Now(),
+  };
+  const iterator = container.items.getChangeFeedIterator(options);
+  assert.equal((await iterator.readNext()).statusCode, StatusCodes.NotModified);
 
-  await assert.rejects(iterator.readNext(), (error) => error.code === 400 && error.message.includes("Full-Fidelity"));
+  await container.items.create({ id: "a", pk: "p", n: 1 });
+  await container.items.upsert({ id: "a", pk: "p", n: 2 });
+  await container.item("a", "p").delete();
+
+  const found = [];
+  while (found.length < 3) found.push(...(await iterator.readNext()).result);
+  assert.deepEqual(found.map((one) => one.metadata.operationType), ["create", "replace", "delete"]);
+  assert.deepEqual(found.map((one) => one.current.n), [1, 2, undefined]);
+  assert.equal(found[2].previous.n, 2);
 });

@@ -1,4 +1,4 @@
-"""GET …/docs with `A-IM: Incremental Feed`: the change feed in latest version mode.
+"""GET …/docs with `A-IM`: the change feed, of latest versions or of all versions and deletes.
 
 Sources: learn.microsoft.com/azure/cosmos-db/change-feed-modes; azure-cosmos _change_feed.
 """
@@ -8,50 +8,145 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
+from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.reads.paging import MAX_PAGE_BYTES
 from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers, slices_of
+from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.change_log import LoggedChange
 from cosmos_emulator.store.items import StoredItem
 
-_MODE: Final = "incremental feed"
+_LATEST: Final = "incremental feed"
+_ALL: Final = "full-fidelity feed"
 _NOW: Final = "*"
 _LSN_BITS: Final = 64
 _WINDOW: Final = 4000  # LSNs per read
 
+Change = TypeVar("Change", StoredItem, LoggedChange)
+
+
+class _Feed(Protocol[Change]):
+    """The changes of a mode."""
+
+    def check(self, slices: list[Slice], after: list[int]) -> None: ...
+
+    def next_lsn(self, one: Slice, after: int) -> int | None: ...
+
+    def read(self, one: Slice, after: int, until: int, limit: int) -> list[Change]: ...
+
+    def shown(self, change: Change) -> bytes: ...
+
 
 async def handle(request: Request) -> Answer:
-    """Return latest versions in LSN order, or 304. The etag is the start of the next page."""
-    if request.headers[h.A_IM].lower() != _MODE:
-        raise CosmosError(
-            400, f"The change feed mode {request.headers[h.A_IM]!r} is not supported; use 'Incremental Feed'."
-        )
+    """Return changes in LSN order, or 304. The etag is the start of the next page."""
+    mode = request.headers[h.A_IM].lower()
     container = request.container
+    if mode == _LATEST:
+        return await _answer(request, container, _LatestVersions(request))
+    if mode != _ALL:
+        raise CosmosError(
+            400,
+            f"The change feed mode {request.headers[h.A_IM]!r} is unknown; use 'Incremental Feed' or "
+            "'Full-Fidelity Feed'.",
+        )
+    return await _answer(request, container, _AllVersions(request, container))
+
+
+class _LatestVersions:
+    def __init__(self, request: Request) -> None:
+        since = None if h.IF_NONE_MATCH in request.headers else request.headers.get(h.IF_MODIFIED_SINCE)
+        self._since_s = -1 if since is None else _seconds(since)
+
+    def check(self, _slices: list[Slice], _after: list[int]) -> None:
+        """Accept any position."""
+
+    def next_lsn(self, one: Slice, after: int) -> int | None:
+        return one.items.next_lsn(after)
+
+    def read(self, one: Slice, after: int, until: int, limit: int) -> list[StoredItem]:
+        return one.items.changes(one.scope, after, until, self._since_s, limit)
+
+    def shown(self, item: StoredItem) -> bytes:
+        return b'%b,"_lsn":%d}' % (item.body[:-1], item.lsn)
+
+
+class _AllVersions:
+    """All versions and deletes, which start now or at a continuation (change-feed-modes)."""
+
+    def __init__(self, request: Request, container: Container) -> None:
+        if container.definition.log_retention_s is None:
+            raise CosmosError(
+                400,
+                "The All Versions and Deletes change feed must be enabled: set a retentionDuration in the container's "
+                "changeFeedPolicy.",
+            )
+        if h.IF_NONE_MATCH not in request.headers:
+            raise CosmosError(400, "The All Versions and Deletes change feed can start only now or at a continuation.")
+        self._key_names = ["/".join(path) for path in container.definition.partition_key.paths]
+
+    def check(self, slices: list[Slice], after: list[int]) -> None:
+        """Raise 400 if the log of a slice does not reach back to its position."""
+        for one, lsn in zip(slices, after, strict=True):
+            start = one.items.log_start()
+            if start is None or lsn < start:
+                raise CosmosError(
+                    400, "The continuation is outside of the retention time of the container's changeFeedPolicy."
+                )
+
+    def next_lsn(self, one: Slice, after: int) -> int | None:
+        return one.items.next_logged_lsn(after)
+
+    def read(self, one: Slice, after: int, until: int, limit: int) -> list[LoggedChange]:
+        return one.items.logged_changes(one.scope, after, until, limit)
+
+    def shown(self, change: LoggedChange) -> bytes:
+        metadata: JsonObject = {
+            "operationType": change.operation,
+            "lsn": change.lsn,
+            "previousImageLSN": change.previous_lsn,
+            "crts": change.timestamp,
+        }
+        if change.operation != "delete":
+            return b'{"current":%b,"metadata":%b}' % (change.body, json_text.dump(metadata))
+        values = json_text.parse(change.key)
+        key = zip(self._key_names, values if isinstance(values, list) else [], strict=True)
+        metadata |= {
+            "timeToLiveExpired": bool(change.is_expiry),
+            "id": change.id,
+            "partitionKey": {name: value for name, value in key if value != {}},
+        }
+        return b'{"current":{},"previous":%b,"metadata":%b}' % (change.body, json_text.dump(metadata))
+
+
+async def _answer(request: Request, container: Container, feed: _Feed[Change]) -> Answer:
     slices = at_replicas(request, slices_of(request, container))
-    after, since_s = _start(request, slices)
-    page = await _page(slices, after, since_s, request.page_size)
+    after = _start(request, slices)
+    feed.check(slices, after)
+    page = await _page(feed, slices, after, request.page_size)
     headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(after)}"'}
     if not page:
         return Answer(304, b"", headers, request.gateway.charges.refusal(304))
-    charge_ru = request.gateway.charges.change_feed([len(item.body) for item in page])
-    return feed_answer(container.rid, "Documents", [_with_lsn(item) for item in page], headers, charge_ru)
+    charge_ru = request.gateway.charges.change_feed([len(change.body) for change in page])
+    return feed_answer(container.rid, "Documents", [feed.shown(change) for change in page], headers, charge_ru)
 
 
-async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int) -> list[StoredItem]:
+async def _page(feed: _Feed[Change], slices: list[Slice], after: list[int], limit: int) -> list[Change]:
     """Read slices until the page is full. Updates `after`, also past ranges without changes."""
-    page: list[StoredItem] = []
+    page: list[Change] = []
     for index, one in enumerate(slices):
         if len(page) >= limit:
             break
         latest = one.lsn
-        changes: list[StoredItem] = []
+        changes: list[Change] = []
         while not changes and after[index] < latest:
-            following = one.items.next_lsn(after[index])
+            following = feed.next_lsn(one, after[index])
             until = latest if following is None else min(following + _WINDOW, latest)
-            found = one.items.changes(one.scope, after[index], until, since_s, limit - len(page))
+            found = feed.read(one, after[index], until, limit - len(page))
             changes = _within_page_size(found)
             after[index] = changes[-1].lsn if changes else until
             await asyncio.sleep(0)  # many windows in a row can be empty
@@ -59,7 +154,7 @@ async def _page(slices: list[Slice], after: list[int], since_s: int, limit: int)
     return page
 
 
-def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
+def _within_page_size(changes: list[Change]) -> list[Change]:
     size = 0
     for index, item in enumerate(changes):
         size += len(item.body)
@@ -68,18 +163,17 @@ def _within_page_size(changes: list[StoredItem]) -> list[StoredItem]:
     return changes
 
 
-def _start(request: Request, slices: list[Slice]) -> tuple[list[int], int]:
-    """Return the LSN after which to read each slice, and the time after which items were written.
+def _start(request: Request, slices: list[Slice]) -> list[int]:
+    """Return the LSN after which to read each slice.
 
     An etag overrides a start time (.NET SDK, GatewayTests.cs).
     """
     etag = request.headers.get(h.IF_NONE_MATCH)
     if etag == _NOW:
-        return [one.lsn for one in slices], -1
+        return [one.lsn for one in slices]
     if etag is not None:
-        return _unpacked(etag.strip('"'), len(slices)), -1
-    since = request.headers.get(h.IF_MODIFIED_SINCE)
-    return [0] * len(slices), -1 if since is None else _seconds(since)
+        return _unpacked(etag.strip('"'), len(slices))
+    return [0] * len(slices)
 
 
 def _packed(lsns: list[int]) -> str:
@@ -106,7 +200,3 @@ def _seconds(date: str) -> int:
     except ValueError as error:
         raise CosmosError(400, f"The header {h.IF_MODIFIED_SINCE} must be an RFC 1123 date, not {date!r}.") from error
     return int((sent if sent.tzinfo else sent.replace(tzinfo=UTC)).timestamp())
-
-
-def _with_lsn(item: StoredItem) -> bytes:
-    return b'%b,"_lsn":%d}' % (item.body[:-1], item.lsn)

@@ -60,6 +60,7 @@ class Container:
                 named_indexes=self._named_indexes,
                 may_index=self._may_index,
                 on_unbuilt=builder.wake,
+                log_retention_s=lambda: self.definition.log_retention_s,
             )
             for index, key_range in enumerate(ranges)
         ]
@@ -103,6 +104,8 @@ class Container:
         for partition in self.partitions:
             if definition.default_ttl_s != before.default_ttl_s:
                 await partition.apply_default_ttl(definition.default_ttl_s)
+            if definition.log_retention_s != before.log_retention_s:
+                await partition.apply_log_retention()
             if definition.indexing.document != before.indexing.document:
                 await partition.apply_policy()
 

@@ -14,6 +14,8 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange
+from cosmos_emulator.store import change_log
+from cosmos_emulator.store.change_log import ChangeLog, LoggedChange, Operation
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 
 _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expires_at"
@@ -148,6 +150,32 @@ class ItemView:
         (lsn,) = self._connection.execute("SELECT min(lsn) FROM items WHERE lsn > ?", (after_lsn,)).fetchone()
         return None if lsn is None else int(lsn)
 
+    def log_start(self) -> int | None:
+        """Return the LSN after which the log of all changes starts; None without a log."""
+        row = self._connection.execute("SELECT start FROM change_log").fetchone()
+        return None if row is None else int(row[0])
+
+    def logged_changes(self, scope: ItemScope, after_lsn: int, until_lsn: int, limit: int) -> list[LoggedChange]:
+        """Return the changes in the log after `after_lsn`, up to `until_lsn`, in order.
+
+        A transaction is never split, even beyond `limit`.
+        """
+        condition, scoped = scope.where(epk="+epk")  # the index by LSN provides the order
+        select = f"SELECT {change_log.COLUMNS} FROM changes WHERE {condition}"  # noqa: S608 - constants
+        rows = self._connection.execute(
+            f"{select} AND lsn > ? AND lsn <= ? ORDER BY lsn, sequence LIMIT ?", [*scoped, after_lsn, until_lsn, limit]
+        ).fetchall()
+        if len(rows) < limit:
+            return [LoggedChange._make(row) for row in rows]
+        last = rows[-1][0]
+        whole = self._connection.execute(f"{select} AND lsn = ? ORDER BY sequence", [*scoped, last]).fetchall()
+        return [LoggedChange._make(row) for row in (*(row for row in rows if row[0] < last), *whole)]
+
+    def next_logged_lsn(self, after_lsn: int) -> int | None:
+        """Return the lowest LSN in the log after `after_lsn`."""
+        (lsn,) = self._connection.execute("SELECT min(lsn) FROM changes WHERE lsn > ?", (after_lsn,)).fetchone()
+        return None if lsn is None else int(lsn)
+
     def count_all(self) -> int:
         """Count the items, from indexes only."""
         (count,) = self._connection.execute(
@@ -260,10 +288,17 @@ class ItemTransaction(ItemView):
     """Writes of one transaction. All get the same `lsn`. Only uniqueness is checked here."""
 
     def __init__(
-        self, connection: sqlite3.Connection, clock: Clock, indexes: PartitionIndexes, lsn: int, last_number: int
+        self,
+        connection: sqlite3.Connection,
+        clock: Clock,
+        indexes: PartitionIndexes,
+        lsn: int,
+        last_number: int,
+        log: ChangeLog | None = None,
     ) -> None:
         super().__init__(connection, clock)
         self._indexes = indexes
+        self._log = log
         self.lsn = lsn
         self.last_number = last_number
         self.writes = 0
@@ -279,6 +314,7 @@ class ItemTransaction(ItemView):
         )
         self._claim(item, unique_values)
         self._indexes.insert(item.number, item.epk, document)
+        self._log_write("create", item, 0)
         self.last_number = max(self.last_number, item.number)
         self.writes += 1
 
@@ -296,6 +332,7 @@ class ItemTransaction(ItemView):
             raise CosmosError(409, "One of the items has the id of another item in its logical partition.") from error
         for item, _, unique_values in rows:
             self._claim(item, unique_values)
+            self._log_write("create", item, 0)
         self._indexes.insert_many([(item.number, item.epk, document) for item, document, _ in rows])
         self.last_number = rows[-1][0].number
         self.writes += len(rows)
@@ -312,20 +349,31 @@ class ItemTransaction(ItemView):
             self._connection.execute("DELETE FROM unique_values WHERE number = ?", (item.number,))
             self._claim(item, unique_values)
         self._indexes.update(item.number, item.epk, old.document(), document)
+        self._log_write("replace", item, old.lsn)
         self.writes += 1
 
     def delete(self, item: StoredItem) -> None:
         """Delete an item and free its unique key values."""
-        self._remove(item.number, item.epk, item.document())
+        self._remove(item, is_expiry=False)
         self.writes += 1
 
     def discard_expired(self, limit: int) -> None:
-        """Delete expired items. Does not count as a write, because reads already skip them."""
+        """Delete expired items.
+
+        Counts as a write only if there is a log, because reads already skip the items.
+        """
         rows = self._connection.execute(
-            "SELECT number, epk, body FROM items WHERE expires_at <= ? LIMIT ?", (self._clock(), limit)
+            f"SELECT {_COLUMNS} FROM items WHERE expires_at <= ? LIMIT ?",  # noqa: S608 - constants
+            (self._clock(), limit),
         ).fetchall()
-        for number, epk, body in rows:
-            self._remove(number, epk, json_text.parse_stored(body))
+        for row in rows:
+            self._remove(StoredItem._make(row), is_expiry=True)
+            self.writes += self._log is not None
+
+    def trim_log(self, retention_s: int) -> None:
+        """Remove older changes from the log."""
+        if self._log is not None:
+            self._log.trim(self._clock() - retention_s)
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -363,16 +411,29 @@ class ItemTransaction(ItemView):
 
     def _discard_expired(self, number: int) -> bool:
         expired = self._connection.execute(
-            "SELECT epk, body FROM items WHERE number = ? AND expires_at <= ?", (number, self._clock())
+            f"SELECT {_COLUMNS} FROM items WHERE number = ? AND expires_at <= ?",  # noqa: S608 - constants
+            (number, self._clock()),
         ).fetchone()
         if expired:
-            self._remove(number, expired[0], json_text.parse_stored(expired[1]))
+            self._remove(StoredItem._make(expired), is_expiry=True)
         return expired is not None
 
-    def _remove(self, number: int, epk: str, document: JsonObject) -> None:
-        self._indexes.delete(number, epk, document)
-        self._connection.execute("DELETE FROM items WHERE number = ?", (number,))
-        self._connection.execute("DELETE FROM unique_values WHERE number = ?", (number,))
+    def _remove(self, item: StoredItem, *, is_expiry: bool) -> None:
+        self._indexes.delete(item.number, item.epk, item.document())
+        self._connection.execute("DELETE FROM items WHERE number = ?", (item.number,))
+        self._connection.execute("DELETE FROM unique_values WHERE number = ?", (item.number,))
+        if self._log is not None:
+            change = LoggedChange(
+                self.lsn, item.key, item.id, "delete", item.body, item.lsn, int(self._clock()), is_expiry
+            )
+            self._log.add(change, item.epk)
+
+    def _log_write(self, operation: Operation, item: StoredItem, previous_lsn: int) -> None:
+        if self._log is not None:
+            change = LoggedChange(
+                self.lsn, item.key, item.id, operation, item.body, previous_lsn, item.timestamp, is_expiry=False
+            )
+            self._log.add(change, item.epk)
 
 
 def _holder_of_id(item: StoredItem) -> tuple[str, Sequence[object]]:

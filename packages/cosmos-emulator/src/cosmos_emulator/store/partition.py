@@ -12,6 +12,7 @@ from typing import Final
 
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.partitioning.ranges import KeyRange
+from cosmos_emulator.store.change_log import ChangeLog, set_log
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
@@ -43,11 +44,12 @@ class Partition:
         named_indexes: Callable[[], Sequence[IndexDefinition]],
         may_index: Callable[[IndexDefinition], bool],
         on_unbuilt: Callable[[Partition], None],
+        log_retention_s: Callable[[], int | None],
     ) -> None:
         """Prepare the partition; its file is opened on first use.
 
         `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_unbuilt` is called
-        from any thread when `build_slice` has work.
+        from any thread when `build_slice` has work. `log_retention_s` returns how long all changes are logged, or None.
         """
         self.id = str(index)
         self.index = index
@@ -61,6 +63,7 @@ class Partition:
         self._named_indexes = named_indexes
         self._may_index = may_index
         self._on_unbuilt = on_unbuilt
+        self._log_retention_s = log_retention_s
         self._wanted: dict[IndexDefinition, None] = {}
         self.replicas = Replicas(replica_lag, clock, self._snapshot, log=path.with_name(f"{path.name}-wal"))
         self.is_closed = False
@@ -87,23 +90,27 @@ class Partition:
     async def transaction(self) -> AsyncIterator[ItemTransaction]:
         """Begin the only transaction, committed at the end or rolled back if the block raises."""
         async with self._lock:
-            writer = self._writer
-            writer.execute("BEGIN IMMEDIATE")
-            transaction = ItemTransaction(writer, self._clock, self._indexes, self._lsn + 1, self._last_number)
-            try:
+            with self._begun() as transaction:
                 yield transaction
-                if transaction.writes:
-                    writer.execute(
-                        "UPDATE progress SET lsn = ?, number = ?", (transaction.lsn, transaction.last_number)
-                    )
-                    self.replicas.keep_state()
-                writer.execute("COMMIT")
-            except BaseException:
-                if writer.in_transaction:
-                    writer.execute("ROLLBACK")
-                raise
+
+    @contextmanager
+    def _begun(self) -> Iterator[ItemTransaction]:
+        writer = self._writer
+        log = None if self._log_retention_s() is None else ChangeLog(writer)
+        writer.execute("BEGIN IMMEDIATE")
+        transaction = ItemTransaction(writer, self._clock, self._indexes, self._lsn + 1, self._last_number, log)
+        try:
+            yield transaction
             if transaction.writes:
-                self._lsn, self._last_number = transaction.lsn, transaction.last_number
+                writer.execute("UPDATE progress SET lsn = ?, number = ?", (transaction.lsn, transaction.last_number))
+                self.replicas.keep_state()
+            writer.execute("COMMIT")
+        except BaseException:
+            if writer.in_transaction:
+                writer.execute("ROLLBACK")
+            raise
+        if transaction.writes:
+            self._lsn, self._last_number = transaction.lsn, transaction.last_number
 
     @cached_property
     def committed_for_worker(self) -> ItemView:
@@ -123,9 +130,16 @@ class Partition:
         return Snapshot(open_connection(self._path, durable=self._durable, read_only=True), self._clock, indexes)
 
     async def purge_expired(self) -> None:
-        """Free the space of expired items."""
+        """Free the space of expired items and of changes that are past the log's retention time."""
         async with self._lock:
-            if self.is_open:
+            if not self.is_open:
+                return
+            retention_s = self._log_retention_s()
+            if retention_s is not None:
+                with self._begun() as logged:
+                    logged.discard_expired(_PURGE_AT_ONCE)
+                    logged.trim_log(retention_s)
+            else:
                 items = ItemTransaction(self._writer, self._clock, self._indexes, self._lsn, self._last_number)
                 self._atomically(self._writer, lambda: items.discard_expired(_PURGE_AT_ONCE))
 
@@ -141,6 +155,14 @@ class Partition:
                 {"default": default_ttl_s},
             )
             self.replicas.catch_up()
+
+    async def apply_log_retention(self) -> None:
+        """Start or delete the log of all changes."""
+        async with self._lock:
+            self._set_log(self._writer)
+
+    def _set_log(self, connection: sqlite3.Connection) -> None:
+        set_log(connection, self._lsn, is_kept=self._log_retention_s() is not None)
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
@@ -223,6 +245,7 @@ class Partition:
         check_format(connection, self._path)
         create_tables(connection, self.index << NUMBER_BITS)
         self._lsn, self._last_number = connection.execute("SELECT lsn, number FROM progress").fetchone()
+        self._set_log(connection)
         self._indexes = PartitionIndexes(connection)
         self._atomically(connection, self._synchronize)
         if not self._indexes.is_complete:

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Final
 
+from cosmos_emulator.store import change_log
+
 FORMAT_VERSION: Final = 1
 """Format of the files, kept in `PRAGMA user_version`. 0 is an unversioned file with the same tables."""
 
@@ -86,7 +88,7 @@ def create_tables(connection: sqlite3.Connection, first_number: int) -> None:
     LSNs start at the time in microseconds. Clients can send the session token of a deleted container of the same name,
     and SDKs merge tokens to the highest LSN, so a new container's LSNs must be higher.
     """
-    connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
+    connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + change_log.SCHEMA + "COMMIT;")
     connection.execute("INSERT OR IGNORE INTO progress VALUES (1, ?, ?)", (time.time_ns() // 1000, first_number))
 
 
