@@ -171,7 +171,7 @@ def named(query: str, name: str = "cp") -> list[dict[str, str]]:
         (named("SELECT VALUE RAND() FROM c"), "deterministic"),
         (named("SELECT VALUE GetCurrentDateTime() FROM c"), "deterministic"),
         (named("SELECT VALUE udf.f(c.a) FROM c"), "user-defined"),
-        (named("SELECT VALUE ST_ISVALID(c.a) FROM c"), "patial|does not support"),
+        (named("SELECT VALUE ST_ISVALID(c.a) FROM c"), "spatial functions"),
         (named("SELECT VALUE @p FROM c"), "parameter|Parameter"),
     ],
 )

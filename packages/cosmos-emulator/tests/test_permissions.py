@@ -306,3 +306,16 @@ async def test_a_resource_can_be_named_by_its_rid(
 
     async with CosmosClient(emulator.endpoint, {ITEMS: permission.properties["_token"]}) as client:
         assert await ids(client.get_database_client("db").get_container_client("items")) == ["a"]
+
+
+@pytest.mark.parametrize("link", ["dbs/Daten & 100%25/colls/C 100%41", "dbs/Daten%20%26%20100%2525/colls/C%20100%2541"])
+async def test_a_name_can_have_special_characters(emulator: CosmosEmulator, client: CosmosClient, link: str) -> None:
+    database = await client.create_database("Daten & 100%25")
+    await database.create_container("C 100%41", PartitionKey("/pk"))
+    user = await database.create_user({"id": "ada"})
+    permission = await user.create_permission({"id": "p", "permissionMode": "All", "resource": link})
+    tokens = {"dbs/Daten & 100%25/colls/C 100%41": permission.properties["_token"]}
+
+    async with CosmosClient(emulator.endpoint, tokens) as restricted:
+        container = restricted.get_database_client("Daten & 100%25").get_container_client("C 100%41")
+        assert (await container.create_item({"id": "a", "pk": "p"}))["id"] == "a"

@@ -49,12 +49,6 @@ async def test_triggers_on_a_patch_are_rejected(container: ContainerProxy) -> No
 
 
 FUNCTIONS = [
-    "ST_DISTANCE(c, c)",
-    "ST_WITHIN(c, c)",
-    "ST_INTERSECTS(c, c)",
-    "ST_ISVALID(c)",
-    "ST_ISVALIDDETAILED(c)",
-    "ST_AREA(c)",
     "VECTORDISTANCE(c.v, [1])",
     "FULLTEXTCONTAINS(c.t, 'a')",
     "FULLTEXTCONTAINSALL(c.t, 'a')",

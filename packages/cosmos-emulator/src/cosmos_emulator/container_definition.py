@@ -13,7 +13,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.partitioning.hashing import UndefinedKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
-from cosmos_emulator.query import Query, parse_computed
+from cosmos_emulator.query import Dialect, Query, parse_computed
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10
@@ -38,7 +38,7 @@ _DEFAULTS: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ContainerDefinition:
-    """A parsed container; `unique_keys` has the paths of each key, `computed` the queries of computed properties.
+    """A parsed container; `unique_keys` has the paths of each key, `dialect` what its queries can use.
 
     `log_retention_s` is how long the change feed keeps all versions and deletes; None if it does not.
     """
@@ -47,7 +47,7 @@ class ContainerDefinition:
     indexing: IndexingPolicy
     default_ttl_s: int | None
     unique_keys: tuple[tuple[tuple[str, ...], ...], ...]
-    computed: Mapping[str, Query]
+    dialect: Dialect
     log_retention_s: int | None
 
     @classmethod
@@ -58,7 +58,7 @@ class ContainerDefinition:
             _indexing(body),
             checked_ttl(body["defaultTtl"], "defaultTtl") if "defaultTtl" in body else None,
             _unique_keys(body["uniqueKeyPolicy"]),
-            _computed(body),
+            Dialect(_computed(body), is_planar=_is_planar(body)),
             _log_retention_s(body.get("changeFeedPolicy")),
         )
 
@@ -118,7 +118,7 @@ def _indexing(body: JsonObject) -> IndexingPolicy:
         raise CosmosError(400, "The indexing policy must be an object.")
     paths = key["paths"] if isinstance(key, dict) else []
     key_paths = [str(path) for path in paths] if isinstance(paths, list) else []
-    return IndexingPolicy.parse(policy, key_paths, _computed(body))
+    return IndexingPolicy.parse(policy, key_paths, _computed(body), is_planar=_is_planar(body))
 
 
 def _log_retention_s(policy: Json) -> int | None:
@@ -133,6 +133,15 @@ def _log_retention_s(policy: Json) -> int | None:
 
 def _computed(body: JsonObject) -> Mapping[str, Query]:
     return parse_computed(body.get("computedProperties", []))
+
+
+def _is_planar(body: JsonObject) -> bool:
+    """Return whether the geospatialConfig is Geometry, not Geography."""
+    config = body.get("geospatialConfig", {"type": "Geography"})
+    kind = config.get("type") if isinstance(config, dict) else None
+    if kind not in ("Geography", "Geometry"):
+        raise CosmosError(400, f"The type of the geospatialConfig must be Geography or Geometry, not {kind!r}.")
+    return kind == "Geometry"
 
 
 def _check_names(computed: Mapping[str, Query], key: PartitionKeyDefinition) -> None:

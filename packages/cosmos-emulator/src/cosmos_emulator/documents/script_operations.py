@@ -74,7 +74,7 @@ class PartitionOperations:
     ) -> Page:
         """Return a page of a query."""
         container, settings = self._target.container, self._gateway.settings
-        parsed = parse_query(text, [*parameters], container.definition.computed)
+        parsed = parse_query(text, [*parameters], container.definition.dialect)
         slices = [self._slice(own_writes=settings.script_queries_see_own_writes)]
         limit_s = self._gateway.script_limits.time_limit_s
         with udf_caller(self._gateway, container, parsed) as udfs, in_worker(None, limit_s):

@@ -12,7 +12,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Request
 from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, RESOURCE_READS
-from cosmos_emulator.http.resource_tokens import Grant, located
+from cosmos_emulator.http.resource_tokens import Grant, container_rid
 from cosmos_emulator.json_text import Json
 
 # SDKs need these to route any other request, so a token for an item allows them too.
@@ -34,9 +34,10 @@ def _allows(grant: Grant, request: Request, operation: str) -> bool:
     link = request.link
     if link.kinds[:2] != ("dbs", "colls") or len(link.ids) < 2:
         return False
-    container, kind, resource_id = located(request.gateway.account.resources, "/".join(_segments(request)))
+    container = container_rid(request.gateway.account.resources, link.ids)
     if not container or container != grant.container:
         return False
+    kind, resource_id = (link.kinds[2], link.ids[2]) if len(link.ids) > len(("dbs", "colls")) else ("", "")
     if operation in _ROUTING or (operation == "read-resource" and link.kinds == ("dbs", "colls")):
         return True
     if operation not in _READS and not grant.may_write:
@@ -44,11 +45,6 @@ def _allows(grant: Grant, request: Request, operation: str) -> bool:
     if grant.kind and (grant.kind, grant.id) != (kind, resource_id):
         return False
     return grant.key is None or _is_within_key(grant.key, request, operation)
-
-
-def _segments(request: Request) -> list[str]:
-    link = request.link
-    return [part for pair in zip(link.kinds, link.ids, strict=False) for part in pair]
 
 
 def _is_within_key(granted: list[Json], request: Request, operation: str) -> bool:

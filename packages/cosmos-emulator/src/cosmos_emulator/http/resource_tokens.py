@@ -9,14 +9,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
+from urllib.parse import unquote
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.links import parse_link
 from cosmos_emulator.http.messages import Request
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.store.resources import Resource, ResourceTable
@@ -45,7 +45,7 @@ class Grant:
 def with_token(request: Request, permission: Resource) -> JsonObject:
     """Return the body of a permission with a new token. Raises 400 for an invalid expiry."""
     gateway, body = request.gateway, permission.body
-    container, kind, resource_id = located(gateway.account.resources, str(body["resource"]))
+    container, kind, resource_id = _target(gateway.account.resources, str(body["resource"]))
     key = body.get("resourcePartitionKey")
     grant = Grant(
         container,
@@ -76,16 +76,26 @@ def read_token(token: str, key: str, clock: Callable[[], float]) -> Grant:
     return grant
 
 
-def located(resources: ResourceTable, link: str) -> tuple[str, str, str]:
-    """Return the container's rid, and the kind and id of a resource in it; empty if missing."""
-    parsed = parse_link("/" + link.strip("/"))
-    if parsed.by_rid:
-        container = resources.find_rid("colls", parsed.ids[1])
-    else:
-        database = resources.find("dbs", "", parsed.ids[0])
-        container = None if database is None else resources.find("colls", database.rid, parsed.ids[1])
-    rest = (parsed.kinds[2], parsed.ids[2]) if len(parsed.ids) > 2 else ("", "")
-    return ("" if container is None else container.rid, *rest)
+def container_rid(resources: ResourceTable, ids: Sequence[str]) -> str:
+    """Return the rid of the container with these names or rids of its database and itself; empty if missing."""
+    database = resources.find("dbs", "", ids[0])
+    by_name = None if database is None else resources.find("colls", database.rid, ids[1])
+    container = by_name or resources.find_rid("colls", ids[1])
+    return "" if container is None else container.rid
+
+
+def _target(resources: ResourceTable, link: str) -> tuple[str, str, str]:
+    """Return the container's rid, and the kind and id of a resource in it; empty if missing.
+
+    SDKs differ in whether the link is percent-encoded.
+    """
+    for text in (link, unquote(link)):
+        match text.strip("/").split("/"):
+            case [_, database, _, container] if rid := container_rid(resources, (database, container)):
+                return rid, "", ""
+            case [_, database, _, container, kind, name] if rid := container_rid(resources, (database, container)):
+                return rid, kind, name
+    return "", "", ""
 
 
 def _lifetime_s(request: Request) -> int:

@@ -1,11 +1,11 @@
 """The policy document: defaults, validation and composite indexes.
 
-Spatial, vector and full-text indexes have no effect.
+Spatial indexes are checked but have no effect; vector and full-text indexes have no effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple, NoReturn, TypeAlias
 
 from cosmos_emulator.indexing.paths import Json, Path, Step, parse_path, parse_wildcard_path, refuse, refuse_path
@@ -19,6 +19,8 @@ ETAG = '/"_etag"/?'
 # learn.microsoft.com/azure/cosmos-db/concepts-limits
 MAX_COMPOSITE_PATHS = 8
 MAX_PATHS = 1500
+
+SPATIAL_TYPES = ("Point", "LineString", "Polygon", "MultiPolygon")
 
 
 _ORDERS = ("ascending", "descending")
@@ -136,6 +138,45 @@ def _composite_index(index: Json, position: int) -> CompositeIndex:
             _refuse_duplicate(text, f"{place}[{offset}]")
         directions[part.path] = part.descending
     return tuple(OrderedPath(path, descending) for path, descending in directions.items())
+
+
+def check_spatial_indexes(document: Mapping[str, Json], computed: Collection[str], *, is_planar: bool) -> None:
+    """Raise 400 for an invalid spatial index (learn.microsoft.com/azure/cosmos-db/nosql/query/geospatial-index).
+
+    On a plane, each index needs a bounding box.
+    """
+    indexes = document.get("spatialIndexes")
+    if indexes is not None and not isinstance(indexes, list):
+        refuse("One of the specified inputs is invalid: 'spatialIndexes' must be an array.")
+    seen: set[Json] = set()
+    for entry in indexes or []:
+        index = _path_entry(entry, "spatialIndexes")
+        text, types, box = str(index["path"]), index.get("types", []), index.get("boundingBox")
+        steps, _ = parse_wildcard_path(text)
+        if text in seen:
+            _refuse_duplicate(text, "spatialIndexes")
+        seen.add(text)
+        if steps and steps[0] in computed:
+            refuse(f"The computed property '{steps[0]}' must not have a spatial index.")
+        if not isinstance(types, list) or any(one not in SPATIAL_TYPES for one in types):
+            refuse(f"The types of the spatial index '{text}' must be in {', '.join(SPATIAL_TYPES)}, not {types!r}.")
+        if is_planar is not _is_box(box) or (box is not None and not is_planar):
+            refuse(
+                f"The spatial index '{text}' must {'' if is_planar else 'not '}have a boundingBox with xmin < xmax and "
+                f"ymin < ymax if the geospatialConfig is {'Geometry' if is_planar else 'Geography'}."
+            )
+
+
+def _is_box(box: Json) -> bool:
+    match box:
+        case {
+            "xmin": int() | float() as xmin,
+            "ymin": int() | float() as ymin,
+            "xmax": int() | float() as xmax,
+            "ymax": int() | float() as ymax,
+        }:
+            return xmin < xmax and ymin < ymax
+    return False
 
 
 def _ordered_path(entry: dict[str, Json]) -> tuple[Json, OrderedPath]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from cosmos_emulator.indexing.document import (
     CompositeIndex,
+    check_spatial_indexes,
     complete_document,
     parse_composite_indexes,
     parse_mode,
@@ -28,7 +29,12 @@ class IndexingPolicy:
     """
 
     def __init__(
-        self, document: Mapping[str, Json] | None, partition_key_paths: Sequence[str], computed: Collection[str] = ()
+        self,
+        document: Mapping[str, Json] | None,
+        partition_key_paths: Sequence[str],
+        computed: Collection[str] = (),
+        *,
+        is_planar: bool = False,
     ) -> None:
         given = document or {}
         self.mode = parse_mode(given)
@@ -36,6 +42,7 @@ class IndexingPolicy:
         self.composite_indexes = parse_composite_indexes(self.document)
         patterns = parse_patterns(self.document)
         self.named_paths = _named_paths(patterns) if self.mode == "consistent" else ()
+        check_spatial_indexes(self.document, computed, is_planar=is_planar)
         self._patterns = build_trie(patterns)
         self.computed = frozenset(computed)
         self._key_units = 0 if list(partition_key_paths) == ["/id"] else 1
@@ -46,12 +53,14 @@ class IndexingPolicy:
         document: Mapping[str, Json] | None,
         partition_key_paths: Sequence[str],
         computed: Collection[str] = (),
+        *,
+        is_planar: bool = False,
     ) -> IndexingPolicy:
         """Compile a policy; None and `{}` are the default policy. Raises 400 if it is invalid.
 
         `partition_key_paths` are as in a container's definition, `["/userId"]`.
         """
-        return cls(document, partition_key_paths, computed)
+        return cls(document, partition_key_paths, computed, is_planar=is_planar)
 
     def indexes(self, path: Path) -> bool:
         """Return whether a scalar at this path is indexed."""

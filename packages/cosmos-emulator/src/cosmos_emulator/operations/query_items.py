@@ -59,7 +59,7 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
         if continuation:
             query_id = decode_continuation(continuation).get("query")
             resumed = gateway.unfinished.take(query_id, _identity(request, container, slices))
-        if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
+        if is_long or text.calls_udfs or text.is_spatial or (resumed is not None and resumed.views is not None):
             raise MovesToWorker
         with ON_LOOP:
             query = _paged(request, container, text)
@@ -79,12 +79,12 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
 
 
 def _identity(request: Request, container: Container, slices: list[Slice]) -> Hashable:
-    return container.rid, request.body, tuple((one.partition.id, one.scope) for one in slices)
+    return container.rid, container.resource.etag, request.body, tuple((one.partition.id, one.scope) for one in slices)
 
 
 async def _prepared(request: Request, container: Container, *, is_long: bool) -> tuple[QueryText, list[Slice]]:
     def prepare() -> tuple[QueryText, list[Slice]]:
-        text = parse_query_body(request.body, container.definition.computed)
+        text = parse_query_body(request.body, container.definition.dialect)
         return text, slices_of_query(request, container, text)
 
     if is_long:

@@ -15,12 +15,14 @@ from cosmos_emulator.query.computed import parse_computed
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse
 from cosmos_emulator.query.plan import EffectivePartitionKey, query_plan, query_ranges
-from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.syntax import PLAIN, Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined
 
 __all__ = [
+    "PLAIN",
     "UNDEFINED",
     "CompiledQuery",
+    "Dialect",
     "EffectivePartitionKey",
     "ItemRows",
     "Json",

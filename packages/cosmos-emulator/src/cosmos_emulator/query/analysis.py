@@ -14,8 +14,8 @@ from cosmos_emulator.query import syntax
 from cosmos_emulator.query.compiler.comparisons import MIRRORED
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, Rows
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Constant, Context, Scope, Test
-from cosmos_emulator.query.compiler.selection import compile_computed
-from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
+from cosmos_emulator.query.compiler.selection import set_dialect
+from cosmos_emulator.query.syntax import PLAIN, Dialect, Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, identity
 
 Path: TypeAlias = "tuple[str, ...]"
@@ -54,13 +54,11 @@ class Predicate:
 class _Reader:
     """Recognizes paths of the item, and constants."""
 
-    def __init__(
-        self, query: Query, parameters: Mapping[str, Json], computed: Mapping[str, Query] | None = None
-    ) -> None:
+    def __init__(self, query: Query, parameters: Mapping[str, Json], dialect: Dialect = PLAIN) -> None:
         self.alias = _item_alias(query)
         scope = Scope(slots={} if self.alias is None else {self.alias: ITEM_SLOT})
         context = Context(parameters)
-        compile_computed(computed or {}, context)
+        set_dialect(dialect, context)
         self._compiler = ExpressionCompiler(context, scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
@@ -169,16 +167,14 @@ def _intersection(lists: list[list[Json]]) -> list[Json]:
 # Predicates that an index serves
 
 
-def filter_predicates(
-    query: Query, parameters: Mapping[str, Json], computed: Mapping[str, Query] | None = None
-) -> list[Predicate]:
+def filter_predicates(query: Query, parameters: Mapping[str, Json], dialect: Dialect = PLAIN) -> list[Predicate]:
     """Return the conjuncts of WHERE that a range index can serve, also those on computed properties.
 
     Source: learn.microsoft.com/azure/cosmos-db/index-overview.
     """
     if query.where is None:
         return []
-    reader = _Reader(query, parameters, computed)
+    reader = _Reader(query, parameters, dialect)
     return [predicate for conjunct in _conjuncts(query.where) for predicate in _predicates(conjunct, reader)]
 
 

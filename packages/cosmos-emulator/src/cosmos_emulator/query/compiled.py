@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cosmos_emulator.query.compiler.ordered import OrderedRows, Ordering, OrderPosition, compile_ordering
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
-from cosmos_emulator.query.compiler.selection import Selection, compile_computed, compile_selection, distinct_rows
+from cosmos_emulator.query.compiler.selection import Selection, compile_selection, distinct_rows, set_dialect
 from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse_condition
-from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.syntax import PLAIN, Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Item = dict[str, Json]
@@ -183,15 +183,15 @@ def compile_query(
     parameters: Mapping[str, Json],
     udfs: UdfCaller | None = None,
     *,
-    computed: Mapping[str, Query] | None = None,
+    dialect: Dialect = PLAIN,
 ) -> CompiledQuery:
     """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
     `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Compiling and running can
-    raise MovesToWorker and OutOfTime (pacing.py). `computed` has the queries of the container's computed properties.
+    raise MovesToWorker and OutOfTime (pacing.py).
     """
     context = Context(parameters, udfs)
-    compile_computed(computed or {}, context)
+    set_dialect(dialect, context)
     counts = row_counts(query, parameters)
     selection = compile_selection(query, context, Scope(opens_container=True))
     ordering = compile_ordering(query, selection)

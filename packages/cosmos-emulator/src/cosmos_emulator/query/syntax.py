@@ -6,10 +6,10 @@ SELECT.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from cosmos_emulator.query.errors import Location
 from cosmos_emulator.query.values import JsonOrUndefined
@@ -288,6 +288,21 @@ class Query(Node):
     order_by: tuple[OrderItem, ...] = ()
     offset: Count | None = None
     limit: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a container adds to the language.
+
+    `computed` has the queries of its computed properties. If `is_planar`, spatial functions use a plane instead of the
+    earth.
+    """
+
+    computed: Mapping[str, Query] = field(default_factory=dict)
+    is_planar: bool = False
+
+
+PLAIN: Final = Dialect()
 
 
 def children(node: Expression) -> tuple[Expression, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
@@ -12,8 +11,10 @@ from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 from cosmos_emulator.query import (
+    PLAIN,
     UNDEFINED,
     CompiledQuery,
+    Dialect,
     EffectivePartitionKey,
     JsonOrUndefined,
     Predicate,
@@ -35,16 +36,17 @@ _MAX_TEXT: Final = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A parsed query; parameter names include the `@`. `computed` has the container's computed properties."""
+    """A parsed query; parameter names include the `@`. A spatial query can take long for each item."""
 
     query: Query
     parameters: dict[str, Json]
     calls_udfs: bool
-    computed: Mapping[str, Query] = field(default_factory=dict)
+    dialect: Dialect = PLAIN
+    is_spatial: bool = False
 
     def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
         """Compile the query. Raises 400."""
-        return compile_query(self.query, self.parameters, udfs, computed=self.computed)
+        return compile_query(self.query, self.parameters, udfs, dialect=self.dialect)
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
         """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""
@@ -56,7 +58,7 @@ class QueryText:
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
         """Return all matches' conditions that an index can serve."""
-        predicates = filter_predicates(self.query, self.parameters, self.computed)
+        predicates = filter_predicates(self.query, self.parameters, self.dialect)
         return [one for one in predicates if policy.serves_filter(one.path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
@@ -66,7 +68,7 @@ class QueryText:
     @property
     def order_is_computed(self) -> bool:
         """Whether the order needs computed properties, which the emulator's indexes do not have."""
-        return any(path[0] in self.computed for path, _ in self.order() or ())
+        return any(path[0] in self.dialect.computed for path, _ in self.order() or ())
 
     def order_is_served(self, policy: IndexingPolicy) -> bool:
         """Return whether an index provides the order of the query."""
@@ -74,22 +76,23 @@ class QueryText:
         return paths is not None and policy.serves_order_by(paths)
 
 
-def parse_query_body(body: bytes, computed: Mapping[str, Query] | None = None) -> QueryText:
+def parse_query_body(body: bytes, dialect: Dialect = PLAIN) -> QueryText:
     """Parse a body `{"query", "parameters"}`. Raises 400."""
     document = json_text.parse_object(body)
     text, parameters = document.get("query"), document.get("parameters", [])
     if not isinstance(text, str):
         raise CosmosError(400, "The request payload is invalid: it must have a 'query'.")
-    return parse_query(text, parameters if parameters is not None else [], computed)
+    return parse_query(text, parameters if parameters is not None else [], dialect)
 
 
-def parse_query(text: str, parameters: Json, computed: Mapping[str, Query] | None = None) -> QueryText:
+def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryText:
     """Parse a query with parameters `[{"name": "@n", "value": …}]`. Raises 400."""
     if len(text) > _MAX_TEXT:
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):
         raise CosmosError(400, "The parameters of a query must be an array.")
-    return QueryText(parse(text), dict(map(_parameter, parameters)), "udf" in text.lower(), computed or {})
+    lower = text.lower()
+    return QueryText(parse(text), dict(map(_parameter, parameters)), "udf" in lower, dialect, "st_" in lower)
 
 
 def _parameter(parameter: Json) -> tuple[str, Json]:

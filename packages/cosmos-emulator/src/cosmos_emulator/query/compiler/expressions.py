@@ -19,7 +19,8 @@ from cosmos_emulator.query.compiler.operators import BINARY, UNARY
 from cosmos_emulator.query.compiler.paths import path_evaluator, slot_evaluator, step_evaluator
 from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
 from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
-from cosmos_emulator.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS, Evaluated, Function
+from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, UNSUPPORTED_FUNCTIONS, Evaluated, Function
+from cosmos_emulator.query.functions.function import Call
 from cosmos_emulator.query.syntax import Expression
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite
 
@@ -162,11 +163,18 @@ class ExpressionCompiler:
             return slot_evaluator(self._aggregates.slot_for(node))
         function = self._known(node)
         arguments = [self.compile(argument) for argument in node.arguments]
-        call = self._context.regex_match if node.name == "REGEXMATCH" else function.call
+        call = self._call(function)
         evaluate = call_evaluator(call, arguments)
         if function.evaluated is Evaluated.PER_ROW:
             return evaluate
         return _folded(evaluate, arguments)
+
+    def _call(self, function: Function) -> Call:
+        if function.name == "REGEXMATCH":
+            return self._context.regex_match
+        if self._context.is_planar and function.name in PLANAR_FUNCTIONS:
+            return PLANAR_FUNCTIONS[function.name].call
+        return function.call
 
     def _known(self, node: syntax.FunctionCall) -> Function:
         function = FUNCTIONS.get(node.name)

@@ -80,7 +80,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Context:
-    """One compilation: parameters, functions, slots, counts and the item's computed properties."""
+    """One compilation: parameters, functions, slots, counts and the dialect."""
 
     parameters: Mapping[str, Json]
     udfs: UdfCaller | None = None
@@ -90,6 +90,7 @@ class Context:
     positions: list[int] = field(default_factory=list)  # slots with the indexes of the top level's current row
     regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # one time limit per query
     computed: Mapping[str, Evaluator] = field(default_factory=dict)
+    is_planar: bool = False
 
     def new_slot(self) -> int:
         """Allocate a slot."""

@@ -5,7 +5,7 @@ A subquery starts from a frame that its enclosing query has filled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from cosmos_emulator.query import syntax
@@ -15,7 +15,7 @@ from cosmos_emulator.query.compiler.scope import Binder, Context, Evaluator, Fra
 from cosmos_emulator.query.compiler.sources import compile_sources
 from cosmos_emulator.query.errors import not_supported, query_error
 from cosmos_emulator.query.sizes import check_row
-from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.syntax import Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, identity
 
 MAX_UNMEASURED_NODES = 200
@@ -82,11 +82,13 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
     return Selection(compiler, bind, test, grouping, project, _may_grow(query))
 
 
-def compile_computed(properties: Mapping[str, Query], context: Context) -> None:
-    """Let the expressions of a compilation use computed properties, which cannot use each other."""
+def set_dialect(dialect: Dialect, context: Context) -> None:
+    """Apply a dialect to a compilation. Computed properties cannot use each other."""
+    context.is_planar = dialect.is_planar
     own = Context({}, regex_match=context.regex_match)
     context.computed = {
-        name: compile_selection(query, own, Scope(opens_container=True)).project for name, query in properties.items()
+        name: compile_selection(query, own, Scope(opens_container=True)).project
+        for name, query in dialect.computed.items()
     }
 
 

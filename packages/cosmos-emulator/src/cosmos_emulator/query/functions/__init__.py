@@ -8,6 +8,7 @@ from cosmos_emulator.query.functions.dates import DATE_FUNCTIONS
 from cosmos_emulator.query.functions.function import Evaluated, Function
 from cosmos_emulator.query.functions.integers import INTEGER_FUNCTIONS
 from cosmos_emulator.query.functions.numbers import NUMBER_FUNCTIONS
+from cosmos_emulator.query.functions.spatial import PLANAR_FUNCTIONS, SPATIAL_FUNCTIONS
 from cosmos_emulator.query.functions.strings import STRING_FUNCTIONS
 from cosmos_emulator.query.functions.types import TYPE_FUNCTIONS
 
@@ -19,6 +20,7 @@ FUNCTIONS: dict[str, Function] = {
     **INTEGER_FUNCTIONS,
     **DATE_FUNCTIONS,
     **CONVERSION_FUNCTIONS,
+    **SPATIAL_FUNCTIONS,
 }
 
 UNSUPPORTED_FUNCTIONS = frozenset(
@@ -28,15 +30,9 @@ UNSUPPORTED_FUNCTIONS = frozenset(
         "FULLTEXTCONTAINSANY",
         "FULLTEXTSCORE",
         "RRF",
-        "ST_AREA",
-        "ST_DISTANCE",
-        "ST_INTERSECTS",
-        "ST_ISVALID",
-        "ST_ISVALIDDETAILED",
-        "ST_WITHIN",
         "VECTORDISTANCE",
     }
 )
-"""Functions that need a spatial, full-text or vector index; the emulator rejects them by name."""
+"""Functions that need a full-text or vector index; the emulator rejects them by name."""
 
-__all__ = ["FUNCTIONS", "UNSUPPORTED_FUNCTIONS", "Evaluated", "Function"]
+__all__ = ["FUNCTIONS", "PLANAR_FUNCTIONS", "UNSUPPORTED_FUNCTIONS", "Evaluated", "Function"]
