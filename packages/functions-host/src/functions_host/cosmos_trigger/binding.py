@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from ..app_settings import AppSettings
 from ..errors import FunctionIndexError
 from ..functions import Binding
 
 Start = Literal["now", "beginning"] | datetime
+
+Mode = Literal["LatestVersion", "AllVersionsAndDeletes"]
 
 _MILLISECOND = 0.001
 _LEGACY = ("collectionName", "connectionStringSetting", "leaseCollectionName")
@@ -38,6 +40,7 @@ class CosmosTriggerBinding:
     expiration_interval_s: float
     renew_interval_s: float
     page_size: int | None
+    mode: Mode
     start: Start
     preferred_locations: tuple[str, ...]
 
@@ -72,6 +75,7 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
         expiration_interval_s=(reader.positive("leaseExpirationInterval") or 60000) * _MILLISECOND,
         renew_interval_s=(reader.positive("leaseRenewInterval") or 17000) * _MILLISECOND,
         page_size=reader.positive("maxItemsPerInvocation"),
+        mode=reader.mode(),
         start=reader.start(),
         preferred_locations=reader.locations(),
     )
@@ -80,9 +84,6 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
 def _refuse_unsupported(binding: Binding) -> None:
     if legacy := [name for name in _LEGACY if name in binding]:
         raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
-    mode = str(binding.get("changeFeedMode", "LatestVersion"))
-    if mode.lower() != "latestversion":
-        raise FunctionIndexError(f"changeFeedMode '{mode}' is not supported by this host")
 
 
 class PropertyReader:
@@ -127,12 +128,24 @@ class PropertyReader:
         """Return the preferred locations."""
         return tuple(place.strip() for place in self.text("preferredLocations", "").split(",") if place.strip())
 
+    def mode(self) -> Mode:
+        """Return the change feed mode. Raises FunctionIndexError."""
+        written = self.text("changeFeedMode", "LatestVersion")
+        for known in get_args(Mode):
+            if written.lower() == known.lower():
+                return known  # type: ignore[no-any-return]
+        raise FunctionIndexError(f"changeFeedMode '{written}' must be {' or '.join(get_args(Mode))}")
+
     def start(self) -> Start:
         """Return where a trigger starts. Raises FunctionIndexError."""
         moment = self.text("startFromTime", "")
         beginning = self.flag("startFromBeginning")
         if moment and beginning:
             raise FunctionIndexError("set only one of startFromBeginning and startFromTime")
+        if (moment or beginning) and self.mode() == "AllVersionsAndDeletes":
+            raise FunctionIndexError(
+                "changeFeedMode AllVersionsAndDeletes can start only now; remove the start options"
+            )
         if not moment:
             return "beginning" if beginning else "now"
         try:

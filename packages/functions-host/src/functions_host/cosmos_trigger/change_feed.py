@@ -7,7 +7,7 @@ _change_feed/aio).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
-from .binding import Start
-from .lease import FeedRange
+from .binding import Mode, Start
+from .lease import FULL_FIDELITY, FeedRange
 
 
 class PartitionSplitError(Exception):
@@ -35,11 +35,19 @@ class FeedPage:
 class FeedReader:
     """Reads one feed range of a container."""
 
-    def __init__(self, container: ContainerProxy, feed_range: FeedRange, start: Start, page_size: int | None) -> None:
+    def __init__(
+        self,
+        container: ContainerProxy,
+        feed_range: FeedRange,
+        start: Start,
+        page_size: int | None,
+        mode: Mode = "LatestVersion",
+    ) -> None:
         """Create a reader. `start` applies to reads without a continuation."""
         self._container = container
         self._feed_range = feed_range
         self._start = start
+        self._mode = mode
         self._limit: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
 
     async def read(self, continuation: str | None) -> FeedPage:
@@ -51,6 +59,7 @@ class FeedReader:
 
         pager = self._container.query_items_change_feed(
             feed_range={"Range": {**asdict(self._feed_range), "isMinInclusive": True, "isMaxInclusive": False}},
+            mode=self._mode,
             response_hook=remember,
             **self._position(continuation),
             **self._limit,
@@ -63,6 +72,9 @@ class FeedReader:
         return FeedPage(items, **result)
 
     def _position(self, continuation: str | None) -> dict[str, Any]:
+        if self._mode == "AllVersionsAndDeletes":
+            hook = {} if continuation is None else {"raw_request_hook": _resume(continuation)}
+            return {"start_time": "Now", **hook}
         if continuation is not None:
             # With "Beginning", the SDK adds no other condition, so the etag applies.
             return {
@@ -80,3 +92,14 @@ class FeedReader:
             overlapping += self._feed_range.overlaps(FeedRange(bounds["min"], bounds["max"]))
         if overlapping > 1:
             raise PartitionSplitError(f"range {self._feed_range} has split into {overlapping} ranges")
+
+
+def _resume(continuation: str) -> Callable[[Any], None]:
+    """Return a hook that reads after a continuation. In this mode, the SDK accepts no etag besides its own token."""
+
+    def set_position(request: Any) -> None:
+        headers = request.http_request.headers
+        if headers.get("A-IM") == FULL_FIDELITY:  # not the requests for partition key ranges
+            headers["If-None-Match"] = continuation
+
+    return set_position

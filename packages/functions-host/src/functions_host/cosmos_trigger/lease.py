@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 INCREMENTAL = "Incremental Feed"
+FULL_FIDELITY = "Full-Fidelity Feed"
 # .NET writes seven decimals, Python parses six.
 _FRACTION = re.compile(r"\.(\d{6})\d+")
 
@@ -45,6 +46,7 @@ class Lease:
     version: int = 0
     partition_key: str | None = None
     properties: dict[str, Any] = field(default_factory=dict)
+    mode: str = INCREMENTAL
 
     def is_expired(self, now: datetime, expiration: timedelta) -> bool:
         """Return whether the owner has not renewed the lease for `expiration`."""
@@ -65,19 +67,19 @@ class Lease:
             "ContinuationToken": self.continuation,
             "properties": self.properties,
             "timestamp": self.timestamp.strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z",
-            "Mode": INCREMENTAL,
+            "Mode": self.mode,
         }
         if self.partition_key is not None:
             item["partitionKey"] = self.partition_key
         return item
 
 
-def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lease:
+def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange], mode: str = INCREMENTAL) -> Lease:
     """Parse a lease document. Older processors omit `FeedRange`.
 
-    Raises ValueError for an unsupported change feed mode and KeyError for an unknown range.
+    Raises ValueError for another change feed mode and KeyError for an unknown range.
     """
-    if item.get("Mode", INCREMENTAL) != INCREMENTAL:
+    if item.get("Mode", INCREMENTAL) != mode:
         raise ValueError(f"lease '{item['id']}' has the mode '{item['Mode']}', which cannot change; use other leases")
     token = str(item["LeaseToken"])
     stored = (item.get("FeedRange") or {}).get("Range")
@@ -92,6 +94,7 @@ def parse_lease(item: dict[str, Any], ranges_by_id: dict[str, FeedRange]) -> Lea
         version=int(item.get("version", 0)),
         partition_key=item.get("partitionKey"),
         properties=item.get("properties") or {},
+        mode=mode,
     )
 
 

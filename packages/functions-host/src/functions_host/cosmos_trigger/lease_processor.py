@@ -18,7 +18,7 @@ from ..errors import InvocationError, RetriesAbortedError
 from ..retry import is_set_within
 from .binding import CosmosTriggerBinding
 from .change_feed import FeedPage, FeedReader, PartitionSplitError
-from .lease import Lease
+from .lease import FULL_FIDELITY, Lease
 from .lease_store import LeaseLostError, LeaseStore
 
 Deliver = Callable[[str, asyncio.Event], Awaitable[None]]
@@ -93,6 +93,8 @@ class LeaseProcessor:
             page = await self._reader.read(continuation)
             continuation = page.etag
             if not page.is_new:
+                if self.lease.continuation is None and self.lease.mode == FULL_FIDELITY:
+                    await self._checkpoint(page.etag)  # this mode starts only now, so a restart would lose changes
                 await is_set_within(self._halted, self._binding.poll_delay_s)
             elif await self._handle(page):
                 await self._checkpoint(page.etag)

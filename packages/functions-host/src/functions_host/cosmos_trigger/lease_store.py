@@ -19,7 +19,7 @@ from azure.cosmos.exceptions import (
     CosmosResourceNotFoundError,
 )
 
-from .lease import FeedRange, Lease, parse_lease
+from .lease import INCREMENTAL, FeedRange, Lease, parse_lease
 from .partitions import PhysicalPartition
 
 LOCK_TTL_S = 30
@@ -35,11 +35,17 @@ class LeaseLostError(Exception):
 class LeaseStore:
     """The leases whose IDs start with `prefix`."""
 
-    def __init__(self, container: ContainerProxy, prefix: str, *, keyed_by_partition_key: bool) -> None:
-        """Create a store. The container's partition key is `/id`, or `/partitionKey` if `keyed_by_partition_key`."""
+    def __init__(
+        self, container: ContainerProxy, prefix: str, *, keyed_by_partition_key: bool, mode: str = INCREMENTAL
+    ) -> None:
+        """Create a store for leases of a change feed mode.
+
+        The container's partition key is `/id`, or `/partitionKey` if `keyed_by_partition_key`.
+        """
         self._container = container
         self._prefix = prefix
         self._keyed = keyed_by_partition_key
+        self._mode = mode
 
     async def is_initialized(self) -> bool:
         """Return whether the first leases exist."""
@@ -76,7 +82,7 @@ class LeaseStore:
     async def create(self, partition: PhysicalPartition, *, continuation: str | None) -> None:
         """Create a free lease unless it exists."""
         lease_id = f"{self._prefix}..{partition.id}"
-        lease = Lease(lease_id, partition.id, partition.feed_range, continuation=continuation)
+        lease = Lease(lease_id, partition.id, partition.feed_range, continuation=continuation, mode=self._mode)
         if self._keyed:
             lease = replace(lease, partition_key=lease_id)
         await self._create_if_absent(lease.as_item())
@@ -87,7 +93,7 @@ class LeaseStore:
             "SELECT * FROM c WHERE STARTSWITH(c.id, @prefix)",
             parameters=[{"name": "@prefix", "value": f"{self._prefix}.."}],
         )
-        leases = [parse_lease(item, ranges_by_id) async for item in pager]
+        leases = [parse_lease(item, ranges_by_id, self._mode) async for item in pager]
         return sorted(leases, key=lambda lease: lease.id)
 
     async def update(self, lease: Lease, change: Change) -> Lease:
@@ -105,7 +111,7 @@ class LeaseStore:
                 found = await self._read(lease.id)
                 if found is None:
                     raise LeaseLostError(f"lease '{lease.id}' was deleted") from None
-                lease = parse_lease(found, {lease.token: lease.feed_range})
+                lease = parse_lease(found, {lease.token: lease.feed_range}, self._mode)
             except CosmosResourceNotFoundError:
                 raise LeaseLostError(f"lease '{lease.id}' was deleted") from None
             else:

@@ -29,7 +29,7 @@ from .balancing import leases_to_acquire
 from .binding import CosmosTriggerBinding, parse_binding
 from .change_feed import FeedReader
 from .connection import ClientCache, resolve_connection
-from .lease import Lease
+from .lease import FULL_FIDELITY, INCREMENTAL, Lease
 from .lease_processor import End, LeaseProcessor
 from .lease_store import Change, LeaseLostError, LeaseStore
 from .partitions import read_partitions
@@ -91,8 +91,9 @@ class CosmosListener:
         )
         prefix = f"{binding.lease_prefix}{self._connection.account_host}_{database_rid}_{container_rid}"
         keyed = await _is_keyed_by_partition_key(lease_container)
-        store = LeaseStore(lease_container, prefix, keyed_by_partition_key=keyed)
-        if binding.start == "now":
+        mode = FULL_FIDELITY if binding.mode == "AllVersionsAndDeletes" else INCREMENTAL
+        store = LeaseStore(lease_container, prefix, keyed_by_partition_key=keyed, mode=mode)
+        if binding.start == "now" and mode == INCREMENTAL:
             # Like the .NET SDK since 3.62, pin "now": a lease that changes hands before its first checkpoint
             # must not lose changes made after this host started to listen.
             self._binding = replace(binding, start=datetime.now(UTC) - timedelta(seconds=1))
@@ -161,7 +162,7 @@ class CosmosListener:
 
     def _process(self, lease: Lease, owner: str, store: LeaseStore, container: ContainerProxy) -> None:
         binding = self._binding
-        reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size)
+        reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size, binding.mode)
         processor = LeaseProcessor(lease, owner, store, reader, self._deliver, binding)
         if self._halted.is_set():
             # Acquired during a stop: only release it.
