@@ -10,6 +10,7 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.aio._user import UserProxy
+from azure.cosmos.documents import PermissionMode
 from cosmos_emulator import CosmosEmulator
 from tests.clock import Clock
 from tests.errors import fails_with
@@ -82,7 +83,7 @@ async def test_permissions_are_created_read_replaced_queried_and_deleted(
 ) -> None:
     body = {"id": "p", "permissionMode": "Read", "resource": ITEMS}
     await user.create_permission(body)
-    await user.upsert_permission({**body, "permissionMode": "All"})
+    await user.upsert_permission({**body, "permissionMode": PermissionMode.All})  # lower case
     await user.upsert_permission({**body, "id": "q", "resource": ITEMS + "/docs/a"})
 
     await user.replace_permission("p", {**body, "id": "renamed"})

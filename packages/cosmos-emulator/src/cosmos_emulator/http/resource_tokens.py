@@ -52,7 +52,7 @@ def with_token(request: Request, permission: Resource) -> JsonObject:
         kind,
         resource_id,
         key if isinstance(key, list) else None,
-        body["permissionMode"] == "All",
+        str(body["permissionMode"]).lower() == "all",
         gateway.settings.clock() + _lifetime_s(request),
     )
     payload = json_text.dump(asdict(grant))

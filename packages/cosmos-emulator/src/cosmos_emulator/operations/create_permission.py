@@ -13,15 +13,15 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.names import checked_name
 from cosmos_emulator.store.resources import Resource
 
-_MODES: Final = ("All", "Read")
+_MODES: Final = ("all", "read")  # azure-cosmos sends lower case, others capitalize (documents.py)
 
 
 def checked_permission(request: Request, user: Resource, present: Resource | None = None) -> JsonObject:
     """Return a valid body. Raises 400, and 409 if another permission of the user is for the same resource."""
     body = {name: value for name, value in request.json_object().items() if name != "_token"}
     checked_name(body.get("id"))
-    if body.get("permissionMode") not in _MODES:
-        raise CosmosError(400, f"The permissionMode must be {' or '.join(_MODES)}, not {body.get('permissionMode')!r}.")
+    if str(body.get("permissionMode")).lower() not in _MODES:
+        raise CosmosError(400, f"The permissionMode must be All or Read, not {body.get('permissionMode')!r}.")
     resource, key = body.get("resource"), body.get("resourcePartitionKey")
     link = parse_link("/" + resource.strip("/")) if isinstance(resource, str) else None
     if link is None or link.kinds[:2] != ("dbs", "colls") or not 2 <= len(link.ids) == len(link.kinds) <= 3:
