@@ -204,12 +204,3 @@ test("a wrong key is rejected", async () => {
 
   await assert.rejects(unauthorized.databases.readAll().fetchAll(), failsWith(401));
 });
-
-test("users and permissions are rejected by name", async () => {
-  const { database } = await newContainer();
-
-  await assert.rejects(
-    database.users.create({ id: "u" }),
-    (error) => error.code === 501 && error.message.includes("Users and their permissions"),
-  );
-});

@@ -49,7 +49,7 @@ def test_syntax_errors_include_the_cause_and_location(text: str, near: str, star
     ("text", "code", "message"),
     [
         ("SELECT BADFUNC(r.age) FROM Root r", "SC2005", "'BADFUNC' is not a recognized built-in function name."),
-        ("SELECT ST_DISTANCE(c.a, c.b) FROM c", "SC2005", "'ST_DISTANCE' is a built-in function"),
+        ("SELECT RRF(c.a, c.b) FROM c", "SC2005", "'RRF' is a built-in function"),
         ("SELECT VALUE VectorDistance(c.a, [1]) FROM c", "SC2005", "'VectorDistance'"),
         ("SELECT * FROM c ORDER BY RANK FullTextScore(c.t, 'a')", "SC2990", "ORDER BY RANK"),
         ("SELECT STARTSWITH(c.a) FROM c", "SC2050", "The STARTSWITH function requires 2 to 3 argument(s)."),
