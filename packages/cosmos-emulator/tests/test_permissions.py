@@ -130,6 +130,10 @@ async def test_a_token_lives_for_at_most_five_hours(user: UserProxy, seconds: st
 
     with fails_with(400, match="18000"):
         await user.create_permission(body, resource_token_expiry_seconds=seconds)
+    await user.create_permission(body)
+    with fails_with(400, match="18000"):
+        await user.upsert_permission({**body, "permissionMode": "All"}, resource_token_expiry_seconds=seconds)
+    assert (await user.get_permission("p")).permission_mode == "Read"
 
 
 async def test_a_read_token_reads_its_container_and_nothing_else(granted: Any, database: DatabaseProxy) -> None:

@@ -473,7 +473,7 @@ async def test_a_response_says_in_which_direction_ties_are_ordered(
 
     while token is not None:
         sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "4", "x_ms_continuation": token}
-        response = await post(raw, f"SELECT VALUE c.id FROM c {order}", **sent)  # noqa: S608 - of this test
+        response = await post(raw, f"SELECT VALUE c.id FROM c {order}", **sent)
         info = json.loads(response.headers["x-ms-cosmos-query-execution-info"])
         assert info == {"reverseRidEnabled": False, "reverseIndexScan": reverse}
         found += response.json["Documents"]

@@ -28,3 +28,17 @@ test("a resource token of a user's permission gives access to one container", as
   await user.delete();
   assert.deepEqual((await container.database.users.readAll().fetchAll()).resources, []);
 });
+
+test("a permission feed gives access to its containers", async () => {
+  const container = await newContainer();
+  await container.items.create({ id: "a", pk: "p", n: 1 });
+  const { user } = await container.database.users.create({ id: "ada" });
+  await user.permissions.create({ id: "all", permissionMode: "All", resource: container.url, resourcePartitionKey: ["p"] });
+  const { resources: permissionFeed } = await user.permissions.readAll().fetchAll();
+  const writer = new CosmosClient({ endpoint: process.env.COSMOS_ENDPOINT, permissionFeed });
+  const items = writer.database(container.database.id).container(container.id);
+
+  await items.items.upsert({ id: "a", pk: "p", n: 2 });
+  assert.equal((await items.item("a", "p").read()).resource.n, 2);
+  await assert.rejects(items.items.create({ id: "b", pk: "other" }), failsWith(403));
+});

@@ -53,7 +53,7 @@ def with_token(request: Request, permission: Resource) -> JsonObject:
         resource_id,
         key if isinstance(key, list) else None,
         str(body["permissionMode"]).lower() == "all",
-        gateway.settings.clock() + _lifetime_s(request),
+        gateway.settings.clock() + token_lifetime_s(request),
     )
     payload = json_text.dump(asdict(grant))
     signature = _signature(gateway.settings.key, payload)
@@ -68,7 +68,7 @@ def read_token(token: str, key: str, clock: Callable[[], float]) -> Grant:
         data = base64.b64decode(payload, validate=True)
     except (binascii.Error, ValueError):
         data = b""
-    if not hmac.compare_digest(signature.encode(), _signature(key, data).encode()):
+    if not hmac.compare_digest(signature.encode(errors="replace"), _signature(key, data).encode()):
         raise CosmosError(401, "The resource token is malformed, or it was not issued with this account's key.")
     grant = Grant(**json_text.parse_stored(data))  # type: ignore[arg-type] # signed, so written by `with_token`
     if clock() >= grant.expires_at:
@@ -98,7 +98,8 @@ def _target(resources: ResourceTable, link: str) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _lifetime_s(request: Request) -> int:
+def token_lifetime_s(request: Request) -> int:
+    """Return how long the request wants a token to be valid. Raises 400."""
     text = request.headers.get(h.EXPIRY_SECONDS, str(_DEFAULT_S))
     if not text.isdecimal() or not 0 < int(text) <= _LONGEST_S:
         raise CosmosError(400, f"The header {h.EXPIRY_SECONDS} must be a number from 1 to {_LONGEST_S}, not {text!r}.")

@@ -8,7 +8,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http.links import parse_link
 from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.http.resource_requests import user_of
-from cosmos_emulator.http.resource_tokens import with_token
+from cosmos_emulator.http.resource_tokens import token_lifetime_s, with_token
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.names import checked_name
 from cosmos_emulator.store.resources import Resource
@@ -18,6 +18,7 @@ _MODES: Final = ("all", "read")  # azure-cosmos sends lower case, others capital
 
 def checked_permission(request: Request, user: Resource, present: Resource | None = None) -> JsonObject:
     """Return a valid body. Raises 400, and 409 if another permission of the user is for the same resource."""
+    token_lifetime_s(request)  # raises before the write
     body = {name: value for name, value in request.json_object().items() if name != "_token"}
     checked_name(body.get("id"))
     if str(body.get("permissionMode")).lower() not in _MODES:
@@ -44,5 +45,4 @@ async def handle(request: Request) -> Answer:
     """Create a permission (201). Raises 400, 404, 409."""
     user = user_of(request)
     body = checked_permission(request, user)
-    with_token(request, Resource("", "permissions", user.rid, body))  # checks the expiry before the write
     return permission_answer(request, 201, request.gateway.account.add_permission(user, body))
