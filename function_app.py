@@ -16,7 +16,7 @@ from functions import (
     syndication,
     users,
 )
-from shared.settings import auth_settings, inspector_enabled
+from shared.settings import auth_settings, inspector_enabled, telemetry_enabled
 
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
 _COMMANDS = func.AuthLevel.ANONYMOUS if auth_settings().users_sign_in else func.AuthLevel.FUNCTION
@@ -30,3 +30,8 @@ if inspector_enabled():
     from functions import inspector
 
     app.register_functions(inspector.bp)
+if telemetry_enabled():
+    from shared import tracing
+    from shared.telemetry import Telemetry
+
+    tracing.telemetry = Telemetry.start()

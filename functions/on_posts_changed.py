@@ -15,8 +15,9 @@ bp = func.Blueprint()
 
 
 @POSTS_FEED.trigger(bp)
-async def on_posts_changed(changes: func.DocumentList) -> None:
+async def on_posts_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
     users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
     handler = PostChangeHandler(users, posts, feed, failures, transactions(settings()))
-    await POSTS_FEED.run(changes, handler.on_changed, deadline_s=settings().batch_deadline_s)
+    deadline_s, traceparent = settings().batch_deadline_s, context.trace_context.trace_parent
+    await POSTS_FEED.run(changes, handler.on_changed, deadline_s=deadline_s, traceparent=traceparent)

@@ -15,8 +15,9 @@ bp = func.Blueprint()
 
 
 @USERS_FEED.trigger(bp)
-async def on_users_changed(changes: func.DocumentList) -> None:
+async def on_users_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Confirm and release username reservations, and copy changed names to posts, comments and likes."""
     users, posts, failures = [await container(name) for name in (USERS, POSTS, FAILURES)]
     handler = UserChangeHandler(users, posts, failures, transactions(settings()))
-    await USERS_FEED.run(changes, handler.on_changed, deadline_s=settings().batch_deadline_s)
+    deadline_s, traceparent = settings().batch_deadline_s, context.trace_context.trace_parent
+    await USERS_FEED.run(changes, handler.on_changed, deadline_s=deadline_s, traceparent=traceparent)

@@ -22,6 +22,7 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
+from shared import tracing
 from shared.charges import record_response, retry_after_s
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
@@ -207,7 +208,7 @@ class Container:
         await self._write(self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
 
     async def _write(self, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Item:
-        written = await _retry_conflicts(f"a write to {self.proxy.id}", lambda: method(*arguments, **options))
+        written = await self._retry_conflicts("a write", lambda: method(*arguments, **options))
         return dict(written or {})
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
@@ -222,7 +223,7 @@ class Container:
             with _keeping_session(self.proxy):
                 return await self.proxy.execute_item_batch(copied, partition_key)
 
-        results = await _retry_conflicts(f"a batch on {self.proxy.id}", attempt)
+        results = await self._retry_conflicts("a batch", attempt)
         return [dict(result.get("resourceBody") or {}) for result in results]
 
     async def catch_up(self, partition_key: str | None = None) -> None:
@@ -285,24 +286,29 @@ class Container:
                     procedure, partition_key=partition_key, parameters=list(parameters)
                 )
 
-        return await _retry_conflicts(procedure, attempt, about_item=False)
+        return await self._retry_conflicts(procedure, attempt, about_item=False)
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
         with _blog_errors():
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
 
-
-async def _retry_conflicts(name: str, attempt: Callable[[], Awaitable[Result]], *, about_item: bool = True) -> Result:
-    for number in range(CONFLICT_RETRIES + 1):
-        try:
-            with _blog_errors(about_item=about_item):
-                return await attempt()
-        except _ConcurrentWrite as conflict:
-            last = conflict
-        # Without jitter, writes that conflicted once would conflict again.
-        await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311
-    raise DatabaseUnavailable(f"{name} met concurrent writes {CONFLICT_RETRIES + 1} times") from last
+    async def _retry_conflicts(
+        self, what: str, attempt: Callable[[], Awaitable[Result]], *, about_item: bool = True
+    ) -> Result:
+        for number in range(CONFLICT_RETRIES + 1):
+            if number and tracing.telemetry is not None:
+                tracing.telemetry.retried(self.proxy.id)
+            try:
+                with _blog_errors(about_item=about_item):
+                    return await attempt()
+            except _ConcurrentWrite as conflict:
+                last = conflict
+            # Without jitter, writes that conflicted once would conflict again.
+            await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311
+        raise DatabaseUnavailable(
+            f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
+        ) from last
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import azure.functions as func
+
+from shared.database_requests import container_and_kind
 
 if TYPE_CHECKING:
     from shared.charges import Charge
@@ -26,8 +28,6 @@ KEY_LENGTH = 60
 _PATH_LENGTH = 200
 _NOT_FOUND = 404
 
-_RESOURCE = re.compile(r"/dbs/[^/]+/colls/([^/]+)(?:/([^/]+))?(?:/([^/]+))?")
-_OF_ITEMS = {"GET": "point read", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
 # The first line of a handler's docstring, such as "Like a post (C4)."
 _SUMMARY = re.compile(r"(?P<title>.+?)(?: \((?P<name>[CQ]\d(?:, [CQ]\d)*)\))?[.;]")
 
@@ -102,11 +102,10 @@ class Inspector:
 
 def _operation(answer: Any) -> Operation:
     request = answer.request
-    resource = _RESOURCE.fullmatch(urlsplit(request.url).path.rstrip("/"))
-    container, collection, name = map(unquote, resource.groups("")) if resource else ("", "", "")
+    container, kind = container_and_kind(request)
     sent_at = vars(request).get("sent_at")
     return Operation(
-        kind=_kind(request, collection, name) if container else "read of the account",
+        kind=_batch(request) if kind == "batch" else kind,
         container=container,
         partition_key=_partition_key(request.headers.get("x-ms-documentdb-partitionkey")),
         status=answer.status_code,
@@ -115,26 +114,11 @@ def _operation(answer: Any) -> Operation:
     )
 
 
-def _kind(request: Any, collection: str, name: str) -> str:
-    headers = request.headers
-    if not collection:
-        return "read of the container"
-    if collection == "sprocs":
-        return f"stored procedure {name}"
-    if collection != "docs":
-        return "read of partition ranges"
-    if name:
-        return _OF_ITEMS[request.method]
-    if "x-ms-cosmos-is-batch-request" in headers:
-        parts = [str(part["operationType"]).lower() for part in json.loads(request.data)]
-        if parts == ["read"]:
-            return "point read by the primary"
-        return "batch: " + ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts))
-    if "x-ms-cosmos-is-query-plan-request" in headers:
-        return "query plan"
-    if "x-ms-documentdb-isquery" in headers:
-        return "query"
-    return "upsert" if "x-ms-documentdb-is-upsert" in headers else "create"
+def _batch(request: Any) -> str:
+    parts = [str(part["operationType"]).lower() for part in json.loads(request.data)]
+    if parts == ["read"]:
+        return "point read by the primary"
+    return "batch: " + ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts))
 
 
 def _partition_key(header: str | None) -> str | None:

@@ -167,6 +167,12 @@ def auth_settings() -> AuthSettings:
 
 
 @cache
+def telemetry_enabled() -> bool:
+    """Whether this process exports telemetry. OpenTelemetry and Azure Monitor read these settings themselves."""
+    return any(map(os.environ.get, ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")))
+
+
+@cache
 def inspector_enabled() -> bool:
     """Whether this process has the inspector, needed to register functions. Raises SettingsError."""
     return read_inspector(os.environ)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
 from typing import Any
 
 from azure.core.pipeline.transport import AioHttpTransport
 
-from shared import charges
+from shared import charges, tracing
 from shared.charges import current_charge, record_answer
 from shared.errors import DatabaseUnavailable
 from shared.retries import SESSION_RETRIES, SESSION_WAIT_S
@@ -28,18 +29,16 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]
 
     async def send(self, request: Any, **options: Any) -> Any:
         """Raises DatabaseUnavailable if no replica reaches a token that the request brought or saw."""
-        if charges.inspector is not None:
-            charges.inspector.sending(request)
         charge, rid = current_charge.get(), request.headers.get(_RID)
         if charge is None or rid is None:
-            return await super().send(request, **options)
+            return await self._send(request, **options)
         known = _is_read(request) and charge.session.tokens_of(rid)
         if known:
             merged = Session()
             merged.add(rid, ",".join(filter(None, (known, request.headers.get(SESSION_HEADER)))))
             request.headers[SESSION_HEADER] = merged.tokens_of(rid)
         for attempt in range(SESSION_RETRIES + 1):
-            response = await super().send(request, **options)
+            response = await self._send(request, **options)
             charge.session.add(rid, response.headers.get(SESSION_HEADER, ""))
             if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
                 return response
@@ -50,6 +49,13 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]
             record_answer(response)
             raise DatabaseUnavailable("no replica has reached the session token of the request")
         return response
+
+    async def _send(self, request: Any, **options: Any) -> Any:
+        """Send once, observed by the inspector and telemetry."""
+        if charges.inspector is not None:
+            charges.inspector.sending(request)
+        send = partial(super().send, request, **options)
+        return await send() if tracing.telemetry is None else await tracing.telemetry.call(request, send)
 
 
 def _is_read(request: Any) -> bool:

@@ -34,6 +34,7 @@ function createComment(comment, record) {
         // A V1 post has no count, and undefined + 1 is NaN, which is stored as null.
         post.commentCount = (Number.isInteger(post.commentCount) ? post.commentCount : 0) + 1;
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
+        post.traceparent = comment.traceparent;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
             answer(created, true);

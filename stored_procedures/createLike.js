@@ -53,6 +53,7 @@ function createLike(like, record) {
         // A V1 post has no count, and undefined + 1 is NaN, which is stored as null.
         post.likeCount = (Number.isInteger(post.likeCount) ? post.likeCount : 0) + 1;
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
+        post.traceparent = like.traceparent;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
             answer(created, true);

@@ -6,11 +6,12 @@
  * @param {string} postId
  * @param {string} commentId
  * @param {string|null} creationDate  unless null, the comment must have it
+ * @param {string} [traceparent]  the trace of the request, for the post
  * @returns {{deleted: boolean}}  always true
  * @throws 404 the post or the comment does not exist   412 the comment has another date
  *         503 an operation was not accepted: call again
  */
-function deleteComment(postId, commentId, creationDate) {
+function deleteComment(postId, commentId, creationDate, traceparent) {
     const collection = getContext().getCollection();
     const documents = collection.getAltLink() + "/docs/";
 
@@ -37,6 +38,7 @@ function deleteComment(postId, commentId, creationDate) {
     function uncount(post) {
         post.commentCount = Math.max(0, (Number.isInteger(post.commentCount) ? post.commentCount : 0) - 1);
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
+        post.traceparent = traceparent;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
             getContext().getResponse().setBody({ deleted: true });

@@ -6,11 +6,12 @@
  * @param {string} postId
  * @param {string} likeId
  * @param {string|null} creationDate  unless null, the like must exist and have it
+ * @param {string} [traceparent]  the trace of the request, for the post
  * @returns {{deleted: boolean}}  false if there is no such like
  * @throws 404 the post does not exist or is deleted   412 the date does not match
  *         503 an operation was not accepted: call again
  */
-function deleteLike(postId, likeId, creationDate) {
+function deleteLike(postId, likeId, creationDate, traceparent) {
     const collection = getContext().getCollection();
     const documents = collection.getAltLink() + "/docs/";
 
@@ -38,6 +39,7 @@ function deleteLike(postId, likeId, creationDate) {
     function uncount(post) {
         post.likeCount = Math.max(0, (Number.isInteger(post.likeCount) ? post.likeCount : 0) - 1);
         post.version = (Number.isInteger(post.version) ? post.version : 0) + 1;
+        post.traceparent = traceparent;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
             answer(true);

@@ -7,10 +7,11 @@
  * @param {string} userId
  * @param {string} username
  * @param {number} nameVersion  the number of the rename that chose this username
+ * @param {string} [traceparent]  the trace of the rename, for the items
  * @returns {{updated: number, more: boolean}}  more: time ran out before all items were renamed
  * @throws the container's errors: then this call wrote nothing
  */
-function updateUsernames(userId, username, nameVersion) {
+function updateUsernames(userId, username, nameVersion, traceparent) {
     const collection = getContext().getCollection();
     const response = getContext().getResponse();
     const query = {
@@ -47,6 +48,7 @@ function updateUsernames(userId, username, nameVersion) {
         const item = items[index];
         item.userUsername = username;
         item.nameVersion = nameVersion;
+        item.traceparent = traceparent;
         if (item.type === "post") item.version = (Number.isInteger(item.version) ? item.version : 0) + 1;
         const accepted = collection.replaceDocument(item._self, item, { etag: item._etag }, function (error) {
             if (error) throw error;

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,13 +69,15 @@ class RunningApp:
 
 
 @contextmanager
-def running_app(settings: Settings, log: Path, *, disabled: Sequence[str] = ()) -> Iterator[RunningApp]:
+def running_app(
+    settings: Settings, log: Path, *, disabled: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Iterator[RunningApp]:
     """Run the app on a provisioned database, without the `disabled` functions, and stop it unless it was killed."""
     with log.open("wb") as stderr:
         process = subprocess.Popen(
             [sys.executable, "-m", "functions_host", "--port", "0", "--no-local-settings", "--no-reload"],
             cwd=REPOSITORY,
-            env={**os.environ, **environment_of(settings), **_switched_off(disabled)},
+            env={**os.environ, **environment_of(settings), **_switched_off(disabled), **(environment or {})},
             stderr=stderr,
         )
     try:

@@ -11,6 +11,7 @@ from shared.errors import CommentNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.models.fields import now
+from shared.tracing import stamp
 from shared.transactions import BATCHES, Transactions
 
 
@@ -29,7 +30,7 @@ async def create_comment(
     """
     author = await get_author(users, new.user_id)
     comment_id = new_id("comment", idempotency_key, new.user_id, post_id)
-    comment = comment_item(comment_id, post_id, author, new, now())
+    comment = comment_item(comment_id, post_id, author, new, now()) | stamp()
     record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id) if idempotency_key else None
     return (await transactions.add(posts, comment, record)).item
 

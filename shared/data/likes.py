@@ -9,6 +9,7 @@ from shared.data.posts import list_responses
 from shared.data.users import get_author
 from shared.models.fields import now
 from shared.models.like import Like, NewLike, like_id, like_item
+from shared.tracing import stamp
 from shared.transactions import BATCHES, Added, Transactions
 
 # What a record keeps of a like, because a retry returns the like even after it was deleted.
@@ -28,7 +29,7 @@ async def create_like(
 
     Liking a post twice returns the existing like and counts once. Raises UserNotFound, PostNotFound.
     """
-    like = like_item(post_id, await get_author(users, new.user_id), now())
+    like = like_item(post_id, await get_author(users, new.user_id), now()) | stamp()
     record = None
     if idempotency_key is not None:
         command_id = new_id("like", idempotency_key, new.user_id, post_id)

@@ -18,6 +18,7 @@ from shared.errors import Forbidden, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
 from shared.models.fields import now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
+from shared.tracing import stamp
 
 # How long a tombstone stays: longer than the change-feed functions may be down.
 DELETED_TTL_S = 30 * 24 * 3600
@@ -33,9 +34,10 @@ async def create_post(users: Container, posts: Container, new: NewPost, *, idemp
     """
     author = await get_author(users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
+    post = post_item(post_id, author, new, now()) | stamp()
     record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id) if idempotency_key else None
     try:
-        return await create_recorded(posts, post_item(post_id, author, new, now()), record, post_id)
+        return await create_recorded(posts, post, record, post_id)
     except ItemExists:
         if record is not None:
             await is_recorded(posts, record, post_id)  # raises IdempotencyKeyReused
@@ -72,7 +74,7 @@ async def _patch(
     if etag is not None:
         predicate += f" AND {_is_last_edit(edit_of(etag))}"
     try:
-        return await posts.patch(post_id, post_id, patch_of(values, version=1), predicate=predicate)
+        return await posts.patch(post_id, post_id, patch_of({**values, **stamp()}, version=1), predicate=predicate)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:

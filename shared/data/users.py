@@ -27,6 +27,7 @@ from shared.models.base import Item
 from shared.models.fields import is_item_id, now
 from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
 from shared.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
+from shared.tracing import stamp
 
 AUTHOR_KEPT_S = 10.0
 
@@ -77,7 +78,7 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     if existing is None:
         reservation = await reserve(users, user["username"], user_id, name_version=0)
         try:
-            return await create_recorded(users, user, record, user_id)
+            return await create_recorded(users, user | stamp(), record, user_id)
         except ItemExists:
             existing = await get_user(users, user_id)
             await give_back(users, reservation, existing)
@@ -100,7 +101,7 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
             raise VersionMismatch
         if user["username"] == changes.username:
             return user
-        after = renamed(user, changes.username) | {"editId": edit_id}
+        after = renamed(user, changes.username) | {"editId": edit_id, **stamp()}
         reservation = None
         if reservation_id(changes.username) != reservation_id(user["username"]):
             reservation = await reserve(users, changes.username, user_id, after["nameVersion"])

@@ -18,13 +18,16 @@ from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseUnavailable, Forbidden, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
-from shared.logs import log, traced
+from shared.logs import log
 from shared.models.base import RequestModel
 from shared.retries import REQUEST_DEADLINE_S
 from shared.sessions import SESSION_HEADER, Session
+from shared.tracing import span
+
+_FAILURE = 500
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
-HttpFunction = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
+HttpFunction = Callable[[func.HttpRequest, func.Context], Awaitable[func.HttpResponse]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +70,10 @@ def http_function(
     """The HTTP function with the name and docstring of `handler`: runs `respond`, and `refuse` if that fails."""
     name = handler.__name__
 
-    async def run(req: func.HttpRequest) -> func.HttpResponse:
+    async def run(req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
         started = time.perf_counter()
-        with traced(req.headers.get("traceparent")), metered() as charge:
+        # The host passes on the caller's trace, with its own span as the parent if it traces requests.
+        with span(name, traceparent=context.trace_context.trace_parent) as recorded, metered() as charge:
             try:
                 async with deadline(REQUEST_DEADLINE_S):
                     response = await respond(req, charge)
@@ -81,12 +85,15 @@ def http_function(
             if req.method != "GET" and (token := str(charge.session)):
                 response.headers[SESSION_HEADER] = token
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
+            charge_ru = round(charge.request_units, 2)
+            recorded.attributes = {"http.response.status_code": response.status_code, "blog.charge_ru": charge_ru}
+            recorded.error = str(response.status_code) if response.status_code >= _FAILURE else ""
             log(
                 logging.INFO,
                 "request",
                 function=name,
                 status=response.status_code,
-                charge_ru=round(charge.request_units, 2),
+                charge_ru=charge_ru,
                 duration_ms=duration_ms,
             )
             if charges.inspector is not None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import azure.functions as func
 
-from shared import charges
+from shared import charges, tracing
 from shared.charges import metered
 from shared.containers import LEASES, POSTS, USERS
 from shared.cosmos import Container
@@ -20,6 +20,7 @@ from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.logs import log
 from shared.models.base import Item
 from shared.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
+from shared.tracing import span, writer_of
 
 CONCURRENCY = 32
 # These end the whole batch, and the host retries it. Any other error belongs to one change.
@@ -63,7 +64,9 @@ class ChangeFeed:
         """The start of the IDs of the function's leases."""
         return f"{self.container}-"
 
-    def trigger(self, blueprint: func.Blueprint) -> Callable[[Callable[[func.DocumentList], Awaitable[None]]], Any]:
+    def trigger(
+        self, blueprint: func.Blueprint
+    ) -> Callable[[Callable[[func.DocumentList, func.Context], Awaitable[None]]], Any]:
         """Register the decorated function for batches of this change feed, from its beginning.
 
         Retries have no limit: once they are exhausted, the host checkpoints the batch, and the changes are lost
@@ -99,8 +102,9 @@ class ChangeFeed:
         handle: Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]],
         *,
         deadline_s: float,
+        traceparent: str = "",
     ) -> None:
-        """Handle a batch and log its request charge and lag.
+        """Handle a batch, and record its request charge and lag. Its span links to those that wrote the changes.
 
         Raises BatchUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`. What
         has been written stays written, so the next delivery of the batch finds less to write.
@@ -108,7 +112,9 @@ class ChangeFeed:
         batch = list(changes)
         started = time.perf_counter()
         finished = False
-        with metered() as charge:
+        # Most changes of a batch can have one writer. A set has another order in each run.
+        causes = list(dict.fromkeys(map(writer_of, batch)))
+        with span(self.function, traceparent=traceparent, links=causes) as recorded, metered() as charge:
             try:
                 async with asyncio.timeout(deadline_s) as timeout:
                     await handle(batch)
@@ -122,18 +128,22 @@ class ChangeFeed:
                 ) from None
             finally:
                 duration_ms = round((time.perf_counter() - started) * 1000, 1)
+                charge_ru, lag_s = round(charge.request_units, 2), _age_s(batch)
+                about: dict[str, Any] = {"changes": len(batch), "finished": finished}
+                recorded.attributes = {f"blog.{name}": value for name, value in about.items()}
+                recorded.attributes |= {"blog.charge_ru": charge_ru, "blog.lag_s": lag_s}
+                if tracing.telemetry is not None:
+                    tracing.telemetry.lag(self.function, lag_s)
                 log(
                     logging.INFO,
                     "batch",
                     function=self.function,
-                    finished=finished,
-                    changes=len(batch),
-                    charge_ru=round(charge.request_units, 2),
+                    **about,
+                    charge_ru=charge_ru,
                     duration_ms=duration_ms,
-                    lag_s=_age_s(batch),
+                    lag_s=lag_s,
                 )
                 if charges.inspector is not None:
-                    about = {"changes": len(batch), "finished": finished}
                     charges.inspector.add_batch(self.function, self.container, charge, duration_ms, **about)
 
     async def handle_each(
@@ -158,6 +168,8 @@ class ChangeFeed:
                     log(logging.ERROR, "change kept as failure", source=source, id=change.get("id"), exception=error)
                     about: dict[str, Any] = {"source": source, "container": self.container, "partition_key": key}
                     await keep_failure(failures, **about, change=change, error=error)
+                    if tracing.telemetry is not None:
+                        tracing.telemetry.failed(source)
                     errors.append(error)
             except DATABASE_ERRORS as error:
                 database_errors.append(error)

@@ -27,6 +27,7 @@ from shared.propagation.change_feed import POSTS_FEED, for_each
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
 from shared.propagation.rename_fanout import is_outdated
+from shared.tracing import stamp
 from shared.transactions import BATCHES, Transactions
 
 # Comments and likes of a deleted post.
@@ -181,4 +182,4 @@ async def expire_contributions(posts: Container, post_id: str) -> None:
         _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
     ):
         with suppress(BatchRefused):  # one of them has expired since the query
-            await posts.batch(post_id, [("patch", (item_id, patch_of({"ttl": _TTL_S}))) for item_id in ids])
+            await posts.batch(post_id, [("patch", (item_id, patch_of({"ttl": _TTL_S, **stamp()}))) for item_id in ids])

@@ -17,8 +17,8 @@ _PORTION = 1000
 _EVERYWHERE = f"SELECT c.id, c.type, c.postId FROM c WHERE {OUTDATED}"  # noqa: S608 - constant
 
 
-async def fan_out_rename(posts: Container, user: Item, transactions: Transactions) -> None:
-    """Rename all posts, comments and likes of the user.
+async def fan_out_rename(posts: Container, user: Item, transactions: Transactions) -> int:
+    """Rename all posts, comments and likes of the user; return how many.
 
     Costs one query over all partitions, because no container records where a user has commented or liked, and then one
     transaction per post. The query sees every item from before it. Later ones with the old name are corrected by the
@@ -35,12 +35,15 @@ async def fan_out_rename(posts: Container, user: Item, transactions: Transaction
 
     await posts.catch_up()
     portion: list[Item] = []
+    count = 0
     async for item in posts.query_across(_EVERYWHERE, outdated_parameters(user), page_size=_PORTION):
         portion.append(item)
+        count += 1
         if len(portion) == _PORTION:
             await rename(portion)
             portion = []
     await rename(portion)
+    return count
 
 
 def is_outdated(item: Item, user: Item) -> bool:

@@ -11,12 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from shared.cosmos import ConditionFailed, Container, ItemMissing
+from shared import tracing
+from shared.cosmos import ConditionFailed, Container, ItemMissing, patch_of
 from shared.data import username_reservations
 from shared.models.base import Item
 from shared.models.user import User
 from shared.propagation.change_feed import USERS_FEED
 from shared.propagation.rename_fanout import fan_out_rename
+from shared.tracing import span, stamp, writer_of
 from shared.transactions import BATCHES, Transactions
 
 
@@ -43,9 +45,15 @@ class UserChangeHandler:
         former = user.get("formerUsernames", [])
         if not former:
             return
-        await fan_out_rename(self.posts, user, self.transactions)
-        for username in former:
-            await username_reservations.release(self.users, username, user)
-        with suppress(ConditionFailed, ItemMissing):
-            emptied = [{"op": "remove", "path": "/formerUsernames"}]
-            await self.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])
+        batch = list(stamp().values())
+        # A part of the rename's own trace, which so continues into the changes that the fan-out writes.
+        with span(USERS_FEED.function, name="rename fan-out", traceparent=writer_of(user), links=batch) as recorded:
+            items = await fan_out_rename(self.posts, user, self.transactions)
+            recorded.attributes = {"blog.fan_out.items": items}
+            if tracing.telemetry is not None:
+                tracing.telemetry.renamed(items)
+            for username in former:
+                await username_reservations.release(self.users, username, user)
+            with suppress(ConditionFailed, ItemMissing):
+                emptied = [{"op": "remove", "path": "/formerUsernames"}, *patch_of(stamp())]
+                await self.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])

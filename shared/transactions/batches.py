@@ -33,6 +33,7 @@ from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import name_version
 from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS, RENAMING_REFUSALS
+from shared.tracing import Span, current_span, shared_span, stamp
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT = 30
@@ -139,7 +140,7 @@ def outdated_parameters(user: Item) -> dict[str, Any]:
 def _rename(item: Item, user: Item) -> Operation:
     version = name_version(user)
     increments = {"version": 1} if item["type"] == Post.TYPE else {}
-    patch = patch_of({"userUsername": user["username"], "nameVersion": version}, **increments)
+    patch = patch_of({"userUsername": user["username"], "nameVersion": version, **stamp()}, **increments)
     # A predicate takes no parameters. Nothing in it comes from a client: a known type and an integer.
     older = f"(NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= {version:d})"
     return ("patch", (item["id"], patch), {"filter_predicate": f"FROM c WHERE c.type = '{item['type']}' AND {older}"})
@@ -167,6 +168,7 @@ class _Change:
     decision: _Decision | None = None
     # The charge of the batch, and the number of commands that share it.
     bill: tuple[Charge, int] = field(default_factory=lambda: (Charge(), 1))
+    span: Span | None = field(default_factory=current_span.get)
 
     def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
         """Return the decision that follows from the item and the record in the database."""
@@ -221,7 +223,7 @@ class _Removal(_Change):
 
 async def _commit(deadline_s: float, key: tuple[Container, str], changes: Sequence[_Change]) -> list[Any]:
     """Write changes to one post; return their outcomes. The charge is shared evenly."""
-    with metered() as charge:
+    with shared_span([change.span for change in changes]), metered() as charge:
         for change in changes:
             change.bill = (charge, len(changes))
         try:
@@ -288,13 +290,13 @@ class _Commit:
         """
         if self.post is not None:
             sums = {name: max(0, _integer(self.post, name) + n) for name, n in differences.items()}
-            patch = patch_of({**sums, "version": _integer(self.post, "version") + 1})
+            patch = patch_of({**sums, "version": _integer(self.post, "version") + 1, **stamp()})
             return ("patch", (self.post_id, patch), {"if_match_etag": self.post["_etag"]})
         # A predicate takes no parameters. Nothing in it comes from a client.
         large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
         countable = f"(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version)) AND {large_enough}"
         predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {countable}"
-        return ("patch", (self.post_id, patch_of({}, **differences, version=1)), {"filter_predicate": predicate})
+        return ("patch", (self.post_id, patch_of(stamp(), **differences, version=1)), {"filter_predicate": predicate})
 
     async def _decide(self, undecided: Sequence[_Change]) -> None:
         """Read the items and records of these changes and decide. Raises PostNotFound.

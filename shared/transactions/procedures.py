@@ -10,6 +10,7 @@ from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyRe
 from shared.models.base import Item, edit_of
 from shared.models.comment import Comment
 from shared.models.user import name_version
+from shared.tracing import stamp
 from shared.transactions.batches import Added
 
 _NOT_FOUND, _DELETED, _CONDITION_FAILED, _KEY_REUSED = 404, 410, 412, 422
@@ -40,7 +41,8 @@ class Procedures:
         """One stored procedure, and a point read of the post if it finds no comment."""
         procedure = "deleteComment" if kind == Comment.TYPE else "deleteLike"
         try:
-            answer = await posts.execute(procedure, post_id, post_id, item_id, None if etag is None else edit_of(etag))
+            edit = None if etag is None else edit_of(etag)
+            answer = await posts.execute(procedure, post_id, post_id, item_id, edit, *stamp().values())
         except ScriptFailed as failure:
             if failure.number == _NOT_FOUND:
                 await get_post(posts, post_id)
@@ -53,7 +55,8 @@ class Procedures:
     async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
         """One stored procedure, called again while it runs out of time."""
         for _ in range(_MAX_CALLS):
-            answer = await posts.execute("updateUsernames", post_id, user["id"], user["username"], name_version(user))
+            name = user["id"], user["username"], name_version(user)
+            answer = await posts.execute("updateUsernames", post_id, *name, *stamp().values())
             if not answer["more"]:
                 return
             if not answer["updated"]:

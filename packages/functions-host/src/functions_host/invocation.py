@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
 import threading
 import time
 import uuid
@@ -27,19 +26,12 @@ _thread_local = threading.local()
 
 
 class TraceContext:
-    """The caller's W3C trace context, or a new one."""
+    """The caller's W3C trace context. It is empty if there is none, because this host traces nothing itself."""
 
-    def __init__(self, trace_parent: str | None, trace_state: str) -> None:
-        self._trace_parent = trace_parent
+    def __init__(self, trace_parent: str = "", trace_state: str = "") -> None:
+        self.trace_parent = trace_parent
         self.trace_state = trace_state
         self.attributes: dict[str, str] = {}
-
-    @property
-    def trace_parent(self) -> str:
-        """The `traceparent`, generated on first use."""
-        if self._trace_parent is None:
-            self._trace_parent = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00"
-        return self._trace_parent
 
 
 class Context:
@@ -102,7 +94,7 @@ class Invoker:
     ) -> object:
         invocation_id = str(uuid.uuid4())
         if function.wants_context:
-            context = Context(function, invocation_id, trace or TraceContext(None, ""), retry or RetryState())
+            context = Context(function, invocation_id, trace or TraceContext(), retry or RetryState())
             arguments = {**arguments, "context": context}
         log = logging.getLogger(f"Function.{function.name}")
         started = time.perf_counter()

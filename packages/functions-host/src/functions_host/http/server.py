@@ -147,7 +147,7 @@ class HttpServer:
         if function.output is not None:
             arguments[function.output] = output
         headers = request.headers
-        trace = TraceContext(headers.get("traceparent"), headers.get("tracestate", ""))
+        trace = TraceContext(headers.get("traceparent", ""), headers.get("tracestate", ""))
         try:
             result = await self._invoker.invoke(function, arguments, trace=trace)
             return web_response(output.value if function.output is not None else result)

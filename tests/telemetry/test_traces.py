@@ -1,0 +1,177 @@
+"""One trace from an HTTP request to the change-feed functions that it caused."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+
+from bench.telemetry_sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
+from tests.api import Api
+from tests.blog import Blog
+from tests.polling import eventually
+
+
+def new_traceparent() -> tuple[str, str]:
+    """Return a header, and its trace ID."""
+    trace_id = secrets.token_hex(16)
+    return f"00-{trace_id}-{secrets.token_hex(8)}-01", trace_id
+
+
+async def span_of(sink: TelemetrySink, trace_id: str, name: str) -> ReceivedSpan:
+    """Wait for a span of a trace."""
+    spans = await eventually(lambda: [span for span in sink.named(name) if span.trace_id == trace_id])
+    return spans[0]
+
+
+def calls_of(sink: TelemetrySink, span: ReceivedSpan) -> list[ReceivedSpan]:
+    """The database calls of a span, in order."""
+    calls = [one for one in sink.spans if one.parent_id == span.span_id and one.kind == CLIENT]
+    return sorted(calls, key=lambda call: call.start_ns)
+
+
+def linked_to(sink: TelemetrySink, name: str, trace_id: str) -> list[ReceivedSpan]:
+    """Spans with a link to a trace."""
+    return [span for span in sink.named(name) if trace_id in [linked for linked, _ in span.links]]
+
+
+async def test_a_request_continues_its_callers_trace_and_has_a_span_for_each_database_call(
+    traced_api: Api, sink: TelemetrySink
+) -> None:
+    user = await traced_api.new_user()
+    traceparent, trace_id = new_traceparent()
+
+    await traced_api.get_user(user["id"], {"traceparent": traceparent})
+
+    request = await span_of(sink, trace_id, "get_user")
+    [call] = calls_of(sink, request)
+    assert (request.kind, request.parent_id) == (INTERNAL, traceparent.split("-")[2])
+    assert request.attributes == {"http.response.status_code": 200, "blog.charge_ru": 1.0}
+    assert (call.name, call.trace_id, call.is_error) == ("point read users", trace_id, False)
+    assert call.attributes == {
+        "db.system.name": "azure.cosmosdb",
+        "db.collection.name": "users",
+        "db.operation.name": "point read",
+        "db.response.status_code": "200",
+        "azure.cosmosdb.operation.request_charge": 1.0,
+    }
+    assert request.start_ns <= call.start_ns <= call.end_ns <= request.end_ns
+
+
+async def test_a_comment_is_traced_into_the_feed(traced_api: Api, sink: TelemetrySink) -> None:
+    author = await traced_api.new_user()
+    post = await traced_api.new_post(author)
+    await eventually(lambda: linked_feed_update(sink, post))
+    traceparent, trace_id = new_traceparent()
+
+    await traced_api.create_comment(post["id"], author["id"], "Well put.", {"traceparent": traceparent})
+
+    [batch] = await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id))
+    request = await span_of(sink, trace_id, "create_comment")
+    assert (trace_id, request.span_id) in batch.links
+    assert "patch feed" in [call.name for call in calls_of(sink, batch)]
+    assert batch.attributes["blog.finished"] is True
+    assert batch.attributes["blog.changes"] == 2
+
+
+async def linked_feed_update(sink: TelemetrySink, post: dict[str, str]) -> bool:
+    """Whether the feed function has handled something."""
+    return bool(post) and bool(sink.named("on_posts_changed"))
+
+
+async def test_a_rename_is_traced_through_its_fan_out_into_the_feed(traced_api: Api, sink: TelemetrySink) -> None:
+    author = await traced_api.new_user()
+    post = await traced_api.new_post(author)
+    await traced_api.new_comment(post, author)
+    await eventually(lambda: in_feed(traced_api, post["id"], author["username"]))
+    traceparent, trace_id = new_traceparent()
+    renamed = f"{author['username']}.renamed"[:30]
+
+    await traced_api.edit_user(author["id"], renamed, {"traceparent": traceparent})
+
+    await eventually(lambda: in_feed(traced_api, post["id"], renamed))
+    request = await span_of(sink, trace_id, "edit_user")
+    fan_out = await span_of(sink, trace_id, "rename fan-out")
+    users_batch = (await eventually(lambda: linked_to(sink, "on_users_changed", trace_id)))[0]
+    posts_batch = (await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id)))[0]
+    assert fan_out.parent_id == request.span_id
+    assert fan_out.links == [(users_batch.trace_id, users_batch.span_id)]
+    assert fan_out.attributes["blog.fan_out.items"] == 2
+    assert (trace_id, fan_out.span_id) in posts_batch.links
+    assert "patch feed" in [call.name for call in calls_of(sink, posts_batch)]
+
+
+async def in_feed(api: Api, post_id: str, username: str) -> bool:
+    feed = (await api.get_feed(limit=100)).body["items"]
+    return any(entry["postId"] == post_id and entry["userUsername"] == username for entry in feed)
+
+
+async def test_likes_that_share_a_batch_link_to_each_other(traced_api: Api, sink: TelemetrySink) -> None:
+    author = await traced_api.new_user()
+    post = await traced_api.new_post(author)
+    likers = [await traced_api.new_user() for _ in range(8)]
+    traces = [new_traceparent() for _ in likers]
+
+    await asyncio.gather(
+        *(
+            traced_api.create_like(post["id"], liker["id"], {"traceparent": traceparent})
+            for liker, (traceparent, _) in zip(likers, traces, strict=True)
+        )
+    )
+
+    requests = [await span_of(sink, trace_id, "create_like") for _, trace_id in traces]
+    writers = {span.parent_id for span in sink.spans if span.kind == CLIENT and "posts" in span.name}
+    by_id = {request.span_id: request for request in requests}
+    for request in requests:
+        # Its own trace has the write, or it links to the request whose trace has it.
+        assert request.span_id in writers or any(
+            linked in writers and (request.trace_id, request.span_id) in by_id[linked].links
+            for _, linked in request.links
+        )
+
+
+async def test_the_api_never_returns_the_trace_of_an_item(traced_api: Api, stored: Blog) -> None:
+    author = await traced_api.new_user()
+    post = await traced_api.new_post(author)
+    comment = await traced_api.new_comment(post, author)
+    like = await traced_api.new_like(post, author)
+
+    answers = [
+        await traced_api.get_user(author["id"]),
+        await traced_api.get_post(post["id"]),
+        await traced_api.edit_post(post["id"], "Another title", "Other content."),
+        await traced_api.list_comments(post["id"]),
+        await traced_api.list_likes(post["id"]),
+        await eventually(lambda: list_of_posts(traced_api, author["id"])),
+        await traced_api.get_feed(),
+    ]
+
+    items = await stored.items_of(post)
+    assert {item["type"] for item in items if "traceparent" in item} == {"post", "comment", "like"}
+    traces = [item["traceparent"].split("-")[1] for item in items if "traceparent" in item]
+    for text in (str(author), str(post), str(comment), str(like), *(str(answer.content) for answer in answers)):
+        assert not [name for name in ("traceparent", *traces) if name in text]
+
+
+async def list_of_posts(api: Api, user_id: str) -> object:
+    answer = await api.list_user_posts(user_id)
+    return answer if answer.body["items"] else None
+
+
+async def test_copies_have_no_trace(traced_api: Api, stored: Blog) -> None:
+    author = await traced_api.new_user()
+    post = await traced_api.new_post(author)
+
+    await eventually(lambda: in_feed(traced_api, post["id"], author["username"]))
+
+    feed = await stored.all_items(stored.feed)
+    copies = [item for item in await stored.all_items(stored.users) if item["type"] == "post"]
+    assert not [item for item in (*feed, *copies) if "traceparent" in item]
+
+
+async def test_a_log_line_has_the_trace_of_its_request(traced_api: Api, traced_app: object) -> None:
+    traceparent, trace_id = new_traceparent()
+
+    await traced_api.get_user("unknown", {"traceparent": traceparent})
+
+    [line] = traced_app.log_lines(containing=trace_id)  # type: ignore[attr-defined]
+    assert 'request function="get_user" status=404' in line
