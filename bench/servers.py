@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,11 @@ class Server:
         found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
         return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
 
+    def processor_s(self) -> float:
+        """Return the processor time used so far, in steps of 10 ms (proc_pid_stat(5))."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def settings(self, database: str) -> Settings:
         return Settings(self.endpoint, WELL_KNOWN_KEY, database)
 
@@ -62,16 +67,26 @@ async def peer(mode: PeerMode) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def functions_host(settings: Settings, state_dir: Path, *, profile: Path | None = None) -> AsyncIterator[Server]:
+async def telemetry_sink() -> AsyncIterator[Server]:
+    """Start a server that accepts telemetry and discards it."""
+    async with _server([sys.executable, "-m", "bench.telemetry_sink"], {}) as server:
+        yield server
+
+
+@asynccontextmanager
+async def functions_host(
+    settings: Settings, state_dir: Path, *, profile: Path | None = None, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Server]:
     """Start the blog on the Functions host; `state_dir` gets its log, `profile` a cProfile."""
-    environment = {
+    given = {
         "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
         "BLOG_DATABASE": settings.database,
+        **(environment or {}),
     }
     profiling = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
     options = ["--port", "0", "--no-local-settings", "--no-reload", "--state-dir", str(state_dir)]
     command = [sys.executable, *profiling, "-m", "functions_host", *options]
-    async with _server(command, environment, log=state_dir / "host.log") as server:
+    async with _server(command, given, log=state_dir / "host.log") as server:
         yield server
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-_RESOURCE = re.compile(r"/dbs/[^/]+/colls/([^/]+)(?:/([^/]+))?(?:/([^/]+))?")
 _OF_ITEMS = {"GET": "point read", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
 
 
 def container_and_kind(request: Any) -> tuple[str, str]:
     """Return the container, or nothing, and the kind of a request, such as `query`. Neither has an item's ID."""
-    resource = _RESOURCE.fullmatch(urlsplit(request.url).path.rstrip("/"))
-    container, collection, name = map(unquote, resource.groups("")) if resource else ("", "", "")
-    return container, _kind(request, collection, name) if container else "read of the account"
+    # http://{account}/dbs/{database}/colls/{container}/{collection}/{ID}
+    parts: list[str] = request.url.rstrip("/").split("/")[3:]
+    if len(parts) < 4 or parts[2] != "colls":
+        return "", "read of the account"
+    collection, name, *_ = [*parts[4:], "", ""]
+    return unquote(parts[3]), _kind(request, collection, unquote(name) if collection == "sprocs" else name)
 
 
 def _kind(request: Any, collection: str, name: str) -> str:

@@ -29,6 +29,7 @@ from shared.tracing import Span, current_span
 
 _NAME = "blog"
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+_OK, _FAILED = Status(), Status(StatusCode.ERROR)
 _THROTTLED = 429
 # Outcomes that the app expects: not modified, not found, exists, condition failed.
 _EXPECTED = {304, 404, 409, 412}
@@ -77,9 +78,10 @@ class Telemetry:
         readers: list[MetricReader] = []
         if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
             from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-            processors.append(BatchSpanProcessor(OTLPSpanExporter()))
+            from shared.otlp import SpanExporter
+
+            processors.append(BatchSpanProcessor(SpanExporter()))
             readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
         if os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING"):
             _start_azure_monitor(processors, readers)
@@ -207,7 +209,7 @@ class Telemetry:
                 values,
                 links=links or (),
                 kind=kind,
-                status=Status(StatusCode.ERROR if error else StatusCode.UNSET),
+                status=_FAILED if error else _OK,
                 start_time=started_ns,
                 end_time=time.time_ns(),
                 instrumentation_scope=self._scope,

@@ -1,0 +1,104 @@
+"""The metrics of requests and change feeds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import ClientSession
+
+from bench.telemetry_sink import ReceivedPoint, TelemetrySink
+from shared.settings import Settings
+from tests.api import Api
+from tests.blog import Blog, EmulatorThread
+from tests.gateway import Gateway, named
+from tests.items import a_post, unique
+from tests.polling import eventually
+from tests.running_app import RunningApp, provisioned, running_app
+from tests.telemetry.conftest import OFTEN
+
+CHARGE = "azure.cosmosdb.client.operation.request_charge"
+
+
+def point(sink: TelemetrySink, name: str, **attributes: str) -> ReceivedPoint | None:
+    """The point of a metric with these attributes, whose names have dots for underscores."""
+    wanted = {key.replace("__", "_").replace("_", "."): value for key, value in attributes.items()}
+    return next((one for one in sink.metric(name) if one.attributes == wanted), None)
+
+
+async def test_the_charge_is_known_by_function_and_container(traced_api: Api, sink: TelemetrySink) -> None:
+    user = await traced_api.new_user()
+
+    await traced_api.get_user(user["id"])
+
+    attributes = {"blog.function": "get_user", "db.collection.name": "users"}
+    found = await eventually(lambda: [one for one in sink.metric(CHARGE) if one.attributes == attributes])
+    assert found[0].count >= 1
+    assert found[0].sum / found[0].count == 1.0
+
+
+async def test_the_lag_of_each_feed_is_measured(traced_api: Api, sink: TelemetrySink) -> None:
+    await traced_api.new_post(await traced_api.new_user())
+
+    def functions() -> set[str]:
+        return {one.attributes["blog.function"] for one in sink.metric("blog.change_feed.lag")}
+
+    await eventually(lambda: functions() == {"on_posts_changed", "on_users_changed"})
+
+
+async def test_the_size_of_a_fan_out_is_measured(traced_api: Api, sink: TelemetrySink) -> None:
+    author = await traced_api.new_user()
+    post = await traced_api.new_post(author)
+    await traced_api.new_comment(post, author)
+    before = sum(one.sum for one in sink.metric("blog.fan_out.items"))
+
+    await traced_api.edit_user(author["id"], unique("renamed"))
+
+    await eventually(lambda: sum(one.sum for one in sink.metric("blog.fan_out.items")) >= before + 2)
+
+
+async def test_a_change_that_fails_is_counted(traced_api: Api, stored: Blog, sink: TelemetrySink) -> None:
+    await stored.posts.create({**a_post(), "content": 1})
+
+    def failures() -> float:
+        points = sink.metric("blog.change_feed.failures")
+        return sum(one.sum for one in points if one.attributes == {"blog.function": "on_posts_changed"})
+
+    await eventually(lambda: failures() >= 1)
+
+
+@pytest.fixture
+async def throttled_api(
+    emulator: EmulatorThread, sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Api, Gateway]]:
+    """An app with telemetry behind a gateway."""
+    with Gateway(emulator.endpoint) as gateway:
+        settings = provisioned(Settings(gateway.endpoint, emulator.key, unique("throttled")))
+        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **OFTEN}
+        log = tmp_path_factory.mktemp("throttled") / "host.log"
+        with running_app(settings, log, environment=environment) as app:
+            async with ClientSession() as session:
+                yield Api(session, app.url, app.openapi), gateway
+
+
+async def test_throttled_operations_and_retries_are_counted(
+    throttled_api: tuple[Api, Gateway], sink: TelemetrySink
+) -> None:
+    api, gateway = throttled_api
+    user = await api.new_user()
+    before = {name: _of_users(sink, name) for name in ("blog.throttled", "blog.retries")}
+
+    with gateway.answering(named("read users"), 429, times=2):
+        answer = await api.get_user(user["id"])
+
+    assert answer.status == 200
+    for name in before:
+        await eventually(lambda name=name: _of_users(sink, name) == before[name] + 2)
+    calls = [span for span in sink.named("point read users") if "http.request.resend_count" in span.attributes]
+    assert [span.attributes["http.request.resend_count"] for span in calls][-2:] == [1, 2]
+    assert [span.is_error for span in sink.named("point read users")][-3:] == [True, True, False]
+
+
+def _of_users(sink: TelemetrySink, name: str) -> float:
+    return sum(one.sum for one in sink.metric(name) if one.attributes == {"db.collection.name": "users"})
