@@ -10,3 +10,12 @@ help: ## List the tasks
 # Variables on the command line (make chaos CHAOS_SEED=3) are in the environment of the task.
 $(TASKS):
 	@$(PYTHON) -m tasks $@
+
+.PHONY: trace bench-telemetry
+# Show the traces of a comment and of a rename, from HTTP to the feed.
+trace: setup
+	@.venv/bin/python -m bench.trace
+
+# Measure what telemetry adds to the response times.
+bench-telemetry: setup
+	@.venv/bin/python -m bench.telemetry --write

@@ -147,8 +147,8 @@ def report(started: datetime, rounds: int, results: list[Overhead]) -> str:
     lines = [
         "# Telemetry overhead",
         "",
-        "The app without telemetry, and with OpenTelemetry: every request is traced, and spans and metrics go to an OTLP"
-        f" endpoint. p50 is the median response time of one client, whose blocks of ten requests alternate between"
+        "The app without telemetry, and with OpenTelemetry: every request is traced, and spans and metrics go to an"
+        f" OTLP endpoint. p50 is the median response time of one client, whose blocks of ten requests alternate between"
         f" the two hosts. CPU is the host's processor time per request with {_CLIENTS} clients, including the export;"
         f" its change is the median of {rounds} paired ratios of {_SLICE_S:g} s each.",
         "",

@@ -6,6 +6,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError, Service
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.errors import BlogError, DatabaseUnavailable
+from shared.propagation.leases import UnreadableLeasesError
 from shared.settings import Settings, SettingsError
 
 # https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
@@ -23,7 +24,7 @@ MULTIPLE_WRITE_REGIONS = (
     " `az cosmosdb update --enable-multiple-write-locations false`"
 )
 
-EXPECTED = (ManagementError, SettingsError, BlogError, AzureError)
+EXPECTED = (ManagementError, UnreadableLeasesError, SettingsError, BlogError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:

@@ -6,17 +6,20 @@ import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Set
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from async_lru import alru_cache
 from azure.core.exceptions import AzureError
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
-from shared.containers import container_definitions
+from shared import tracing
+from shared.containers import LEASES, container_definitions
 from shared.cosmos import Container, has_multiple_write_regions, open_container
 from shared.errors import NotReady
 from shared.logs import log
 from shared.models.health import Check
+from shared.propagation.change_feed import POSTS_FEED, USERS_FEED
 from shared.settings import SettingsError, settings
 
 _FORBIDDEN = 403
@@ -57,13 +60,30 @@ class Readiness:
 
     async def _states(self) -> dict[str, str]:
         try:
-            found = await asyncio.gather(*self._probes())
+            found, _ = await asyncio.gather(asyncio.gather(*self._probes()), self._record_lag())
         except SettingsError as error:
             found = [{"settings": str(error)}]
         states = {name: state for part in found for name, state in part.items()}
         if failed := _failed(states):
             log(logging.WARNING, "not ready", failed=failed)
         return states
+
+    async def _record_lag(self) -> None:
+        """Record the lag of the change-feed functions with telemetry, because one that stands still records nothing."""
+        if tracing.telemetry is None:
+            return
+        # Not needed without telemetry.
+        from shared.propagation.lag import measure_progress
+
+        host = urlsplit(settings().account_endpoint).hostname or ""
+        for feed in (USERS_FEED, POSTS_FEED):
+            watched, leases = (self._open_container(name) for name in (feed.container, LEASES))
+            try:
+                async with asyncio.timeout(self._deadline_s):
+                    progress = await measure_progress(feed, watched, leases, host)
+                tracing.telemetry.lag(feed.function, progress.seconds)
+            except Exception as error:  # noqa: BLE001 - the account can still be ready
+                log(logging.WARNING, "lag unknown", function=feed.function, reason=type(error).__name__)
 
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
         uses_scripts, definitions = self._uses_scripts(), container_definitions()

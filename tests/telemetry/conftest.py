@@ -36,6 +36,7 @@ def traced_app(
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("traced"), request.param))
     environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **OFTEN}
     log = tmp_path_factory.mktemp("traced") / "host.log"
+    sink.points.clear()  # of another process
     with running_app(settings, log, environment=environment) as running:
         yield running
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
 
-from bench.telemetry_sink import ReceivedPoint, TelemetrySink
+from bench.telemetry_sink import TelemetrySink
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
-from tests.gateway import Gateway, named
-from tests.items import a_post, unique
+from tests.gateway import Gateway, Operation
+from tests.items import a_post, a_user, unique
 from tests.polling import eventually
-from tests.running_app import RunningApp, provisioned, running_app
+from tests.running_app import TRIGGERS, provisioned, running_app
 from tests.telemetry.conftest import OFTEN
 
 CHARGE = "azure.cosmosdb.client.operation.request_charge"
-
-
-def point(sink: TelemetrySink, name: str, **attributes: str) -> ReceivedPoint | None:
-    """The point of a metric with these attributes, whose names have dots for underscores."""
-    wanted = {key.replace("__", "_").replace("_", "."): value for key, value in attributes.items()}
-    return next((one for one in sink.metric(name) if one.attributes == wanted), None)
 
 
 async def test_the_charge_is_known_by_function_and_container(traced_api: Api, sink: TelemetrySink) -> None:
@@ -59,13 +53,34 @@ async def test_the_size_of_a_fan_out_is_measured(traced_api: Api, sink: Telemetr
 
 
 async def test_a_change_that_fails_is_counted(traced_api: Api, stored: Blog, sink: TelemetrySink) -> None:
-    await stored.posts.create({**a_post(), "content": 1})
+    await stored.posts.create({**a_post(a_user()), "content": 1})
 
     def failures() -> float:
         points = sink.metric("blog.change_feed.failures")
         return sum(one.sum for one in points if one.attributes == {"blog.function": "on_posts_changed"})
 
     await eventually(lambda: failures() >= 1)
+
+
+async def test_health_measures_the_lag_of_functions_that_stand_still(
+    emulator: EmulatorThread, sink: TelemetrySink, tmp_path: Path
+) -> None:
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("still")))
+    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **OFTEN}
+    sink.points.clear()
+
+    with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS, environment=environment) as app:
+        async with ClientSession() as session:
+            api = Api(session, app.url, app.openapi)
+            await api.new_user()
+
+            # Each process checks once in ten seconds, and the change is less than a second old at first.
+            async def is_late() -> bool:
+                await api.get_health()
+                points = sink.metric("blog.change_feed.lag")
+                return any(one.attributes["blog.function"] == "on_users_changed" and one.max >= 1 for one in points)
+
+            await eventually(is_late)
 
 
 @pytest.fixture
@@ -89,7 +104,13 @@ async def test_throttled_operations_and_retries_are_counted(
     user = await api.new_user()
     before = {name: _of_users(sink, name) for name in ("blog.throttled", "blog.retries")}
 
-    with gateway.answering(named("read users"), 429, times=2):
+    seen: list[Operation] = []
+
+    def first_two(operation: Operation) -> bool:
+        seen.extend([operation] if operation.name == "read users" else [])
+        return operation.name == "read users" and len(seen) <= 2
+
+    with gateway.answering(first_two, 429, headers={"x-ms-retry-after-ms": "10"}):
         answer = await api.get_user(user["id"])
 
     assert answer.status == 200

@@ -14,14 +14,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from management.errors import ManagementError
-
 _CONTINUATION = re.compile(r'"?\d+"?')
 _INCREMENTAL = "Incremental Feed"
 _FIRST, _END = "", "FF"
 
 
-class UnreadableLeasesError(ManagementError):
+class UnreadableLeasesError(Exception):
     """The leases do not show how far the function got."""
 
 

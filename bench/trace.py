@@ -1,0 +1,152 @@
+"""Run the local stack, comment on a post, rename its author, and print both traces: `python -m bench.trace`.
+
+The stack is `python -m local` with the database in memory, and this process receives its telemetry.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from aiohttp import ClientSession
+
+from bench.servers import REPOSITORY
+from bench.telemetry_sink import ReceivedSpan, TelemetrySink
+from bench.timing import BenchmarkError
+from local.stack import StackSettings, running
+
+_DEADLINE_S: Final = 30.0
+_INDENT: Final = "  "
+
+Json = dict[str, Any]
+
+
+async def record(sink: TelemetrySink) -> tuple[str, str]:
+    """Run the scenario; return the trace IDs of the comment and of the rename."""
+    os.environ |= {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint,
+        "OTEL_BSP_SCHEDULE_DELAY": "200",
+        "AzureFunctionsJobHost__logging__logLevel__default": "Warning",
+    }
+    settings = StackSettings(REPOSITORY, port=_free_port(), cosmos_port=_free_port(), data_dir=None, seed=False)
+    async with running(settings, _say), ClientSession(settings.url) as session:
+        ada = await _send(session, "POST", "/api/users", {"username": "ada"})
+        grace = await _send(session, "POST", "/api/users", {"username": "grace"})
+        post = await _send(session, "POST", "/api/posts", _written_by(ada, title="Notes", content="On the Engine."))
+        await _until(lambda: _feed_shows(session, post, "userUsername", "ada"))
+        await _send(session, "POST", f"/api/posts/{post['id']}/comments", _written_by(grace, content="Well put."))
+        await _until(lambda: _feed_shows(session, post, "commentCount", 1))
+        other = await _send(session, "POST", "/api/posts", _written_by(grace, title="COBOL", content="A compiler."))
+        await _send(session, "POST", f"/api/posts/{other['id']}/comments", _written_by(ada, content="Well put."))
+        await _until(lambda: _feed_shows(session, other, "commentCount", 1))
+        await _send(session, "PUT", f"/api/users/{ada['id']}", {"username": "ada.lovelace"})
+        await _until(lambda: _feed_shows(session, post, "userUsername", "ada.lovelace"))
+        await _until(lambda: _arrived(sink, "edit_user"))
+        comment, rename = sink.named("create_comment")[0].trace_id, sink.named("edit_user")[0].trace_id
+        await _until(lambda: _is_complete(sink, comment, rename))
+    return comment, rename
+
+
+def tree(sink: TelemetrySink, trace_id: str) -> Iterator[str]:
+    """Yield lines that show a trace, and below each span the batches of changes that link to it."""
+    spans = list({span.span_id: span for span in sink.spans}.values())
+    root = next(span for span in spans if span.trace_id == trace_id and not _parent(span, spans))
+    yield from _lines(root, spans, root.start_ns, depth=0, seen=set())
+
+
+def _lines(
+    span: ReceivedSpan, spans: list[ReceivedSpan], started_ns: int, *, depth: int, seen: set[str], link: str = ""
+) -> Iterator[str]:
+    seen.add(span.span_id)
+    begun_ms, took_ms = (span.start_ns - started_ns) / 1e6, (span.end_ns - span.start_ns) / 1e6
+    name = _INDENT * depth + link + span.name
+    yield f"{name:<54} {begun_ms:>7.0f} {took_ms:>7.1f}  {_details(span.attributes)}".rstrip()
+    children = sorted((one for one in spans if one.parent_id == span.span_id), key=lambda one: one.start_ns)
+    for child in children:
+        yield from _lines(child, spans, started_ns, depth=depth + 1, seen=seen)
+    linked = [one for one in spans if span.span_id in [linked for _, linked in one.links] and not one.parent_id]
+    for one in sorted(linked, key=lambda one: one.start_ns):
+        if one.span_id not in seen:
+            yield from _lines(one, spans, started_ns, depth=depth + 1, seen=seen, link="-> ")
+
+
+def _details(attributes: Mapping[str, Any]) -> str:
+    charge = attributes.get("azure.cosmosdb.operation.request_charge", attributes.get("blog.charge_ru"))
+    status = attributes.get("db.response.status_code", attributes.get("http.response.status_code"))
+    details = ["" if charge is None else f"{charge:6.2f} RU", "" if status is None else str(status)]
+    for name, text in (("blog.changes", "changes"), ("blog.fan_out.items", "items")):
+        if name in attributes:
+            details.append(f"{attributes[name]} {text}")
+    return "  ".join(filter(None, details))
+
+
+def _parent(span: ReceivedSpan, spans: list[ReceivedSpan]) -> ReceivedSpan | None:
+    return next((one for one in spans if one.span_id == span.parent_id), None)
+
+
+async def _arrived(sink: TelemetrySink, name: str) -> bool:
+    return bool(sink.named(name))
+
+
+async def _is_complete(sink: TelemetrySink, *trace_ids: str) -> bool:
+    """Whether the batch at the end of each trace has arrived, with its update of the feed."""
+    updates = {span.parent_id for span in sink.named("patch feed")}
+    batches = [batch for batch in sink.named("on_posts_changed") if batch.span_id in updates]
+    followed = {trace_id for batch in batches for trace_id, _ in batch.links}
+    return followed.issuperset(trace_ids) and bool(sink.named("rename fan-out") and sink.named("on_users_changed"))
+
+
+async def _feed_shows(session: ClientSession, post: Json, name: str, value: object) -> bool:
+    async with session.get("/api/feed") as answer:
+        items = (await answer.json())["items"]
+    return any(entry["id"] == post["id"] and entry[name] == value for entry in items)
+
+
+async def _until(condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + _DEADLINE_S
+    while not await condition():
+        if time.monotonic() > end:
+            raise BenchmarkError(f"the change feeds did not finish within {_DEADLINE_S:g} s")
+        await asyncio.sleep(0.05)
+
+
+async def _send(session: ClientSession, method: str, path: str, body: Json) -> Json:
+    async with session.request(method, path, json=body) as answer:
+        if answer.status not in (200, 201):
+            raise BenchmarkError(f"{method} {path} returned {answer.status}: {await answer.text()}")
+        return dict(await answer.json())
+
+
+def _written_by(user: Json, **fields: str) -> Json:
+    return {"userId": user["id"], **fields}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Print the traces."""
+    with TelemetrySink() as sink:
+        comment, rename = asyncio.run(record(sink))
+        heading = f"{'':<54} {'at, ms':>7} {'ms':>7}"
+        for title, trace_id in (("A comment", comment), ("A rename", rename)):
+            _say(f"\n{title} (trace {trace_id})\n\n{heading}")
+            for line in tree(sink, trace_id):
+                _say(line)
+
+
+if __name__ == "__main__":
+    main()

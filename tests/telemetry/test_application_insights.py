@@ -1,0 +1,112 @@
+"""Telemetry in Application Insights, whose ingestion endpoint is a local server here."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from aiohttp import ClientSession
+
+from shared.settings import Settings
+from tests.api import Api
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.polling import eventually
+from tests.running_app import RunningApp, provisioned, running_app
+from tests.telemetry.conftest import OFTEN
+from tests.telemetry.ingestion import TOKEN, Ingestion
+from tests.telemetry.test_traces import new_traceparent
+
+CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
+
+
+@pytest.fixture(scope="module")
+def ingestion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ingestion]:
+    with Ingestion(tmp_path_factory.mktemp("ingestion")) as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+def monitored_app(
+    emulator: EmulatorThread, ingestion: Ingestion, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningApp]:
+    """The app with the settings that it has in Azure."""
+    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("monitored")))
+    address = f"InstrumentationKey={uuid.uuid4()};IngestionEndpoint={ingestion.endpoint}"
+    environment = {
+        "APPLICATIONINSIGHTS_CONNECTION_STRING": address,
+        "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"Authorization=AAD;ClientId={CLIENT_ID}",
+        "OTEL_TRACES_SAMPLER": "always_on",
+        # Where App Service and Functions hand out tokens of a managed identity.
+        "IDENTITY_ENDPOINT": f"{ingestion.endpoint}identity",
+        "IDENTITY_HEADER": "secret",
+        "REQUESTS_CA_BUNDLE": str(ingestion.certificate),
+        "APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL": "true",
+        **OFTEN,
+    }
+    with running_app(settings, tmp_path_factory.mktemp("monitored") / "host.log", environment=environment) as app:
+        yield app
+
+
+@pytest.fixture
+async def monitored_api(monitored_app: RunningApp) -> object:
+    async with ClientSession() as session:
+        yield Api(session, monitored_app.url, monitored_app.openapi)
+
+
+async def test_a_request_and_its_database_calls_are_dependencies(monitored_api: Api, ingestion: Ingestion) -> None:
+    await monitored_api.new_user()  # the first request also reads the container
+    traceparent, trace_id = new_traceparent()
+
+    await monitored_api.create_user(unique("ada"), {"traceparent": traceparent})
+
+    def spans() -> list[dict[str, object]]:
+        in_trace = [one for one in ingestion.envelopes if one["tags"].get("ai.operation.id") == trace_id]
+        return [one["data"]["baseData"] for one in in_trace]
+
+    await eventually(lambda: "create_user" in [span["name"] for span in spans()])
+    assert sorted((span["name"], span["type"]) for span in spans()) == [  # type: ignore[type-var]
+        ("create users", "azure.cosmosdb"),
+        ("create users", "azure.cosmosdb"),
+        ("create_user", "InProc"),
+    ]
+    # The host reports requests, and the log.
+    assert ingestion.of_type("RequestData") == []
+    assert ingestion.of_type("MessageData") == []
+
+
+async def test_metrics_keep_their_names_and_attributes(monitored_api: Api, ingestion: Ingestion) -> None:
+    await monitored_api.new_user()
+
+    def charges() -> list[dict[str, object]]:
+        metrics = ingestion.of_type("MetricData")
+        return [one for one in metrics if one["metrics"][0]["name"] == "azure.cosmosdb.client.operation.request_charge"]
+
+    await eventually(charges)
+    assert {"blog.function": "create_user", "db.collection.name": "users"} in [one["properties"] for one in charges()]
+
+
+async def test_a_batch_links_to_the_request_that_caused_it(monitored_api: Api, ingestion: Ingestion) -> None:
+    author = await monitored_api.new_user()
+    traceparent, trace_id = new_traceparent()
+
+    await monitored_api.create_post(author["id"], "A title", "Some content.", {"traceparent": traceparent})
+
+    def linked() -> list[dict[str, object]]:
+        spans = ingestion.of_type("RemoteDependencyData")
+        return [span for span in spans if trace_id in span.get("properties", {}).get("_MS.links", "")]
+
+    await eventually(linked)
+    assert [span["name"] for span in linked()] == ["on_posts_changed"]
+
+
+async def test_telemetry_is_sent_with_the_tokens_of_the_managed_identity(
+    monitored_api: Api, ingestion: Ingestion
+) -> None:
+    await monitored_api.new_user()
+
+    await eventually(lambda: ingestion.envelopes)
+
+    assert ingestion.authorizations == {f"Bearer {TOKEN}"}
+    assert {request["client_id"][0] for request in ingestion.token_requests} == {CLIENT_ID}
