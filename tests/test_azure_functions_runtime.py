@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from functions_host import FunctionsHost, HostSettings
 
+from bench.telemetry_sink import TelemetrySink
 from infra.package import build
 from shared.cosmos import connect
 from shared.settings import Settings
@@ -19,6 +20,7 @@ from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runt
 from tests.azure_runtime.process import RuntimeWorker, runtime_worker
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
+from tests.polling import eventually
 from tests.running_app import environment_of, provisioned
 
 
@@ -28,7 +30,15 @@ def settings(emulator: EmulatorThread) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def worker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RuntimeWorker]:
+def sink() -> Iterator[TelemetrySink]:
+    with TelemetrySink() as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+def worker(
+    settings: Settings, sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RuntimeWorker]:
     """A worker on the unpacked deployment package, with only requirements.txt and the library installed."""
     try:
         python = runtime_python()
@@ -40,7 +50,9 @@ def worker(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
     build(folder / "package.zip")
     with zipfile.ZipFile(folder / "package.zip") as package:
         package.extractall(folder / "app")
-    with runtime_worker(python, folder / "app", environment_of(settings), folder / "worker.log") as running:
+    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, "OTEL_BSP_SCHEDULE_DELAY": "50"}
+    given = environment_of(settings) | environment
+    with runtime_worker(python, folder / "app", given, folder / "worker.log") as running:
         yield running
 
 
@@ -112,3 +124,16 @@ def test_the_worker_renders_pages(worker: RuntimeWorker) -> None:
     assert user.headers["content-type"] == "text/html; charset=utf-8"
     assert "frame-ancestors 'none'" in user.headers["content-security-policy"]
     assert front_page.body.startswith(b"<!doctype html>")
+
+
+async def test_the_hosts_span_is_the_parent_of_the_functions_span(worker: RuntimeWorker, sink: TelemetrySink) -> None:
+    of_request, of_batch = (f"00-{digit * 32}-{digit * 16}-01" for digit in "ab")
+    created = worker.http("create_user", "POST", "/api/users", body={"username": unique("ada")}, traceparent=of_request)
+    renamed = {**created.json, "formerUsernames": ["ada"], "_etag": '"0"'}
+
+    worker.changes("on_users_changed", [renamed], traceparent=of_batch)
+
+    [request] = await eventually(lambda: [one for one in sink.named("create_user") if one.trace_id == "a" * 32])
+    [batch] = await eventually(lambda: sink.named("on_users_changed"))
+    assert request.parent_id == "a" * 16
+    assert (batch.trace_id, batch.parent_id) == ("b" * 32, "b" * 16)

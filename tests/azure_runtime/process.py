@@ -40,9 +40,16 @@ class RuntimeWorker:
         self.index: Json = self._answer()
 
     def http(
-        self, function: str, method: str, path: str, *, body: object = None, route: Mapping[str, str] | None = None
+        self,
+        function: str,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        route: Mapping[str, str] | None = None,
+        traceparent: str = "",
     ) -> Response:
-        """Invoke an HTTP function as the host does after routing."""
+        """Invoke an HTTP function as the host does after routing. `traceparent` is of the host's own span."""
         content = b"" if body is None else json.dumps(body).encode()
         request = {
             "method": method,
@@ -52,13 +59,13 @@ class RuntimeWorker:
             "query": {},
             "body": base64.b64encode(content).decode(),
         }
-        answer = self._invoke({"function": function, "parameter": "req", "http": request})
+        answer = self._invoke({"function": function, "parameter": "req", "http": request, "traceparent": traceparent})
         headers = {name.lower(): value for name, value in answer["headers"].items()}
         return Response(answer["status"], headers, base64.b64decode(answer["body"]))
 
-    def changes(self, function: str, documents: list[Json]) -> None:
+    def changes(self, function: str, documents: list[Json], *, traceparent: str = "") -> None:
         """Invoke a change-feed function."""
-        self._invoke({"function": function, "parameter": "changes", "documents": documents})
+        self._invoke({"function": function, "parameter": "changes", "documents": documents, "traceparent": traceparent})
 
     def _invoke(self, asked: Json) -> Json:
         assert self._process.stdin is not None

@@ -83,7 +83,7 @@ async def _invoke(function_id: str, asked: Json) -> Json:
             function_id=function_id,
             input_data=[ParameterBinding(asked["parameter"], given)],
             trigger_metadata={},
-            trace_context=SimpleNamespace(trace_parent="", trace_state="", attributes={}),
+            trace_context=SimpleNamespace(trace_parent=asked["traceparent"], trace_state="", attributes={}),
             retry_context=SimpleNamespace(retry_count=0, max_retry_count=0, exception=None),
         )
     )
