@@ -57,6 +57,7 @@ class Settings:
     auth: AuthSettings = AuthSettings()
     batch_deadline_s: int = 150
     inspector: bool = False
+    telemetry: bool = False
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -84,10 +85,11 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     if not batch_deadline.isdecimal() or int(batch_deadline) == 0:
         faults.append("set BLOG_BATCH_DEADLINE_S to a whole number of seconds, at least 1")
     inspector = _read_inspector(environment, faults)
+    telemetry = read_telemetry(environment)
     auth = _read_auth(environment, faults)
     if faults or way is None:
         raise SettingsError("; ".join(faults))
-    return Settings(endpoint, key, database, way, auth, int(batch_deadline), inspector)
+    return Settings(endpoint, key, database, way, auth, int(batch_deadline), inspector, telemetry)
 
 
 def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
@@ -106,6 +108,12 @@ def read_inspector(environment: Mapping[str, str]) -> bool:
     if faults:
         raise SettingsError("; ".join(faults))
     return is_enabled
+
+
+def read_telemetry(environment: Mapping[str, str]) -> bool:
+    """Read only whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
+    exporters = ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    return any([environment.get(name) for name in exporters])
 
 
 def is_trustworthy_url(text: str) -> bool:
@@ -168,8 +176,8 @@ def auth_settings() -> AuthSettings:
 
 @cache
 def telemetry_enabled() -> bool:
-    """Whether this process exports telemetry. OpenTelemetry and Azure Monitor read these settings themselves."""
-    return any(map(os.environ.get, ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")))
+    """Whether this process exports telemetry."""
+    return read_telemetry(os.environ)
 
 
 @cache
