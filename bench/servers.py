@@ -40,9 +40,9 @@ class Server:
         return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
 
     def processor_s(self) -> float:
-        """Return the processor time used so far, in steps of 10 ms (proc_pid_stat(5))."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Return the processor time that the present threads have used (Linux, sched-stats)."""
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9
 
     def settings(self, database: str) -> Settings:
         return Settings(self.endpoint, WELL_KNOWN_KEY, database)

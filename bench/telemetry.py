@@ -31,7 +31,7 @@ from management.provision import provision
 from management.seeding.plan import SeedPlan
 
 _DATABASE: Final = "telemetry"
-_SLICE_S: Final = 1.5
+_SLICE_S: Final = 1.0
 _PER_ROUND: Final = 40
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "telemetry.md"
 _CLIENTS: Final = 50
@@ -164,7 +164,7 @@ def report(started: datetime, rounds: int, results: list[Overhead]) -> str:
 
 
 def main(
-    rounds: Annotated[int, typer.Option(help="Pairs per request.")] = 15,
+    rounds: Annotated[int, typer.Option(help="Pairs per request.")] = 24,
     write: Annotated[bool, typer.Option("--write", help="Write the results to docs/benchmarks.")] = False,
 ) -> None:
     """Measure what telemetry adds to the response times."""

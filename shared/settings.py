@@ -113,7 +113,7 @@ def read_inspector(environment: Mapping[str, str]) -> bool:
 def read_telemetry(environment: Mapping[str, str]) -> bool:
     """Read only whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
     exporters = ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    return any([environment.get(name) for name in exporters])
+    return any(environment.get(name) for name in exporters)
 
 
 def is_trustworthy_url(text: str) -> bool:

@@ -31,6 +31,8 @@ _NAME = "blog"
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 _OK, _FAILED = Status(), Status(StatusCode.ERROR)
 _THROTTLED = 429
+# The libraries that the app uses and Azure Monitor would instrument.
+_INSTRUMENTED = ("azure_sdk", "requests", "urllib", "urllib3")
 # Outcomes that the app expects: not modified, not found, exists, condition failed.
 _EXPECTED = {304, 404, 409, 412}
 
@@ -159,10 +161,10 @@ class Telemetry:
         self._charge.record(charge, {"db.collection.name": container, "blog.function": function})
         attributes["db.response.status_code"] = str(status)
         attributes["azure.cosmosdb.operation.request_charge"] = charge
+        if sub_status := headers.get("x-ms-substatus"):
+            attributes["azure.cosmosdb.response.sub_status_code"] = sub_status
         if status < 400 or status in _EXPECTED:
             return ""
-        if sub_status := headers.get("x-ms-substatus", "").partition(".")[0]:
-            attributes["azure.cosmosdb.response.sub_status_code"] = sub_status
         if status == _THROTTLED:
             self._throttled.add(1, {"db.collection.name": container})
         return str(status)
@@ -186,7 +188,7 @@ class Telemetry:
     def _export(
         self,
         name: str,
-        trace: Trace,
+        own: Trace,
         attributes: Mapping[str, Any],
         started_ns: int,
         *,
@@ -195,16 +197,16 @@ class Telemetry:
         error: str = "",
     ) -> None:
         """Hand a finished span to the exporters. The reason of an error is not recorded, because it can quote input."""
-        if not trace.context.trace_flags.sampled:
+        if not own.context.trace_flags.sampled:
             return
-        values = {**attributes, **trace.attributes}
+        values = {**attributes, **own.attributes}
         if error:
             values["error.type"] = error
         self._finished.on_end(
             ReadableSpan(
                 name,
-                trace.context,
-                trace.parent,
+                own.context,
+                own.parent,
                 self._resource,
                 values,
                 links=links or (),
@@ -225,14 +227,13 @@ def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricRe
     """
     os.environ["OTEL_LOGS_EXPORTER"] = "none"
     from azure.monitor.opentelemetry import configure_azure_monitor
-    from azure.monitor.opentelemetry._constants import _FULLY_SUPPORTED_INSTRUMENTED_LIBRARIES as LIBRARIES
 
     configure_azure_monitor(
         span_processors=processors,
         metric_readers=readers,
         enable_live_metrics=False,
         enable_performance_counters=False,
-        instrumentation_options={library: {"enabled": False} for library in LIBRARIES},
+        instrumentation_options={library: {"enabled": False} for library in _INSTRUMENTED},
     )
 
 
