@@ -7,6 +7,7 @@ so that other load on the machine affects both alike.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import statistics
 import sys
@@ -32,7 +33,8 @@ from management.seeding.plan import SeedPlan
 
 _DATABASE: Final = "telemetry"
 _SLICE_S: Final = 1.0
-_PER_ROUND: Final = 40
+_REPETITIONS: Final = 2_000
+_WARM_UP: Final = 50
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "telemetry.md"
 _CLIENTS: Final = 50
 # Change-feed functions would work for requests that have long ended.
@@ -129,7 +131,7 @@ async def measure(rounds: int) -> list[Overhead]:
                     )
                     for host in (without, with_telemetry)
                 }
-                times = await in_turn(actions, rounds * _PER_ROUND, warm_up=_PER_ROUND)
+                times = await in_turn(actions, _REPETITIONS, warm_up=_WARM_UP, block=1)
                 busy = []
                 for _ in range(rounds):
                     found = {
@@ -148,13 +150,14 @@ def report(started: datetime, rounds: int, results: list[Overhead]) -> str:
         "# Telemetry overhead",
         "",
         "The app without telemetry, and with OpenTelemetry: every request is traced, and spans and metrics go to an"
-        f" OTLP endpoint. p50 is the median response time of one client, whose blocks of ten requests alternate between"
-        f" the two hosts. CPU is the host's processor time per request with {_CLIENTS} clients, including the export;"
-        f" its change is the median of {rounds} paired ratios of {_SLICE_S:g} s each.",
+        f" OTLP endpoint. p50 is the median response time of one client, whose requests alternate between the two hosts"
+        f" (at most {_REPETITIONS:,} each, for a minute). CPU is the host's processor time per request with {_CLIENTS}"
+        f" clients, including the export; its change is the median of {rounds} paired ratios of {_SLICE_S:g} s each.",
         "",
         "    python -m bench.telemetry --write",
         "",
         *circumstances(started),
+        f"- load average during the last 15 minutes: {os.getloadavg()[2]:.1f}",
         "",
         "| request | p50 without, ms | p50 with, ms | change | CPU without, ms | CPU with, ms | change |",
         "|---|---|---|---|---|---|---|",
@@ -164,7 +167,7 @@ def report(started: datetime, rounds: int, results: list[Overhead]) -> str:
 
 
 def main(
-    rounds: Annotated[int, typer.Option(help="Pairs per request.")] = 24,
+    rounds: Annotated[int, typer.Option(help="Pairs of loads per request.")] = 24,
     write: Annotated[bool, typer.Option("--write", help="Write the results to docs/benchmarks.")] = False,
 ) -> None:
     """Measure what telemetry adds to the response times."""

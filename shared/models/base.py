@@ -28,8 +28,14 @@ class RequestModel(BaseModel):
 class Resource(BaseModel):
     """A response. It has only the declared fields of an item, so no system property leaves the API."""
 
+    # The log has the error of a malformed item, but not its content.
     model_config = ConfigDict(
-        alias_generator=to_camel, defer_build=True, validate_by_name=True, extra="ignore", frozen=True
+        alias_generator=to_camel,
+        defer_build=True,
+        validate_by_name=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     TYPE: ClassVar[str]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bench.telemetry_sink import TelemetrySink
 from tests.api import Api
-from tests.items import unique
+from tests.blog import Blog
+from tests.items import a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
 
@@ -40,6 +41,17 @@ async def test_content_usernames_and_tokens_are_never_recorded(
     assert not [line for line in traced_app.log_lines() if "telling" in line.lower()]
     ids = [span for span in sink.spans if author["id"] in str(span) or post["id"] in str(span)]
     assert ids == []
+
+
+async def test_a_malformed_item_is_not_quoted_in_the_log(traced_api: Api, traced_app: RunningApp, stored: Blog) -> None:
+    post = {**a_post(a_user()), "title": {"revealing": "title"}, "commentCount": "revealing count"}
+    await stored.posts.create(post)
+
+    answer = await traced_api.get_post(post["id"])
+
+    assert answer.status == 500
+    await eventually(lambda: traced_app.log_lines(containing='request failed function="get_post"'))
+    assert not traced_app.log_lines(containing="revealing")
 
 
 async def in_feed(api: Api, post_id: str, username: str) -> bool:
