@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.telemetry_sink import TelemetrySink
 from tests.api import Api
 from tests.blog import Blog
-from tests.items import a_post, a_user, unique
+from tests.items import a_comment, a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
 
@@ -44,13 +44,14 @@ async def test_content_usernames_and_tokens_are_never_recorded(
 
 
 async def test_a_malformed_item_is_not_quoted_in_the_log(traced_api: Api, traced_app: RunningApp, stored: Blog) -> None:
-    post = {**a_post(a_user()), "title": {"revealing": "title"}, "commentCount": "revealing count"}
-    await stored.posts.create(post)
+    author = a_user()
+    comment = {**a_comment(a_post(author), author), "content": {"revealing": "content"}}
+    await stored.posts.create(comment)
 
-    answer = await traced_api.get_post(post["id"])
+    answer = await traced_api.list_comments(comment["postId"])
 
     assert answer.status == 500
-    await eventually(lambda: traced_app.log_lines(containing='request failed function="get_post"'))
+    await eventually(lambda: traced_app.log_lines(containing='request failed function="list_comments"'))
     assert not traced_app.log_lines(containing="revealing")
 
 
