@@ -211,6 +211,20 @@ def bench_load() -> None:
 
 
 @task
+def bench_telemetry() -> None:
+    """Measure what telemetry adds to the response times."""
+    setup()
+    python("-m", "bench.telemetry", "--write")
+
+
+@task
+def trace() -> None:
+    """Show the traces of a comment and of a rename, from HTTP to the feed."""
+    setup()
+    python("-m", "bench.trace")
+
+
+@task
 def clean() -> None:
     """Remove environments, caches and local data."""
     caches = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
