@@ -80,6 +80,10 @@ param corsOrigins array = []
 @description('Whether the app reaches the database and storage only through private endpoints.')
 param privateNetworking bool = false
 
+@description('Least severe entries that the Functions host logs. At Information, each request logs three lines.')
+@allowed(['Information', 'Warning', 'Error'])
+param hostLogLevel string = 'Information'
+
 @description('Receives the alerts. Empty: alerts appear only in the portal.')
 param alertEmail string = ''
 
@@ -185,6 +189,7 @@ module app 'app.bicep' = {
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.outputs.clientId}'
       APPLICATIONINSIGHTS_CONNECTION_STRING: monitoring.outputs.connectionString
       AZURE_CLIENT_ID: identity.outputs.clientId // for the app's DefaultAzureCredential
+      AzureFunctionsJobHost__logging__logLevel__default: hostLogLevel
       AzureWebJobsDisableHomepage: 'true' // the blog has its own page at /
       AzureWebJobsStorage__blobServiceUri: storage.outputs.blobEndpoint
       AzureWebJobsStorage__clientId: identity.outputs.clientId

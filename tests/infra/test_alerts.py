@@ -11,6 +11,7 @@ import pytest
 
 from tests.infra.bicep import INFRA
 from tests.infra.deployments import deployment
+from tests.running_app import REPOSITORY
 
 # The metrics and attributes of shared/telemetry.py.
 METRICS = {
@@ -63,6 +64,12 @@ def test_brackets_in_queries_match(name: str) -> None:
 
     for opening, closing in ("()", "[]", "{}"):
         assert query.count(opening) == query.count(closing)
+
+
+def test_the_app_records_these_metrics() -> None:
+    source = (REPOSITORY / "shared" / "telemetry.py").read_text(encoding="utf-8")
+
+    assert set(re.findall(r'"((?:azure\.cosmosdb\.client|blog)\.[a-z_.]+)"', source)) - {"blog.function"} == set(METRICS)
 
 
 def test_there_is_an_alert_for_each_symptom() -> None:

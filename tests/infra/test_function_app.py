@@ -18,6 +18,7 @@ OF_THE_PLATFORM = {
     "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
     "APPLICATIONINSIGHTS_CONNECTION_STRING",
     "AZURE_CLIENT_ID",
+    "AzureFunctionsJobHost__logging__logLevel__default",
     "AzureWebJobsDisableHomepage",
     "AzureWebJobsStorage__blobServiceUri",
     "AzureWebJobsStorage__clientId",
