@@ -1,0 +1,95 @@
+"""Run Microsoft's tests of azure-cosmos against the emulator, and compare the outcomes with the expected failures.
+
+    python -m tests.sdk_suite [--update] [FILE ...]
+
+Downloads the suite of the locked version. Each file runs in a process of its own against an empty emulator. Fails on an
+unexpected failure and on an unexpected pass. A test that fails unexpectedly runs again; if it passes, it is flaky.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.sdk_suite import download, execution, expectations
+from tests.sdk_suite.execution import Outcome
+from tests.sdk_suite.expectations import Comparison
+
+LOGS = download.CACHE / "logs"
+
+
+def main() -> int:
+    options = _options()
+    suite = download.suite()
+    files = options.files or _files(suite)
+    missing = [name for name in files if not (suite / name).is_file()]
+    if missing:
+        raise SystemExit(f"The suite has no file {', '.join(missing)}; its folder is {suite}")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    reasons = expectations.read_reasons()
+    with ThreadPoolExecutor(options.workers) as workers:
+        runs = list(workers.map(lambda name: _run(suite, name, reasons), files))
+    outcomes = [outcome for first, _ in runs for outcome in first]
+    reruns = [outcome for _, second in runs for outcome in second]
+    result = expectations.compare(outcomes, reruns, expectations.of_files(reasons, files))
+    _report(result)
+    if options.update:
+        expectations.update(result, reasons)
+    return 0 if result.is_as_expected else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="such as test_crud.py (default: all)")
+    parser.add_argument("--workers", type=int, default=2, help="files that run at a time (default: %(default)s)")
+    parser.add_argument("--update", action="store_true", help="rewrite the list of expected failures")
+    return parser.parse_args()
+
+
+def _files(suite: Path) -> list[str]:
+    return sorted(path.relative_to(suite).as_posix() for path in suite.rglob("test_*.py"))
+
+
+def _run(suite: Path, name: str, reasons: dict[str, str]) -> tuple[list[Outcome], list[Outcome]]:
+    """Return the outcomes of a file and those of its unexpected failures' second run."""
+    start = time.monotonic()
+    log = LOGS / f"{name.replace('/', '.')}.log"
+    outcomes = execution.run(suite, [name], log)
+    failed = [one.test for one in outcomes if one.outcome == "failed" and one.test not in reasons]
+    reruns = execution.run(suite, failed, log.with_suffix(".rerun.log")) if failed else []
+    counts = Counter(outcome.outcome for outcome in outcomes)
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no tests"
+    sys.stdout.write(f"{name}: {summary} ({time.monotonic() - start:.0f} s)\n")
+    sys.stdout.flush()
+    return outcomes, reruns
+
+
+def _report(result: Comparison) -> None:
+    lines = [""]
+    for reason, tests in sorted(result.expected.items()):
+        lines += [f"{len(tests):4} expected to fail: {reason}"]
+    for title, outcomes in (("Flaky", result.flaky), ("Unexpected failure", result.unexpected_failures)):
+        lines += [f"{title}: {one.test}\n    {_first_line(one.message)}" for one in outcomes]
+    lines += [f"Unexpected pass: {test}" for test in result.unexpected_passes]
+    lines += [f"Listed as an expected failure, but did not run: {test}" for test in result.absent]
+    expected = sum(map(len, result.expected.values()))
+    passed = len(result.passed) + len(result.unexpected_passes) + len(result.flaky)
+    executed = passed + expected + len(result.unexpected_failures)
+    lines += [
+        f"{passed} of {executed} tests passed ({passed / max(executed, 1):.1%}), {len(result.flaky)} of them flaky; "
+        f"{expected} expected failures, {len(result.unexpected_failures)} unexpected failures, "
+        f"{len(result.unexpected_passes)} unexpected passes, {len(result.skipped)} skipped by the suite. Logs: {LOGS}"
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _first_line(message: str) -> str:
+    return message.strip().partition("\n")[0][:200]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

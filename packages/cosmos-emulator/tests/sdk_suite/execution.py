@@ -1,0 +1,101 @@
+"""Run one file of the suite in a process of its own, against an empty emulator of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cosmos_emulator import WELL_KNOWN_KEY
+
+INSIDE = Path(__file__).with_name("inside")
+TIMEOUT_S = 600.0
+# Left out are tests that have only other marks. Tests without any mark are unit tests.
+_OTHER_MARKS = (
+    "cosmosMultiRegion",
+    "cosmosCircuitBreaker",
+    "cosmosCircuitBreakerMultiRegion",
+    "cosmosPerPartitionAutomaticFailover",
+    "cosmosSplit",
+    "cosmosSearchQuery",
+    "cosmosGSI",
+    "semanticReranker",
+)
+MARKS = f"cosmosEmulator or cosmosQuery or cosmosLong or not ({' or '.join(_OTHER_MARKS)})"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a test did: `passed`, `failed` or `skipped`, and the message of a failure."""
+
+    test: str
+    outcome: str
+    message: str
+
+
+def run(suite: Path, tests: Sequence[str], log: Path) -> list[Outcome]:
+    """Run tests of one file, given as node IDs, and write pytest's output to a log.
+
+    A test that had not finished after `TIMEOUT_S` has failed.
+    """
+    record = log.with_suffix(".jsonl")
+    record.unlink(missing_ok=True)
+    with _emulator(log.with_suffix(".emulator.log")) as endpoint, log.open("wb") as output:
+        command = [sys.executable, "-m", "pytest", "-c", str(INSIDE / "pytest.ini"), "--rootdir", str(suite)]
+        options = ["-p", "suite_plugin", "-p", "pytest_asyncio", "-p", "no:cacheprovider", "-m", MARKS, "--tb=short"]
+        environment = {
+            **os.environ,
+            "ACCOUNT_HOST": endpoint,
+            "ACCOUNT_KEY": WELL_KNOWN_KEY,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join([str(INSIDE), str(suite)]),
+            "SUITE_RECORD": str(record),
+        }
+        process = subprocess.Popen(  # noqa: S603 - a fixed command
+            [*command, *options, *tests], cwd=suite, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            process.wait(TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.wait()
+    return _read(record)
+
+
+def _read(record: Path) -> list[Outcome]:
+    found: dict[str, Outcome] = {}
+    for line in record.read_text(encoding="utf-8").splitlines() if record.exists() else ():
+        outcome = Outcome(**json.loads(line))
+        known = found.get(outcome.test)
+        if outcome.outcome == "collected":
+            outcome = Outcome(outcome.test, "failed", f"not finished after {TIMEOUT_S:.0f} s")
+        elif known is not None and known.outcome == "failed" and not known.message.startswith("not finished"):
+            continue  # a test that failed and then also failed, or passed, in its teardown
+        found[outcome.test] = outcome
+    return list(found.values())
+
+
+@contextmanager
+def _emulator(log: Path) -> Iterator[str]:
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cosmos_emulator", "--tls", "--memory", "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            assert process.stdout is not None
+            ready = re.search(rb":(\d+)/", process.stdout.readline())
+            if ready is None:
+                raise RuntimeError(f"The emulator did not start: {log.read_text(encoding='utf-8')}")
+            yield f"https://localhost:{ready[1].decode()}/"
+        finally:
+            process.terminate()
+            process.communicate()

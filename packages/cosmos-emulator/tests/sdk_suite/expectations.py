@@ -1,0 +1,78 @@
+"""The list of expected failures, and how the outcomes of a run differ from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.sdk_suite.execution import Outcome
+
+LIST = Path(__file__).with_name("expected_failures.json")
+NO_REASON = "TODO: state the reason"
+
+
+@dataclass
+class Comparison:
+    """Test IDs by result; `expected` has the expected failures by reason, `absent` those that did not run."""
+
+    passed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    flaky: list[Outcome] = field(default_factory=list)
+    expected: dict[str, list[str]] = field(default_factory=dict)
+    unexpected_failures: list[Outcome] = field(default_factory=list)
+    unexpected_passes: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether the run differs from the list in nothing but flaky tests."""
+        return not (self.unexpected_failures or self.unexpected_passes or self.absent)
+
+
+def read_reasons(path: Path = LIST) -> dict[str, str]:
+    """Return the reason of each expected failure."""
+    return {test: reason for reason, tests in json.loads(path.read_text("utf-8")).items() for test in tests}
+
+
+def compare(outcomes: Iterable[Outcome], reruns: Iterable[Outcome], reasons: dict[str, str]) -> Comparison:
+    """Compare outcomes with the reasons of the files that ran; a failure that passed when rerun is flaky."""
+    result = Comparison()
+    passed_later = {rerun.test for rerun in reruns if rerun.outcome == "passed"}
+    left = dict(reasons)
+    for outcome in outcomes:
+        test = outcome.test
+        reason = left.pop(test, None)
+        if outcome.outcome == "failed":
+            if reason is not None:
+                result.expected.setdefault(reason, []).append(test)
+            elif test in passed_later:
+                result.flaky.append(outcome)
+            else:
+                result.unexpected_failures.append(outcome)
+        elif outcome.outcome == "passed":
+            (result.passed if reason is None else result.unexpected_passes).append(test)
+        elif reason is None:
+            result.skipped.append(test)
+        else:
+            result.absent.append(test)
+    result.absent += left
+    return result
+
+
+def of_files(reasons: dict[str, str], files: Collection[str]) -> dict[str, str]:
+    """Return the reasons for the tests of these files."""
+    return {test: reason for test, reason in reasons.items() if test.partition("::")[0] in files}
+
+
+def update(result: Comparison, reasons: dict[str, str], path: Path = LIST) -> None:
+    """Write the list as the run found it; new failures have no reason yet."""
+    kept = {**reasons, **{outcome.test: NO_REASON for outcome in result.unexpected_failures}}
+    for test in (*result.unexpected_passes, *result.absent):
+        kept.pop(test, None)
+    by_reason: dict[str, list[str]] = {}
+    for test, reason in kept.items():
+        by_reason.setdefault(reason, []).append(test)
+    ordered = {reason: sorted(by_reason[reason]) for reason in sorted(by_reason)}
+    path.write_text(json.dumps(ordered, indent=2, ensure_ascii=False) + "\n", "utf-8")
