@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
+from cosmos_emulator import CosmosEmulator
 from tests.errors import fails_with
 from tests.raw_client import RawClient
 
@@ -137,6 +140,35 @@ async def test_throughput_can_be_read_and_replaced(database: DatabaseProxy, cont
     assert (await autoscaled.get_throughput()).auto_scale_max_throughput == 4000
     with fails_with(400):
         await container.replace_throughput(350)
+
+
+async def test_too_little_throughput_is_rejected_with_the_minimum(database: DatabaseProxy) -> None:
+    too_little = ThroughputProperties(auto_scale_max_throughput=-200, auto_scale_increment_percent=0)
+
+    with fails_with(400, match="Requested throughput -200 is less than required minimum throughput 1000"):
+        await database.create_container("c", PartitionKey("/pk"), offer_throughput=too_little)
+    with fails_with(400, match="Requested throughput 300 is less than required minimum throughput 400"):
+        await database.create_container("c", PartitionKey("/pk"), offer_throughput=300)
+
+
+@pytest.mark.parametrize("path", ['/"level\' 1*()"/"le/vel2"', "/'level\" 1*()'/'le/vel2'"])
+async def test_a_quoted_partition_key_path_can_contain_slashes_and_quotes(database: DatabaseProxy, path: str) -> None:
+    container = await database.create_container("c", PartitionKey(path))
+    outer = path[2:].partition(path[1])[0]
+
+    await container.create_item({"id": "a", outer: {"le/vel2": "p"}})
+
+    assert (await container.read_item("a", "p"))[outer] == {"le/vel2": "p"}
+    query = f"SELECT VALUE c.id FROM c WHERE c[{json.dumps(outer)}]['le/vel2'] = 'p'"
+    assert [item async for item in container.query_items(query)] == ["a"]
+
+
+async def test_a_response_has_the_location_of_its_request(emulator: CosmosEmulator, container: ContainerProxy) -> None:
+    created = await container.create_item({"id": "a b", "pk": "p"})
+    read = await container.read_item("a b", "p")
+
+    assert created.get_response_headers()["Content-Location"] == f"{emulator.endpoint}dbs/db/colls/items/docs/"
+    assert read.get_response_headers()["Content-Location"] == f"{emulator.endpoint}dbs/db/colls/items/docs/a%20b/"
 
 
 async def test_containers_share_their_databases_throughput(client: CosmosClient, raw: RawClient) -> None:

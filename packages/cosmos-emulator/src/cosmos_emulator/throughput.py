@@ -59,5 +59,11 @@ def partitions_needed(content: Json) -> int:
 
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:
-    if not isinstance(ru_s, int) or ru_s < smallest or ru_s % step:
-        raise CosmosError(400, f"The throughput must be at least {smallest} RU/s in steps of {step}, not {ru_s!r}.")
+    valid = f"The offer should have valid throughput values, in steps of {step}"
+    if not isinstance(ru_s, int) or (ru_s >= smallest and ru_s % step):
+        raise CosmosError(400, f"{valid}, not {ru_s!r}.")
+    if ru_s < smallest:
+        # Wording: azure-cosmos test_auto_scale.py.
+        raise CosmosError(
+            400, f"{valid}. Requested throughput {ru_s} is less than required minimum throughput {smallest}."
+        )

@@ -48,7 +48,17 @@ def run(suite: Path, tests: Sequence[str], log: Path) -> list[Outcome]:
     record.unlink(missing_ok=True)
     with _emulator(log.with_suffix(".emulator.log")) as endpoint, log.open("wb") as output:
         command = [sys.executable, "-m", "pytest", "-c", str(INSIDE / "pytest.ini"), "--rootdir", str(suite)]
-        options = ["-p", "suite_plugin", "-p", "pytest_asyncio", "-p", "no:cacheprovider", "-m", MARKS, "--tb=short"]
+        options = [
+            "-p",
+            "suite_plugin",
+            "-p",
+            "pytest_asyncio.plugin",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            MARKS,
+            "--tb=short",
+        ]
         environment = {
             **os.environ,
             "ACCOUNT_HOST": endpoint,

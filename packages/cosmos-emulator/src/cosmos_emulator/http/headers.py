@@ -68,6 +68,7 @@ MERGE_PARTITIONS: Final = "x-ms-cosmos-emulator-merge-partitions"
 # Responses
 ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
 CHARGE_MODEL: Final = "x-ms-cosmos-emulator-charge-model"
+CONTENT_LOCATION: Final = "content-location"
 CONTENT_PATH: Final = "x-ms-content-path"
 ETAG: Final = "etag"
 INDEX_PROGRESS: Final = "x-ms-documentdb-collection-index-transformation-progress"

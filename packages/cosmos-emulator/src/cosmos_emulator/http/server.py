@@ -99,6 +99,9 @@ class CosmosServer:
             h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),
             **answer.headers,
         }
+        location = f"{http.scheme}://{http.host}{path}"
+        if location.isascii() and location.isprintable():
+            headers[h.CONTENT_LOCATION] = location
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
     async def _operate(self, http: web.BaseRequest) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +22,12 @@ from cosmos_emulator.partitioning.hashing import (
 )
 
 KEY_MISMATCH: Final = 1001
-_MAX_BYTES: Final = {1: 101, 2: 2048}
+# Version 1 hashes only the first 100 characters, but accepts longer values (azure-cosmos partition_key.py and
+# test_changefeed_partition_key_variation.py).
+_MAX_BYTES: Final = 2048
 _MAX_LEVELS: Final = 3
+_SEGMENT: Final = re.compile(r"""/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^/"'][^/]*|)""")
+_PATH: Final = re.compile(f"(?:{_SEGMENT.pattern})+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +83,8 @@ class PartitionKeyDefinition:
         return self._key(tuple(_component(value) for value in values))
 
     def _key(self, components: tuple[KeyComponent, ...]) -> PartitionKey:
-        limit = _MAX_BYTES[self.version]
-        if any(isinstance(part, str) and len(part.encode()) > limit for part in components):
-            raise CosmosError(400, f"The partition key value is longer than the maximum of {limit} bytes.")
+        if any(isinstance(part, str) and len(part.encode()) > _MAX_BYTES for part in components):
+            raise CosmosError(400, f"The partition key value is longer than the maximum of {_MAX_BYTES} bytes.")
         text = json_text.dump([{} if isinstance(part, UndefinedKey) else part for part in components]).decode()
         return PartitionKey(components, text, self._epk(components), 0 < len(components) < len(self.paths))
 
@@ -111,10 +115,16 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
 
 
 def parse_path(path: Json) -> tuple[str, ...]:
-    """Return the property names of `/a/b` or `/"a b"/c`. Raises 400 otherwise."""
+    """Return the property names of `/a/b`, `/"a b"/c` or `/'a/b'`. Raises 400 otherwise.
+
+    As in the SDKs (azure-cosmos _base.py, ParsePaths), an escaped quote keeps its backslash.
+    """
     if not isinstance(path, str) or not path.startswith("/") or len(path) < 2:
         raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
-    return tuple(part.strip('"') for part in path[1:].removesuffix("/?").split("/"))
+    text = path.removesuffix("/?")
+    if not _PATH.fullmatch(text):
+        raise CosmosError(400, f"The path {path!r} is invalid: a quoted name must end with its quote.")
+    return tuple(name[1:-1] if name[:1] in ('"', "'") else name.strip() for name in _SEGMENT.findall(text))
 
 
 def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
