@@ -96,6 +96,15 @@ async def test_a_hierarchical_key_supports_point_reads_and_prefix_queries(databa
     assert sorted([item_id async for item_id in matches]) == ["0", "1"]
 
 
+async def test_a_point_operation_needs_every_level_of_a_hierarchical_key(database: DatabaseProxy) -> None:
+    container = await database.create_container("levels", PartitionKey(["/a", "/b"], kind="MultiHash"))
+    await container.create_item({"id": "1", "a": "x", "b": "y"})
+
+    for read in (container.read_item("1", ["x"]), container.delete_item("1", ["x"])):
+        with fails_with(400, 1001, match="Partition key provided either doesn't correspond to definition"):
+            await read
+
+
 async def test_an_upsert_creates_then_replaces_and_keeps_the_rid(container: ContainerProxy, clock: Clock) -> None:
     created = await container.upsert_item({"id": "a", "pk": "p", "n": 1})
     clock.advance(2)

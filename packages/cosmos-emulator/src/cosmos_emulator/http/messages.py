@@ -14,7 +14,7 @@ from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.links import Link
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, KEY_UNLIKE_DEFINITION, PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
 from cosmos_emulator.store.resources import Resource
@@ -97,7 +97,9 @@ class Request:
         if key is None:
             raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
         if key.is_prefix:
-            raise CosmosError(400, "The partition key must have a value for every path of the definition.")
+            raise CosmosError(
+                400, f"{KEY_UNLIKE_DEFINITION}: every path must have a value.", sub_status=KEY_MISMATCH
+            )
         return key
 
     def optional_partition_key(self, container: Container) -> PartitionKey | None:

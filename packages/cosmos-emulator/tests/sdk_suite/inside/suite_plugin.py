@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 import test_config
@@ -16,10 +17,10 @@ class Recorder:
     """Writes one line for each collected test and for each outcome, so that they survive a killed process."""
 
     def __init__(self, path):
-        self.path = path
+        self.path = Path(path)
 
     def write(self, test, outcome, message=""):
-        with open(self.path, "a", encoding="utf-8") as lines:
+        with self.path.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps({"test": test, "outcome": outcome, "message": message}) + "\n")
 
     def pytest_collectreport(self, report):
