@@ -21,6 +21,15 @@ async def test_the_account_lists_the_requested_host_as_its_endpoint(raw: RawClie
     assert response.json["userConsistencyPolicy"] == {"defaultConsistencyLevel": "Session"}
 
 
+@pytest.mark.parametrize("endpoint", ["https://cosmos.test", "https://cosmos.test/"])
+async def test_the_account_can_list_another_endpoint(emulator: CosmosEmulator, raw: RawClient, endpoint: str) -> None:
+    emulator.settings.account_endpoint = endpoint  # of a proxy with TLS, say
+
+    account = (await raw.send("GET", "/", kind="")).json
+
+    assert account["writableLocations"] == [{"name": "Local", "databaseAccountEndpoint": "https://cosmos.test/"}]
+
+
 async def test_the_account_can_report_two_write_regions(emulator: CosmosEmulator) -> None:
     emulator.settings.multiple_write_regions = True
 

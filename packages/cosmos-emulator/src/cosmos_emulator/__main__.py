@@ -76,6 +76,9 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         help="least number of physical partitions of a new container, which has one for every 10,000 RU/s "
         "(default: %(default)s)",
     )
+    parser.add_argument(
+        "--account-endpoint", metavar="URL", help="endpoint that the account reports (default: the one the client used)"
+    )
     parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64 (default: the well-known key)")
     parser.add_argument(
         "--profile",
@@ -117,6 +120,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         rbac=given.rbac,
         rbac_actions=given.rbac_actions,
         multiple_write_regions=given.multiple_write_regions,
+        account_endpoint=given.account_endpoint,
     )
 
 

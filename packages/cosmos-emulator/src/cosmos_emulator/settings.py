@@ -33,6 +33,7 @@ class EmulatorSettings:
         replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
         throttle: Enforce the provisioned throughput.
         multiple_write_regions: Report an account with two write regions.
+        account_endpoint: The URL that the account reports to clients. None reports the one that the client used.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
         rbac_actions: The data actions of this role, also with wildcards; None: all.
         clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
@@ -59,4 +60,5 @@ class EmulatorSettings:
     rbac: bool = False
     rbac_actions: frozenset[str] | None = None
     multiple_write_regions: bool = False
+    account_endpoint: str | None = None
     clock: Callable[[], float] = field(default=time.time)

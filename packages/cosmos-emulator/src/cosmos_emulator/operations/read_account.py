@@ -33,9 +33,11 @@ _QUERY_ENGINE: Final = json_text.dump(
 
 
 async def handle(request: Request) -> Answer:
-    """Return the account with the request's endpoint."""
-    location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{request.base_url}/"}
-    is_multiple = request.gateway.settings.multiple_write_regions
+    """Return the account with the setting's or the request's endpoint."""
+    settings = request.gateway.settings
+    endpoint = (settings.account_endpoint or request.base_url).rstrip("/")
+    location: JsonObject = {"name": _REGION, "databaseAccountEndpoint": f"{endpoint}/"}
+    is_multiple = settings.multiple_write_regions
     locations: list[Json] = [location, {**location, "name": f"{_REGION} 2"}] if is_multiple else [location]
     document: JsonObject = {
         "id": _NAME,
