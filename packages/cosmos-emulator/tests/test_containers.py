@@ -198,3 +198,25 @@ async def test_each_physical_partition_is_a_feed_range(raw: RawClient, container
 
 async def test_the_conflict_feed_is_empty(container: ContainerProxy) -> None:
     assert [conflict async for conflict in container.list_conflicts()] == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "status"),
+    [
+        ({}, 400),
+        ({"x-ms-documentdb-partitionkey": '["p"]'}, 200),
+        ({"x-ms-documentdb-query-enablecrosspartition": "True"}, 200),
+    ],
+)
+async def test_a_query_for_conflicts_needs_a_partition_key_or_the_cross_partition_flag(
+    raw: RawClient, container: ContainerProxy, scope: dict[str, str], status: int
+) -> None:
+    headers = {"x-ms-documentdb-isquery": "True", "Content-Type": "application/query+json", **scope}
+    path = "/dbs/db/colls/items/conflicts"
+
+    response = await raw.send(
+        "POST", path, kind="conflicts", link="dbs/db/colls/items", body={"query": "SELECT * FROM c"}, headers=headers
+    )
+
+    assert response.status == status
+    assert ("Cross partition query is required but disabled" in response.text) == (status == 400)

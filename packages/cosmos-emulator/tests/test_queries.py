@@ -482,6 +482,25 @@ async def test_a_response_says_in_which_direction_ties_are_ordered(
     assert found == sorted(found, reverse=reverse)
 
 
+@pytest.mark.parametrize(
+    ("query", "retrieved"),
+    [
+        ("SELECT VALUE COUNT(1) FROM c", 0),
+        ("SELECT VALUE COUNT(1) FROM c WHERE LENGTH(c.id) > 0", 3),
+        ("SELECT VALUE COUNT(1) FROM c JOIN d IN c.list", 3),
+        ("SELECT * FROM c", 3),
+    ],
+)
+async def test_a_count_of_items_comes_from_the_index_alone(spread: ContainerProxy, query: str, retrieved: int) -> None:
+    await rows(spread, query, partition_key="key 1", populate_query_metrics=True)
+
+    headers: Any = spread.client_connection.last_response_headers
+    metrics = dict(metric.split("=") for metric in headers["x-ms-documentdb-query-metrics"].split(";"))
+    assert int(metrics["retrievedDocumentCount"]) == retrieved
+    assert (metrics["retrievedDocumentSize"] == "0") == (retrieved == 0)
+    assert float(metrics["indexUtilizationRatio"]) == 1
+
+
 async def test_an_empty_page_has_a_continuation_token(
     raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

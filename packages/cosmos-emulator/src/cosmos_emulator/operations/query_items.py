@@ -13,7 +13,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, in_worker
-from cosmos_emulator.query import UdfCaller
+from cosmos_emulator.query import UdfCaller, features_of
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
@@ -44,7 +44,7 @@ async def handle(request: Request) -> Answer:
     """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it by range."""
     container = request.container
     text, slices, page = await _page(request, container)
-    headers = _headers(request, container, slices, page)
+    headers = _headers(request, container, slices, text, page)
     headers[h.QUERY_EXECUTION_INFO] = _execution_info(text)
     return feed_answer(container.rid, "Documents", page.rows, headers, page.charge_ru)
 
@@ -128,12 +128,14 @@ def _page_in_worker(
         return page, rest
 
 
-def _headers(request: Request, container: Container, slices: list[Slice], page: QueryPage) -> dict[str, str]:
+def _headers(
+    request: Request, container: Container, slices: list[Slice], text: QueryText, page: QueryPage
+) -> dict[str, str]:
     headers = slices_headers(container, slices)
     if page.continuation is not None:
         headers[h.CONTINUATION] = page.continuation
     if request.flag(h.POPULATE_QUERY_METRICS):
-        headers[h.QUERY_METRICS] = _metrics(page)
+        headers[h.QUERY_METRICS] = _metrics(page, is_index_only=features_of(text.query).counts_items)
     if request.flag(h.POPULATE_INDEX_METRICS):
         headers[h.INDEX_UTILIZATION] = _index_utilization(page)
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
@@ -150,16 +152,18 @@ def _execution_info(text: QueryText) -> str:
     return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": is_reverse}).decode()
 
 
-def _metrics(page: QueryPage) -> str:
+def _metrics(page: QueryPage, *, is_index_only: bool) -> str:
+    retrieved = 0 if is_index_only else page.scanned
     counts = {
-        "retrievedDocumentCount": page.scanned,
-        "retrievedDocumentSize": page.load.size_bytes,
+        "retrievedDocumentCount": retrieved,
+        "retrievedDocumentSize": page.load.size_bytes if retrieved else 0,
         "outputDocumentCount": len(page.rows),
         "outputDocumentSize": sum(map(len, page.rows)),
         "indexHitDocumentCount": page.load.items,
     }
+    ratio = f"indexUtilizationRatio={page.load.items / retrieved if retrieved else 1:.2f}"
     times = (f"{name}=0.00" for name in _UNMEASURED)
-    return ";".join([*(f"{name}={count}" for name, count in counts.items()), *times])
+    return ";".join([*(f"{name}={count}" for name, count in counts.items()), ratio, *times])
 
 
 def _index_utilization(page: QueryPage) -> str:

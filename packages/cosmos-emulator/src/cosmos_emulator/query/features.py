@@ -24,6 +24,8 @@ class QueryFeatures:
     is_select_value: bool
     is_value_aggregate: bool
     """True for queries such as `SELECT VALUE COUNT(1)`. The Python SDK merges partial results only of this form."""
+    counts_items: bool
+    """True for `SELECT VALUE COUNT(1) FROM c`, which the service answers from the index without reading items."""
 
     @property
     def needs_plan(self) -> bool:
@@ -52,4 +54,17 @@ def features_of(query: Query) -> QueryFeatures:
         has_group_by=bool(query.group_by),
         is_select_value=isinstance(select, syntax.SelectValue),
         is_value_aggregate=isinstance(select, syntax.SelectValue) and is_aggregate(select.expression),
+        counts_items=_counts_items(query),
     )
+
+
+def _counts_items(query: Query) -> bool:
+    match query:
+        case Query(
+            select=syntax.SelectValue(expression=syntax.FunctionCall(name="COUNT", arguments=(syntax.Literal(),))),
+            sources=(syntax.Source(collection=syntax.PathCollection(path=()), iterate=False),),
+            where=None,
+            group_by=(),
+        ):
+            return True
+    return False

@@ -47,11 +47,7 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
         return slices_of(request, container)
     pinned = _pinned_slices(container, text)
     if pinned is None and not request.flag(h.CROSS_PARTITION):
-        raise CosmosError(
-            400,
-            "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition "
-            "to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
-        )
+        raise cross_partition_disabled()
     if _client_must_merge(request, features_of(text.query), is_pinned=pinned is not None):
         plan = text.plan(container.definition.partition_key, set(_ALL_FEATURES))
         raise CosmosError(
@@ -62,6 +58,15 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
             details={"additionalErrorInfo": json_text.dump(plan).decode()},
         )
     return pinned if pinned is not None else slices_of(request, container)
+
+
+def cross_partition_disabled() -> CosmosError:
+    """Return the service's error for a query without a partition key and without the flag."""
+    return CosmosError(
+        400,
+        "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition "
+        "to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
+    )
 
 
 def _pinned_slices(container: Container, text: QueryText) -> list[Slice] | None:
