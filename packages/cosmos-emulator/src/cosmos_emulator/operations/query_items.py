@@ -137,9 +137,9 @@ def _headers(
     if request.flag(h.POPULATE_QUERY_METRICS):
         headers[h.QUERY_METRICS] = _metrics(page, is_index_only=features_of(text.query).counts_items)
     if request.flag(h.POPULATE_INDEX_METRICS):
-        headers[h.INDEX_UTILIZATION] = _index_utilization(page)
+        headers[h.INDEX_UTILIZATION] = _index_utilization(_served_indexes(request, container, page))
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
-        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(page)
+        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(_served_indexes(request, container, page))
     return headers
 
 
@@ -166,7 +166,7 @@ def _metrics(page: QueryPage, *, is_index_only: bool) -> str:
     return ";".join([*(f"{name}={count}" for name, count in counts.items()), ratio, *times])
 
 
-def _index_utilization(page: QueryPage) -> str:
+def _index_utilization(indexes: list[str]) -> str:
     """Return the used indexes as base64 JSON (azure-cosmos _utils.py)."""
     single = [
         {
@@ -176,7 +176,7 @@ def _index_utilization(page: QueryPage) -> str:
             "IndexPreciseSet": True,
             "IndexImpactScore": "High",
         }
-        for spec in _served_indexes(page)
+        for spec in indexes
     ]
     metrics = {
         "UtilizedSingleIndexes": single,
@@ -187,9 +187,9 @@ def _index_utilization(page: QueryPage) -> str:
     return base64.b64encode(json_text.dump(metrics)).decode()
 
 
-def _index_utilization_v2(page: QueryPage) -> str:
+def _index_utilization_v2(indexes: list[str]) -> str:
     """Return the used indexes as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
-    single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in _served_indexes(page)]
+    single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in indexes]
     metrics = {
         "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},
         "PotentialIndexes": {"SingleIndexes": [], "CompositeIndexes": []},
@@ -197,5 +197,7 @@ def _index_utilization_v2(page: QueryPage) -> str:
     return quote(json_text.dump(metrics))
 
 
-def _served_indexes(page: QueryPage) -> list[str]:
-    return ["/" + "/".join(one.path) + "/?" for one in page.load.served]
+def _served_indexes(request: Request, container: Container, page: QueryPage) -> list[str]:
+    """Return the paths of the used indexes; a partition key uses its own (azure-cosmos test_query.py)."""
+    keys = container.definition.partition_key.paths if h.PARTITION_KEY in request.headers else ()
+    return [f"/{'/'.join(path)}/?" for path in (*keys, *(one.path for one in page.load.served))]
