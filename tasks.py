@@ -68,6 +68,14 @@ def test_javascript() -> None:
 
 
 @task
+def test_sdk() -> None:
+    """Run Microsoft's tests of azure-cosmos against the emulator."""
+    setup()
+    files = os.environ.get("FILES", "").split()
+    python("-m", "tests.sdk_suite", *files, cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_runtime() -> None:
     """Test the app with Microsoft's worker library (needs Python 3.13)."""
     setup()
