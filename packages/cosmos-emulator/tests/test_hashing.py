@@ -75,8 +75,16 @@ def test_ranges_cover_all_hashes_without_gaps(definition: PartitionKeyDefinition
     assert sorted({each.start for each in ranges}) == [each.start for each in ranges]
 
 
-def test_two_ranges_split_where_the_service_splits() -> None:
-    assert split_evenly(V2, 2)[0].end == "1" + "F" * 31
+@pytest.mark.parametrize(
+    ("count", "ends"),
+    [
+        (2, ["1" + "F" * 31]),
+        (5, ["0" + "C" * 31, "1" + "9" * 30 + "8", "2" + "6" * 30 + "4", "3" * 31 + "0"]),
+    ],
+)
+def test_ranges_split_where_the_service_splits(count: int, ends: list[str]) -> None:
+    # azure-cosmos test_feed_range.py and test_circuit_breaker_emulator.py
+    assert [each.end for each in split_evenly(V2, count)] == [*ends, "FF"]
 
 
 @pytest.mark.parametrize("definition", [V1, V2])

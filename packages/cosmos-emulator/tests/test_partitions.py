@@ -25,9 +25,9 @@ def autoscale(ru_s: int) -> ThroughputProperties:
 
 @pytest.mark.parametrize(
     ("throughput", "count"),
-    [(None, 1), (400, 1), (10_000, 1), (10_100, 2), (20_100, 3), (autoscale(10_000), 1), (autoscale(11_000), 2)],
+    [(None, 1), (400, 1), (6_000, 1), (6_100, 2), (30_000, 5), (autoscale(10_000), 1), (autoscale(11_000), 2)],
 )
-async def test_a_container_has_a_partition_for_every_10000_ru_s(
+async def test_a_container_has_a_partition_for_every_6000_ru_s_or_10000_with_autoscale(
     database: DatabaseProxy, throughput: Any, count: int
 ) -> None:
     container = await database.create_container("one", PartitionKey("/pk"), offer_throughput=throughput)
@@ -50,7 +50,7 @@ async def test_a_container_has_at_least_the_configured_number_of_partitions(
 
     assert await partitions_of(await database.create_container("few", PartitionKey("/pk"))) == 2
     many = await database.create_container("many", PartitionKey("/pk"), offer_throughput=30_000)
-    assert await partitions_of(many) == 3
+    assert await partitions_of(many) == 5
 
 
 async def test_more_throughput_splits_no_partition(container: ContainerProxy) -> None:

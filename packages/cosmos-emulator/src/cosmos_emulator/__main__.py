@@ -73,7 +73,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         type=int,
         default=1,
         metavar="N",
-        help="least number of physical partitions of a new container, which has one for every 10,000 RU/s "
+        help="least number of physical partitions of a new container; more throughput creates more "
         "(default: %(default)s)",
     )
     parser.add_argument(

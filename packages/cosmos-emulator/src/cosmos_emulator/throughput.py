@@ -14,6 +14,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 _SMALLEST_RU_S: Final = 400
 _SMALLEST_AUTOSCALE_RU_S: Final = 1000
 _PARTITION_RU_S: Final = 10_000
+_PARTITION_MANUAL_RU_S: Final = 6_000
 DEFAULT_CONTENT: Final[JsonObject] = {"offerThroughput": _SMALLEST_RU_S}
 
 
@@ -50,12 +51,14 @@ def provisioned_ru_s(content: Json) -> int:
     return ru_s
 
 
-def partitions_needed(content: Json) -> int:
-    """Return the physical partitions of a new container: one for every 10,000 RU/s that are started.
+def partitions_needed(content: Json, *, is_shared: bool) -> int:
+    """Return the physical partitions of a new container, from its own or its database's (shared) throughput.
 
-    Source: learn.microsoft.com/azure/cosmos-db/partitioning-overview. Later changes do not split partitions.
+    Each starts with at most 10,000 RU/s, or 6,000 RU/s of a container's manual throughput. Source:
+    learn.microsoft.com/azure/cosmos-db/scaling-provisioned-throughput-best-practices. Later changes split none.
     """
-    return math.ceil(provisioned_ru_s(content) / _PARTITION_RU_S)
+    is_manual = isinstance(content, dict) and "offerAutopilotSettings" not in content and not is_shared
+    return math.ceil(provisioned_ru_s(content) / (_PARTITION_MANUAL_RU_S if is_manual else _PARTITION_RU_S))
 
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:

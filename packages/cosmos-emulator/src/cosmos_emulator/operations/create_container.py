@@ -18,11 +18,12 @@ async def handle(request: Request) -> Answer:
     body = request.json_object()
     if body.get("partitionKey") is None:
         raise CosmosError(400, "A container needs a 'partitionKey' definition.")
-    content = offer_content(request.headers)
-    shared = account.offer_of(database)
-    if content is None and shared is None:
-        content = DEFAULT_CONTENT
-    needed = partitions_needed(shared.body["content"] if shared is not None and content is None else content)
+    content, shared = offer_content(request.headers), account.offer_of(database)
+    if content is None and shared is not None:
+        needed = partitions_needed(shared.body["content"], is_shared=True)
+    else:
+        content = content or DEFAULT_CONTENT
+        needed = partitions_needed(content, is_shared=False)
     container = account.add_container(database, completed(body), max(needed, request.gateway.settings.partitions))
     if content is not None:
         account.add_offer(container.resource, content)

@@ -10,7 +10,7 @@ from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 
 FIRST: Final = ""
 END: Final = "FF"
-_V2_SPACE: Final = 0x40 << 120  # version 2 clears the two highest bits
+_V2_LAST: Final = (0x40 << 120) - 1  # version 2 clears the two highest bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +44,4 @@ def split_evenly(definition: PartitionKeyDefinition, count: int) -> list[KeyRang
 def _boundary(definition: PartitionKeyDefinition, index: int, count: int) -> str:
     if definition.version == 1:
         return v1_boundary(index / count)
-    return f"{_V2_SPACE * index // count - 1:032X}"
+    return f"{_V2_LAST // count * index:032X}"
