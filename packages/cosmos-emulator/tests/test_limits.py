@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
-from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, RawClient
 
@@ -113,6 +113,15 @@ async def test_a_name_has_at_most_255_allowed_characters(raw: RawClient, databas
     assert await status("ü" * 255) == 201
     for name in ("x" * 256, "", "a/b", "a\\b", "a?b", "a#b", "a ", "a\tb"):
         assert (name, await status(name)) == (name, 400)
+
+
+async def test_an_invalid_name_is_rejected_with_the_services_message(
+    client: CosmosClient, container: ContainerProxy
+) -> None:
+    with fails_with(400, match="Ensure to provide a unique non-empty string less than '255' characters."):
+        await client.create_database("x" * 256)
+    with fails_with(400, match="Ensure to provide a unique non-empty string less than '1024' characters."):
+        await container.create_item({"id": "x" * 1024, "pk": "p"})
 
 
 async def test_an_id_is_limited_in_bytes(raw: RawClient, container: ContainerProxy) -> None:

@@ -19,7 +19,7 @@ def checked_item_id(value: Json) -> str:
     if not isinstance(value, str):
         raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
     if not value or len(value.encode()) > _MAX_ITEM_ID_BYTES:
-        raise CosmosError(400, f"The id of an item must have 1 to {_MAX_ITEM_ID_BYTES} bytes.")
+        raise _wrong_length(value, _MAX_ITEM_ID_BYTES + 1)
     if not _FORBIDDEN.isdisjoint(value):
         raise CosmosError(400, f"Id {value!r} contains illegal characters: '/' and '\\' are not allowed.")
     return value
@@ -29,12 +29,13 @@ def checked_name(value: Json) -> str:
     """Return a valid name of another resource: 1 to 255 characters. Raises 400."""
     if not isinstance(value, str):
         raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
-    if not 0 < len(value) <= _MAX_NAME_CHARACTERS or value.endswith(" "):
-        raise CosmosError(400, f"A name must have 1 to {_MAX_NAME_CHARACTERS} characters and not end with a space.")
-    if not _FORBIDDEN_IN_NAMES.isdisjoint(value) or not value.isprintable():
+    if not 0 < len(value) <= _MAX_NAME_CHARACTERS:
+        raise _wrong_length(value, _MAX_NAME_CHARACTERS)
+    if not _FORBIDDEN_IN_NAMES.isdisjoint(value) or not value.isprintable() or value.endswith(" "):
         raise CosmosError(
             400,
-            f"The resource name {value!r} contains characters that are not allowed: '/\\?#' or control characters.",
+            f"The resource name {value!r} contains characters that are not allowed: '/\\?#', control characters or a "
+            "space at its end.",
         )
     return value
 
@@ -42,3 +43,9 @@ def checked_name(value: Json) -> str:
 def canonical(value: Json, names: Iterable[str]) -> str | None:
     """Return the name that equals the value, ignoring case as the service does; None if there is none."""
     return next((name for name in names if isinstance(value, str) and name.lower() == value.lower()), None)
+
+
+def _wrong_length(name: str, limit: int) -> CosmosError:
+    """Return the service's error (azure-cosmos test_resource_id.py)."""
+    message = f"Ensure to provide a unique non-empty string less than '{limit}' characters."
+    return CosmosError(400, f"The input name {name!r} is invalid. {message}")

@@ -23,7 +23,7 @@ class EmulatorSettings:
     Attributes:
         port: 0 picks a free port.
         data_dir: None stores the data in a temporary directory.
-        partitions: Least number of physical partitions of a new container. More throughput creates more (throughput.py).
+        partitions: Least number of physical partitions of a new container; more throughput creates more.
         charge_profile: Coefficients of the modeled request charge.
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
