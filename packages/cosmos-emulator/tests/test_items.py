@@ -101,7 +101,7 @@ async def test_a_point_operation_needs_every_level_of_a_hierarchical_key(databas
     await container.create_item({"id": "1", "a": "x", "b": "y"})
 
     for read in (container.read_item("1", ["x"]), container.delete_item("1", ["x"])):
-        with fails_with(400, 1001, match="Partition key provided either doesn't correspond to definition"):
+        with fails_with(400, 1001, match="doesn't match partition key field values specified in the document[.]"):
             await read
 
 

@@ -97,7 +97,7 @@ class Request:
         if key is None:
             raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
         if key.is_prefix:
-            raise CosmosError(400, f"{KEY_UNLIKE_DEFINITION}: every path must have a value.", sub_status=KEY_MISMATCH)
+            raise CosmosError(400, f"{KEY_UNLIKE_DEFINITION} Every path must have a value.", sub_status=KEY_MISMATCH)
         return key
 
     def optional_partition_key(self, container: Container) -> PartitionKey | None:

@@ -24,7 +24,7 @@ from cosmos_emulator.partitioning.hashing import (
 KEY_MISMATCH: Final = 1001
 KEY_UNLIKE_DEFINITION: Final = (
     "Partition key provided either doesn't correspond to definition in the collection or doesn't match partition key "
-    "field values specified in the document"
+    "field values specified in the document."
 )
 # Version 1 hashes only the first 100 characters, but accepts longer values (azure-cosmos partition_key.py and
 # test_changefeed_partition_key_variation.py).
@@ -111,7 +111,7 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
     if len(values) > len(definition.paths):
         raise CosmosError(
             400,
-            f"{KEY_UNLIKE_DEFINITION}: {text} has too many values.",
+            f"{KEY_UNLIKE_DEFINITION} {text} has too many values.",
             sub_status=KEY_MISMATCH,
         )
     return definition.of_values(values)
