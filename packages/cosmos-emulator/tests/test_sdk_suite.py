@@ -54,7 +54,7 @@ def test_crashing():
 def test_after_the_crash():
     pass
 """
-LISTED = {"a.py::failing": "one", "a.py::passing": "one", "a.py::removed": "two"}
+LISTED = {"a.py::failing": "one", "a.py::passing": "one", "a.py::unsure": "one", "a.py::removed": "two"}
 
 
 @pytest.fixture
@@ -94,12 +94,18 @@ def test_a_run_is_compared_with_the_list() -> None:
     outcomes = [
         Outcome("a.py::failing", "failed", "as ever"),
         Outcome("a.py::passing", "passed", ""),
+        Outcome("a.py::unsure", "passed", ""),
         Outcome("a.py::fine", "passed", ""),
         Outcome("a.py::broken", "failed", "new"),
         Outcome("a.py::unstable", "failed", "now and then"),
         Outcome("a.py::skipped", "skipped", "not here"),
     ]
-    reruns = [Outcome("a.py::broken", "failed", "new"), Outcome("a.py::unstable", "passed", "")]
+    reruns = [
+        Outcome("a.py::passing", "passed", ""),
+        Outcome("a.py::unsure", "failed", "as ever"),
+        Outcome("a.py::broken", "failed", "new"),
+        Outcome("a.py::unstable", "passed", ""),
+    ]
 
     result = expectations.compare(outcomes, reruns, LISTED)
 
@@ -108,7 +114,7 @@ def test_a_run_is_compared_with_the_list() -> None:
     assert result.absent == ["a.py::removed"]
     assert result.passed == ["a.py::fine"]
     assert [one.test for one in result.unexpected_failures] == ["a.py::broken"]
-    assert [one.test for one in result.flaky] == ["a.py::unstable"]
+    assert [one.test for one in result.flaky] == ["a.py::unsure", "a.py::unstable"]
     assert result.skipped == ["a.py::skipped"]
     assert not result.is_as_expected
 
@@ -119,7 +125,7 @@ def test_a_run_is_compared_with_the_list() -> None:
 def test_a_listed_test_must_fail(outcome: str | None, is_as_expected: bool) -> None:
     outcomes = [] if outcome is None else [Outcome("a.py::failing", outcome, "")]
 
-    result = expectations.compare(outcomes, [], {"a.py::failing": "one"})
+    result = expectations.compare(outcomes, outcomes, {"a.py::failing": "one"})
 
     assert result.is_as_expected == is_as_expected
 
@@ -130,7 +136,7 @@ def test_an_update_keeps_reasons_and_other_files(tmp_path: Path) -> None:
     outcomes = [Outcome("a.py::failing", "failed", ""), Outcome("a.py::passing", "passed", "")]
     outcomes += [Outcome("a.py::broken", "failed", "new")]
 
-    result = expectations.compare(outcomes, [], expectations.of_files(reasons, ["a.py"]))
+    result = expectations.compare(outcomes, outcomes, expectations.of_files(reasons, ["a.py"]))
     expectations.update(result, reasons, path)
 
     assert json.loads(path.read_text("utf-8")) == {

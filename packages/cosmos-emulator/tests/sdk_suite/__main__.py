@@ -3,7 +3,8 @@
     python -m tests.sdk_suite [--update] [FILE ...]
 
 Downloads the suite of the locked version. Each file runs in a process of its own against an empty emulator. Fails on an
-unexpected failure and on an unexpected pass. A test that fails unexpectedly runs again; if it passes, it is flaky.
+unexpected failure and on an unexpected pass. Both run again, and a test with another outcome then is only reported as
+flaky.
 """
 
 from __future__ import annotations
@@ -59,12 +60,12 @@ def _files(suite: Path) -> list[str]:
 
 
 def _run(suite: Path, name: str, reasons: dict[str, str]) -> tuple[list[Outcome], list[Outcome]]:
-    """Return the outcomes of a file and those of its unexpected failures' second run."""
+    """Return the outcomes of a file and those of the second run of its surprising tests."""
     start = time.monotonic()
     log = LOGS / f"{name.replace('/', '.')}.log"
     outcomes = execution.run(suite, [name], log)
-    failed = [one.test for one in outcomes if one.outcome == "failed" and one.test not in reasons]
-    reruns = execution.run(suite, failed, log.with_suffix(".rerun.log")) if failed else []
+    surprising = [one.test for one in outcomes if expectations.is_surprising(one, reasons)]
+    reruns = execution.run(suite, surprising, log.with_suffix(".rerun.log")) if surprising else []
     counts = Counter(outcome.outcome for outcome in outcomes)
     summary = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no tests"
     sys.stdout.write(f"{name}: {summary} ({time.monotonic() - start:.0f} s)\n")
@@ -77,16 +78,16 @@ def _report(result: Comparison) -> None:
     for reason, tests in sorted(result.expected.items()):
         lines += [f"{len(tests):4} expected to fail: {reason}"]
     for title, outcomes in (("Flaky", result.flaky), ("Unexpected failure", result.unexpected_failures)):
-        lines += [f"{title}: {one.test}\n    {_first_line(one.message)}" for one in outcomes]
+        lines += [f"{title}: {one.test} ({one.outcome})\n    {_first_line(one.message)}" for one in outcomes]
     lines += [f"Unexpected pass: {test}" for test in result.unexpected_passes]
     lines += [f"Listed as an expected failure, but did not run: {test}" for test in result.absent]
     expected = sum(map(len, result.expected.values()))
-    passed = len(result.passed) + len(result.unexpected_passes) + len(result.flaky)
-    executed = passed + expected + len(result.unexpected_failures)
+    passed = len(result.passed) + len(result.unexpected_passes)
+    executed = passed + expected + len(result.flaky) + len(result.unexpected_failures)
     lines += [
-        f"{passed} of {executed} tests passed ({passed / max(executed, 1):.1%}), {len(result.flaky)} of them flaky; "
-        f"{expected} expected failures, {len(result.unexpected_failures)} unexpected failures, "
-        f"{len(result.unexpected_passes)} unexpected passes, {len(result.skipped)} skipped by the suite. Logs: {LOGS}"
+        f"{executed} tests: {passed} passed ({passed / max(executed, 1):.1%}), {len(result.flaky)} flaky, {expected} "
+        f"expected failures, {len(result.unexpected_failures)} unexpected failures. "
+        f"{len(result.unexpected_passes)} passes were unexpected. {len(result.skipped)} were skipped. Logs: {LOGS}"
     ]
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -36,28 +36,36 @@ def read_reasons(path: Path = LIST) -> dict[str, str]:
     return {test: reason for reason, tests in json.loads(path.read_text("utf-8")).items() for test in tests}
 
 
+def is_surprising(outcome: Outcome, reasons: dict[str, str]) -> bool:
+    """Return whether a listed test passed or another one failed."""
+    unexpected = "passed" if outcome.test in reasons else "failed"
+    return outcome.outcome == unexpected
+
+
 def compare(outcomes: Iterable[Outcome], reruns: Iterable[Outcome], reasons: dict[str, str]) -> Comparison:
-    """Compare outcomes with the reasons of the files that ran; a failure that passed when rerun is flaky."""
+    """Compare outcomes with the reasons of the files that ran. A surprise that a rerun does not confirm is flaky."""
     result = Comparison()
-    passed_later = {rerun.test for rerun in reruns if rerun.outcome == "passed"}
-    left = dict(reasons)
+    confirmed = {rerun.test for rerun in reruns if is_surprising(rerun, reasons)}
+    absent = dict(reasons)
     for outcome in outcomes:
         test = outcome.test
-        reason = left.pop(test, None)
-        if outcome.outcome == "failed":
-            if reason is not None:
-                result.expected.setdefault(reason, []).append(test)
-            elif test in passed_later:
+        reason = absent.pop(test, None)
+        if is_surprising(outcome, reasons):
+            if test not in confirmed:
                 result.flaky.append(outcome)
-            else:
+            elif reason is None:
                 result.unexpected_failures.append(outcome)
+            else:
+                result.unexpected_passes.append(test)
         elif outcome.outcome == "passed":
-            (result.passed if reason is None else result.unexpected_passes).append(test)
+            result.passed.append(test)
+        elif outcome.outcome == "failed" and reason is not None:
+            result.expected.setdefault(reason, []).append(test)
         elif reason is None:
             result.skipped.append(test)
         else:
             result.absent.append(test)
-    result.absent += left
+    result.absent += absent
     return result
 
 
