@@ -10,9 +10,9 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[2]
-CACHE = PACKAGE / ".data" / "sdk-suite"
-LOCK = PACKAGE.parents[1] / "requirements.txt"
+ROOT = Path(__file__).resolve().parents[4]
+CACHE = ROOT / ".data" / "sdk-suite"
+LOCK = ROOT / "requirements.txt"
 
 
 def suite() -> Path:
