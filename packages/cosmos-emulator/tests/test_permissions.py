@@ -114,7 +114,7 @@ async def test_permissions_are_created_read_replaced_queried_and_deleted(
         ({"resource": "dbs/db"}, "resource"),
         ({"resource": "a"}, "resource"),
         ({"resourcePartitionKey": "key"}, "resourcePartitionKey"),
-        ({"id": "x" * 256}, "255 characters"),
+        ({"id": "x" * 256}, "'255' characters"),
     ],
 )
 async def test_an_invalid_permission_is_rejected(user: UserProxy, changed: dict[str, Any], reason: str) -> None:

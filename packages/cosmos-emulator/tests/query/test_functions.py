@@ -303,11 +303,11 @@ def test_regular_expressions_of_the_services_dialect_match(pattern: str, text: s
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a*)*$", "(.*a){20}$", "(?=(a+))*\\1+(b|c)", "[ab]*[bc]"])
 def test_a_slow_regular_expression_is_stopped(pattern: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()  # the limit of a match counts processor time
     error = refusal("SELECT VALUE REGEXMATCH(c.a, @p) FROM c", [{"a": "a" * 200_000 + "!"}], {"@p": pattern})
 
     assert "takes too long" in error["message"]
-    assert time.perf_counter() - started < 5 * regex_limits.MATCH_S
+    assert time.process_time() - started < 5 * regex_limits.MATCH_S
 
 
 def test_the_matches_of_a_query_share_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
