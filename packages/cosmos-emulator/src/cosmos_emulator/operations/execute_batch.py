@@ -28,6 +28,7 @@ from cosmos_emulator.store.account import Container
 
 MAX_OPERATIONS: Final = 100
 _FAILED_DEPENDENCY: Final = 424
+_HYBRID_ROW: Final = b"\x81"  # its version 1
 _NEED_AN_ID: Final = ("Read", "Replace", "Delete", "Patch")
 _NEED_A_BODY: Final = ("Create", "Upsert", "Replace")
 
@@ -109,6 +110,12 @@ async def handle(request: Request) -> Answer:
 
 
 def _operations(body: bytes) -> list[BatchOperation]:
+    if body.startswith(_HYBRID_ROW):
+        raise CosmosError(
+            400,
+            "A batch in HybridRow, the .NET SDK's binary format, is not supported by this emulator. Send its "
+            "operations one by one, without TransactionalBatch and AllowBulkExecution.",
+        )
     entries = json_text.parse(body)
     if not isinstance(entries, list) or not entries:
         raise CosmosError(400, "Batch request has no operations.")

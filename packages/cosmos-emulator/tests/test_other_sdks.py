@@ -1,0 +1,302 @@
+"""Requests as the .NET, Java and Go SDKs send them in gateway mode, replayed because those SDKs are not run here.
+
+Sources: azure-cosmos-dotnet-v3 (AuthorizationHelper.cs, CosmosHttpClientCore.cs, PartitionKeyRangeCache.cs,
+QueryPlanRetriever.cs, ServerBatchRequest.cs); azure-sdk-for-java (QueryPlanRetriever.java, ItemBatchOperation.java);
+azure-sdk-for-go (shared_key_credential.go, cosmos_container.go, partition_key.go).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from azure.cosmos import auth
+from azure.cosmos.aio import ContainerProxy
+from cosmos_emulator import CosmosEmulator
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient, RawResponse
+
+SDKS = {
+    ".NET": {
+        "user-agent": "cosmos-netstandard-sdk/3.62.0|1|X64|Ubuntu 24.04.1 LTS|.NET 8.0.11|N|F 00000001|",
+        "accept": "application/json",
+        "cache-control": "no-cache",
+        "x-ms-version": "2020-07-15",
+        "x-ms-cosmos-sdk-supportedcapabilities": "1",
+        "x-ms-activity-id": "7f6bd4a3-5f0e-4a21-9c19-43a1f3a2b0aa",
+    },
+    "Java": {
+        "user-agent": "azsdk-java-cosmos/4.75.0 Linux/6.8.0 JRE/17.0.13",
+        "accept": "application/json",
+        "cache-control": "no-cache",
+        "x-ms-version": "2020-07-15",
+        "x-ms-cosmos-sdk-supportedcapabilities": "5",
+        "x-ms-cosmos-apitype": "Sql",
+        "x-ms-activity-id": "7f6bd4a3-5f0e-4a21-9c19-43a1f3a2b0aa",
+        "x-ms-consistency-level": "Session",
+    },
+    "Go": {
+        "user-agent": "azsdk-go-azcosmos/v1.4.1 (go1.24.2; linux)",
+        "accept": "application/json",
+        "x-ms-version": "2020-11-05",
+        "x-ms-cosmos-sdk-supportedcapabilities": "1",
+    },
+}
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    # HttpUtility.UrlEncode writes lower-case digits.
+    ".NET": lambda text: re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), quote(text, safe="-_.!*()")),
+    "Java": lambda text: quote(text, safe="-_.*"),
+    "Go": lambda text: quote(text, safe="-_.~"),
+}
+NET_FEATURES = (
+    "Aggregate, Distinct, GroupBy, MultipleAggregates, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
+    "NonValueAggregate, DCount, NonStreamingOrderBy, CountIf, HybridSearch, WeightedRankFusion, "
+    "HybridSearchSkipOrderByRewrite"
+)
+JAVA_FEATURES = (
+    "Aggregate, CompositeAggregate, MultipleOrderBy, MultipleAggregates, OrderBy, OffsetAndLimit, Distinct, GroupBy, "
+    "Top, DCount, NonValueAggregate, NonStreamingOrderBy, HybridSearch, WeightedRankFusion"
+)
+PLANS = {
+    ".NET": {"content-type": "application/query+json", "x-ms-cosmos-query-version": "1.0"},
+    "Java": {"content-type": "application/json", "x-ms-cosmos-query-version": "1.4"},
+}
+GO_QUERY = {
+    "content-type": "application/query+json",
+    "x-ms-documentdb-query": "True",
+    "x-ms-documentdb-query-enablecrosspartition": "true",
+    "x-ms-documentdb-partitionkey": "[]",
+}
+
+
+async def post(raw: RawClient, body: Any, headers: dict[str, str], data: bytes | None = None) -> RawResponse:
+    return await raw.send(
+        "POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, body=body, data=data, headers=headers
+    )
+
+
+@pytest.fixture
+async def filled(container: ContainerProxy) -> ContainerProxy:
+    """Twelve items in twelve logical partitions."""
+    for number in range(12):
+        await container.create_item({"id": str(number), "pk": f"key {number}", "n": number})
+    return container
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+async def test_a_signature_is_accepted_as_each_sdk_encodes_it(
+    raw: RawClient, emulator: CosmosEmulator, sdk: str
+) -> None:
+    # No date is certain to have + and / in its signature, so several are sent.
+    for second in range(5):
+        date = datetime.now(UTC).replace(second=second).strftime("%a, %d %b %Y %H:%M:%S GMT")
+        headers = {**SDKS[sdk], "x-ms-date": date}
+        account = SimpleNamespace(master_key=emulator.key)
+        signed = auth._get_authorization_header(account, "GET", "/dbs", "", True, "dbs", headers)
+        headers["authorization"] = ENCODINGS[sdk](signed)
+
+        response = await raw.send("GET", "/dbs", kind="dbs", headers=headers)
+
+        assert response.status == 200, response.text
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+async def test_an_item_is_written_and_read_with_each_sdks_headers(
+    raw: RawClient, container: ContainerProxy, sdk: str
+) -> None:
+    created = await raw.create_item({"id": "a", "pk": "p"}, headers=SDKS[sdk])
+    token = created.headers["x-ms-session-token"]
+    read = await raw.read_item("a", {**SDKS[sdk], "x-ms-session-token": token})
+
+    assert (created.status, read.status, read.json["id"]) == (201, 200, "a")
+    assert created.headers["etag"] == created.json["_etag"]
+    assert float(read.headers["x-ms-request-charge"]) > 0
+    # Java and .NET parse a vector session token: range:version#LSN.
+    assert re.fullmatch(r"\d+:-1#\d+", token)
+
+
+@pytest.mark.parametrize("sdk", [".NET", "Java"])
+async def test_the_routing_map_is_read_by_rid_until_304(raw: RawClient, container: ContainerProxy, sdk: str) -> None:
+    rid = (await container.read())["_rid"]
+    database = (await raw.send("GET", "/dbs/db", kind="dbs", link="dbs/db")).json["_rid"]
+    headers = {**SDKS[sdk], "a-im": "Incremental Feed", "x-ms-max-item-count": "-1"}
+    path = f"/dbs/{quote(database)}/colls/{quote(rid)}/pkranges"
+
+    pages = [await raw.send("GET", path, kind="pkranges", link=rid.lower(), by_rid=True, headers=headers)]
+    headers["if-none-match"] = pages[0].headers["etag"]
+    pages.append(await raw.send("GET", path, kind="pkranges", link=rid.lower(), by_rid=True, headers=headers))
+
+    assert [page.status for page in pages] == [200, 304]
+    assert pages[1].text == ""
+    ranges = sorted(pages[0].json["PartitionKeyRanges"], key=lambda one: one["minInclusive"])
+    assert [one["minInclusive"] for one in ranges] == ["", *(one["maxExclusive"] for one in ranges[:-1])]
+    assert ranges[-1]["maxExclusive"] == "FF"
+
+
+@pytest.mark.parametrize("features", [pytest.param(NET_FEATURES, id=".NET"), pytest.param(JAVA_FEATURES, id="Java")])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM c",
+        "SELECT VALUE COUNT(1) FROM c",
+        "SELECT AVG(c.n) AS mean, SUM(c.n) AS total FROM c",
+        "SELECT c.pk, COUNT(1) AS n, AVG(c.n) AS mean FROM c GROUP BY c.pk",
+        "SELECT DISTINCT VALUE c.n FROM c",
+        "SELECT COUNT(1) AS n FROM (SELECT DISTINCT VALUE c.n FROM c)",
+        "SELECT * FROM c ORDER BY c.n DESC",
+        "SELECT TOP 3 * FROM c ORDER BY c.n",
+        "SELECT * FROM c ORDER BY c.n OFFSET 1 LIMIT 2",
+    ],
+)
+async def test_a_query_gets_a_plan_with_each_sdks_features(
+    raw: RawClient, container: ContainerProxy, features: str, query: str
+) -> None:
+    sdk = ".NET" if features == NET_FEATURES else "Java"
+    headers = {
+        **SDKS[sdk],
+        **PLANS[sdk],
+        "x-ms-cosmos-is-query-plan-request": "True",
+        "x-ms-cosmos-supported-query-features": features,
+    }
+
+    response = await post(raw, {"query": query}, headers)
+
+    assert response.status == 200, response.text
+    assert response.json["partitionedQueryExecutionInfoVersion"] == 2
+    assert response.json["queryInfo"]["hasSelectValue"] is ("VALUE" in query and "FROM (" not in query)
+    assert set(response.json["queryRanges"][0]) >= {"min", "max", "isMinInclusive", "isMaxInclusive"}
+
+
+@pytest.mark.parametrize("formats", ["JsonText, CosmosBinary", "CosmosBinary"])
+async def test_a_client_that_also_reads_binary_gets_json_text(
+    raw: RawClient, filled: ContainerProxy, formats: str
+) -> None:
+    headers = {
+        **SDKS[".NET"],
+        "content-type": "application/query+json",
+        "x-ms-documentdb-query-iscontinuationexpected": "True",
+        "x-ms-documentdb-query-enablecrosspartition": "True",
+        "x-ms-cosmos-supported-serialization-formats": formats,
+        "x-ms-max-item-count": "2147483647",  # int.MaxValue, without a limit
+        "x-ms-documentdb-partitionkeyrangeid": "0",
+        "x-ms-cosmos-correlated-activityid": "7f6bd4a3-5f0e-4a21-9c19-43a1f3a2b0aa",
+    }
+
+    response = await post(raw, {"query": "SELECT * FROM c", "parameters": []}, headers)
+
+    assert response.status == 200, response.text
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json["_count"] == len(response.json["Documents"])
+
+
+async def test_a_batch_in_hybrid_row_is_rejected_by_name_and_writes_nothing(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    headers = {**SDKS[".NET"], **PARTITION_KEY, "x-ms-cosmos-is-batch-request": "True"}
+    headers |= {"x-ms-cosmos-batch-atomic": "True", "x-ms-cosmos-batch-ordered": "True"}
+    segment = bytes.fromhex("81f8ffffff0013000000")  # the start of a RecordIO segment: HybridRow version 1
+
+    response = await post(raw, None, headers, data=segment)
+
+    assert response.status == 400
+    assert "HybridRow, the .NET SDK's binary format, is not supported" in response.json["message"]
+    assert [item async for item in container.read_all_items()] == []
+
+
+async def test_a_java_batch_returns_a_result_for_each_operation(raw: RawClient, container: ContainerProxy) -> None:
+    headers = {**SDKS["Java"], **PARTITION_KEY, "x-ms-cosmos-is-batch-request": "true"}
+    headers |= {"x-ms-cosmos-batch-atomic": "true", "x-ms-cosmos-batch-ordered": "true"}
+    operations = [
+        {"operationType": "Create", "resourceBody": {"id": "a", "pk": "p"}},
+        {"operationType": "Patch", "id": "a", "resourceBody": {"operations": [{"op": "set", "path": "/n", "value": 1}]}},
+        {"operationType": "Read", "id": "a"},
+        {"operationType": "Delete", "id": "a"},
+    ]
+
+    response = await post(raw, operations, headers)
+
+    assert [one["statusCode"] for one in response.json] == [201, 200, 200, 204]
+    assert response.json[2]["resourceBody"]["n"] == 1
+    assert all(one["requestCharge"] > 0 for one in response.json)
+
+
+async def test_a_java_bulk_request_has_the_key_in_each_operation(raw: RawClient, container: ContainerProxy) -> None:
+    headers = {**SDKS["Java"], "x-ms-cosmos-is-batch-request": "true", "x-ms-cosmos-batch-atomic": "false"}
+    headers |= {"x-ms-cosmos-batch-ordered": "false", "x-ms-cosmos-batch-continue-on-error": "true"}
+    headers |= {"x-ms-documentdb-partitionkeyrangeid": "0"}
+    operations = [
+        {"operationType": "Upsert", "partitionKey": f'["{key}"]', "resourceBody": {"id": "a", "pk": key}}
+        for key in ("p", "q")
+    ]
+
+    response = await post(raw, operations, headers)
+
+    assert [one["statusCode"] for one in response.json] == [201, 201]
+
+
+@pytest.mark.parametrize("sdk", [".NET", "Java"])
+async def test_the_change_feed_of_a_range_resumes_at_its_etag(raw: RawClient, filled: ContainerProxy, sdk: str) -> None:
+    headers = {**SDKS[sdk], "a-im": "Incremental feed", "x-ms-max-item-count": "5"}
+    headers |= {"x-ms-documentdb-partitionkeyrangeid": "0", "x-ms-read-key-type": "EffectivePartitionKeyRange"}
+    headers |= {"x-ms-start-epk": "", "x-ms-end-epk": "FF"}
+    seen: list[str] = []
+
+    while True:
+        response = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
+        headers["if-none-match"] = response.headers["etag"]
+        if response.status == 304:
+            break
+        seen += [item["id"] for item in response.json["Documents"]]
+
+    assert seen
+    assert len(set(seen)) == len(seen)
+    await filled.upsert_item({"id": seen[0], "pk": f"key {seen[0]}", "n": -1})
+    changed = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
+    assert [item["n"] for item in changed.json["Documents"]] == [-1]
+
+
+async def test_a_go_query_with_an_empty_key_reads_all_partitions(raw: RawClient, filled: ContainerProxy) -> None:
+    found: list[int] = []
+    headers = {**SDKS["Go"], **GO_QUERY, "x-ms-max-item-count": "5"}
+
+    while True:
+        response = await post(raw, {"query": "SELECT VALUE c.n FROM c WHERE c.n < 9"}, headers)
+        assert response.status == 200, response.text
+        found += response.json["Documents"]
+        if "x-ms-continuation" not in response.headers:
+            break
+        headers["x-ms-continuation"] = response.headers["x-ms-continuation"]
+
+    assert sorted(found) == list(range(9))
+
+
+async def test_a_go_query_with_an_empty_key_runs_in_the_partition_of_its_filter(
+    raw: RawClient, filled: ContainerProxy
+) -> None:
+    query = {"query": "SELECT VALUE COUNT(1) FROM c WHERE c.pk = 'key 3'"}
+
+    assert (await post(raw, query, {**SDKS["Go"], **GO_QUERY})).json["Documents"] == [1]
+
+
+async def test_a_go_query_that_the_gateway_cannot_merge_is_rejected(raw: RawClient, filled: ContainerProxy) -> None:
+    response = await post(raw, {"query": "SELECT * FROM c ORDER BY c.n"}, {**SDKS["Go"], **GO_QUERY})
+
+    assert response.status == 400
+    assert "can not be directly served by the gateway" in response.json["message"]
+
+
+async def test_without_the_cross_partition_flag_an_empty_key_is_that_of_items_without_one(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    """azure-cosmos sends it for containers created without a partition key."""
+    await container.create_item({"id": "none"})
+    await container.create_item({"id": "a", "pk": "p"})
+    headers = {"content-type": "application/query+json", "x-ms-documentdb-partitionkey": "[]"}
+
+    response = await post(raw, {"query": "SELECT VALUE c.id FROM c"}, headers)
+
+    assert response.json["Documents"] == ["none"]
