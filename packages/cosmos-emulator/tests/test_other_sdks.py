@@ -300,3 +300,13 @@ async def test_without_the_cross_partition_flag_an_empty_key_is_that_of_items_wi
     response = await post(raw, {"query": "SELECT VALUE c.id FROM c"}, headers)
 
     assert response.json["Documents"] == ["none"]
+
+
+async def test_direct_mode_is_rejected_by_name(raw: RawClient, container: ContainerProxy) -> None:
+    """It is the default of .NET and Java; they sign a request for addresses like one for items."""
+    path = "//addresses/?$resolveFor=dbs%2fdb%2fcolls%2fitems%2fdocs&$filter=protocol%20eq%20rntbd&$partitionKeyRangeIds=0"
+
+    response = await raw.send("GET", path, kind="docs", link=CONTAINER, headers=SDKS[".NET"])
+
+    assert response.status == 501
+    assert "set the client's connection mode to gateway" in response.json["message"]
