@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     page
-    for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md", "stored_procedures/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md", "packages/*/docs/*.md", "stored_procedures/*.md")
     for page in ROOT.glob(pattern)
 )
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")

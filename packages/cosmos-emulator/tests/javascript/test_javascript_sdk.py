@@ -13,7 +13,7 @@ from asyncio.subprocess import PIPE, STDOUT
 from pathlib import Path
 
 import pytest
-from cosmos_emulator import CosmosEmulator
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 fcntl = pytest.importorskip("fcntl", reason="the lock that test processes share is POSIX only")
 
@@ -50,14 +50,35 @@ def _install() -> None:
 
 @pytest.mark.parametrize("suite", [path.name for path in sorted(HERE.glob("*.test.js"))])
 async def test_the_javascript_sdk_works(emulator: CosmosEmulator, node: str, suite: str) -> None:
-    environment = {**os.environ, "COSMOS_ENDPOINT": emulator.endpoint, "COSMOS_KEY": emulator.key}
+    environment = {"COSMOS_ENDPOINT": emulator.endpoint, "COSMOS_KEY": emulator.key}
 
-    process = await asyncio.create_subprocess_exec(node, suite, cwd=HERE, env=environment, stdout=PIPE, stderr=STDOUT)
+    status, output = await run(node, suite, environment=environment)
+
+    assert status == 0, output
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
+async def test_the_example_of_the_guide_runs(node: str, tmp_path: Path, tls: bool) -> None:
+    guide = (HERE.parents[1] / "docs" / "sdks.md").read_text(encoding="utf-8")
+    example = guide.partition("```javascript\n")[2].partition("```")[0]
+    async with CosmosEmulator(EmulatorSettings(data_dir=tmp_path, tls=tls)) as emulator:
+        trust = {"NODE_EXTRA_CA_CERTS": str(tmp_path / "certificate.pem")} if tls else {}
+
+        status, output = await run(
+            node, "--input-type=module", "--eval", example, environment={"COSMOS_ENDPOINT": emulator.endpoint, **trust}
+        )
+
+    assert (status, output) == (0, "42\n")
+
+
+async def run(*command: str, environment: dict[str, str]) -> tuple[int | None, str]:
+    """Return the exit status and the output."""
+    variables = {**os.environ, **environment}
+    process = await asyncio.create_subprocess_exec(*command, cwd=HERE, env=variables, stdout=PIPE, stderr=STDOUT)
     try:
         output, _ = await asyncio.wait_for(process.communicate(), TIMEOUT_S)
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-
-    assert process.returncode == 0, output.decode()
+    return process.returncode, output.decode()

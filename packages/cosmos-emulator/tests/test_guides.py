@@ -1,0 +1,98 @@
+"""The guides in docs/: their code runs, and their configurations match the emulator."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cosmos_emulator import WELL_KNOWN_KEY
+from cosmos_emulator.__main__ import parse_arguments
+
+pytest_plugins = ["pytester"]
+
+PACKAGE = Path(__file__).parents[1]
+GUIDES = {path.name: path.read_text(encoding="utf-8") for path in (PACKAGE / "docs").glob("*.md")}
+
+
+def blocks(guide: str, language: str) -> list[str]:
+    """The code blocks of a guide in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDES[guide], re.MULTILINE | re.DOTALL)
+
+
+def vs_code(name: str) -> Any:
+    """The configuration file with this name."""
+    return next(json.loads(text) for first, _, text in map(split, blocks("vscode.md", "jsonc")) if first.endswith(name))
+
+
+def split(code: str) -> tuple[str, str, str]:
+    """The first line, which names the file, and the rest."""
+    return code.partition("\n")
+
+
+PYTHON = {code.split("\n", 1)[0].removeprefix("# "): code for code in blocks("testing.md", "python")}
+
+
+@pytest.mark.parametrize("name", [name for name in PYTHON if "unittest" not in name])
+def test_the_pytest_examples_pass(pytester: pytest.Pytester, name: str) -> None:
+    pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function\n")
+    (pytester.path / name).write_text(PYTHON[name], encoding="utf-8")
+
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", name)
+
+    result.assert_outcomes(passed=PYTHON[name].count("def test_"))
+
+
+@pytest.mark.parametrize("name", [name for name in PYTHON if "unittest" in name])
+def test_the_unittest_examples_pass(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(PYTHON[name], encoding="utf-8")
+
+    command = [sys.executable, "-W", "error", "-m", "unittest", name]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+
+    assert result.returncode == 0, result.stderr
+    assert f"Ran {PYTHON[name].count('def test_')} test" in result.stderr
+    assert "Warning" not in result.stderr
+
+
+@pytest.mark.parametrize(("file", "needed"), [("tasks.json", "tasks"), ("launch.json", "configurations")])
+def test_the_configurations_for_vs_code_are_json(file: str, needed: str) -> None:
+    assert vs_code(file)[needed]
+
+
+def test_the_task_for_vs_code_is_ready_when_the_emulator_is(tmp_path: Path) -> None:
+    task = vs_code("tasks.json")["tasks"][0]
+    command = [sys.executable, *task["args"], "--port", "0"]
+
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout is not None
+        ready = process.stdout.readline()
+        process.terminate()
+
+    assert re.search(task["problemMatcher"]["background"]["endsPattern"], ready)
+    assert task["label"] == vs_code("launch.json")["configurations"][0]["preLaunchTask"]
+
+
+def test_the_options_in_the_container_exist() -> None:
+    commands = re.findall(r"docker run .*?cosmos-emulator( --[^`\n]*)", GUIDES["docker.md"])
+    compose = re.findall(r"command: (.*)", GUIDES["docker.md"])
+
+    assert [parse_arguments(command.split()).throttle for command in commands] == [True]
+    assert [parse_arguments(json.loads(command)).partitions for command in compose] == [2]
+
+
+def test_every_example_uses_the_well_known_key() -> None:
+    keys = [key for text in GUIDES.values() for key in re.findall(r"C2y6[\w+/]+=*", text)]
+
+    assert len(keys) == 5
+    assert set(keys) == {WELL_KNOWN_KEY}
+
+
+def test_every_guide_is_linked_in_the_readme() -> None:
+    readme = (PACKAGE / "README.md").read_text(encoding="utf-8")
+
+    assert [name for name in GUIDES if f"](docs/{name}" not in readme] == []
