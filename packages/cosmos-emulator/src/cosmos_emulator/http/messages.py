@@ -103,7 +103,10 @@ class Request:
     def optional_partition_key(self, container: Container) -> PartitionKey | None:
         """Return the partition key of the header, if any."""
         text = self.headers.get(h.PARTITION_KEY)
-        return None if text is None else container.definition.partition_key.of_header(text)
+        # The Go SDK sends [] with every query across partitions (azcosmos.NewPartitionKey()).
+        if text is None or (text == "[]" and self.flag(h.CROSS_PARTITION)):
+            return None
+        return container.definition.partition_key.of_header(text)
 
     @property
     def page_size(self) -> int:

@@ -12,7 +12,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Request
-from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
+from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.query import QueryFeatures, features_of
 from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.reads.slices import Slice, slices_of, slices_of_range
@@ -43,7 +43,7 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
 
     Raises 400 without a required cross-partition flag, 400/1004 if the client must merge.
     """
-    if _names_slice(request):
+    if request.optional_partition_key(container) is not None or h.PARTITION_KEY_RANGE_ID in request.headers:
         return slices_of(request, container)
     pinned = _pinned_slices(container, text)
     if pinned is None and not request.flag(h.CROSS_PARTITION):
@@ -57,18 +57,7 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
             sub_status=NEEDS_PLAN,
             details={"additionalErrorInfo": json_text.dump(plan).decode()},
         )
-    if pinned is not None:
-        return pinned
-    bounds = KeyRange(request.headers.get(h.START_EPK, FIRST), request.headers.get(h.END_EPK, END))
-    return slices_of_range(container, bounds)
-
-
-def _names_slice(request: Request) -> bool:
-    if h.PARTITION_KEY_RANGE_ID in request.headers:
-        return True
-    key = request.headers.get(h.PARTITION_KEY)
-    # The Go SDK sends [] with every query across partitions (azcosmos.NewPartitionKey()).
-    return key is not None and not (key == "[]" and request.flag(h.CROSS_PARTITION))
+    return pinned if pinned is not None else slices_of(request, container)
 
 
 def cross_partition_disabled() -> CosmosError:
