@@ -1,19 +1,14 @@
 """`/_emulator/faults`: manage the faults of a running emulator.
 
-    GET     list faults and counts    {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
-    POST    add a fault               {"fault": 429, "operation": "create", "times": 2}
-    PUT     replace all faults        [{…}, {…}]
-    DELETE  remove all faults, or one with /{id}
-
-Requests are unsigned, so they must come from this machine and not from another site's page.
+GET     list faults and counts    {"faults": [{"id": 1, "fault": 429, …, "matched": 3, "struck": 2, …}]}
+POST    add a fault               {"fault": 429, "operation": "create", "times": 2}
+PUT     replace all faults        [{…}, {…}]
+DELETE  remove all faults, or one with /{id}
 """
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
@@ -78,12 +73,3 @@ def _rule(value: Json) -> FaultRule:
         return parse_rule(value)
     except ValueError as error:
         raise CosmosError(400, f"The fault is invalid: {error}.") from error
-
-
-def check_caller(headers: Mapping[str, str], peer: str | None) -> None:
-    """Raise 403 for a request from another machine or another site's page."""
-    if peer is None or not ipaddress.ip_address(peer.partition("%")[0]).is_loopback:
-        raise CosmosError(403, "The emulator can only be administered from its own machine.")
-    origin = headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != headers.get("Host"):
-        raise CosmosError(403, "The emulator cannot be administered from pages of other sites.")

@@ -18,14 +18,17 @@ from aiohttp.web_protocol import RequestHandler
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
-from cosmos_emulator.faults.admin import administer, check_caller, is_administration
+from cosmos_emulator.faults.admin import administer, is_administration
 from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.callers import check_administrator, check_host
 from cosmos_emulator.http.grants import check_grant
 from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
+from cosmos_emulator.http.live_settings import SETTINGS, administer_settings
+from cosmos_emulator.http.load import LOAD, LoadHistory
 from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.http.operation_names import operation_name
 from cosmos_emulator.http.quota import QUOTA, USAGE
@@ -62,6 +65,7 @@ class CosmosServer:
         self._key = MasterKey(gateway.settings.key)
         management_key = gateway.settings.management_key
         self._management_key = MasterKey(management_key) if management_key else None
+        self._load = LoadHistory(gateway.settings.clock)
         self._is_closing = False
         self._charge_label = gateway.charges.label
 
@@ -72,13 +76,14 @@ class CosmosServer:
     async def answer(self, http: web.BaseRequest) -> web.Response:
         """Return the response; never raises."""
         path = http.raw_path
-        if path.startswith("/_"):  # the service has no such path
-            if is_explorer(path):
-                return explorer_page(http.method, path)
-            if is_health(path):
-                return health_response(http.method)
         activity_id = _activity_id(http.headers)
         try:
+            check_host(http.headers.get("Host", ""), http.remote)
+            if path.startswith("/_"):  # the service has no such path
+                if is_explorer(path):
+                    return explorer_page(http.method, path)
+                if is_health(path):
+                    return health_response(http.method)
             answer = await self._operate(http)
         except CosmosError as error:
             answer = self._refusal(error, http, activity_id)
@@ -88,6 +93,7 @@ class CosmosServer:
             _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
             failure = CosmosError(500, "The emulator failed on this request. See its log for the cause.")
             answer = self._refusal(failure, http, activity_id)
+        self._load.record(answer)
         latency = self._gateway.settings.latency
         if latency is not None:
             await asyncio.sleep(latency.next_s())
@@ -106,17 +112,13 @@ class CosmosServer:
 
     async def _operate(self, http: web.BaseRequest) -> Answer:
         settings, headers = self._gateway.settings, http.headers
-        if is_administration(http.raw_path):
-            check_caller(headers, http.remote)
-            body = await _body(http)
-            if http.raw_path.rstrip("/") == REPLICA_LAG:
-                return administer_replica_lag(settings, http.method, body)
-            if http.raw_path.rstrip("/") == RBAC_ACTIONS:
-                return self._stages.role.administer(http.method)
-            return administer(settings.faults, http.method, http.raw_path, body)
         link = parse_link(http.raw_path)
         if link.template == "/addresses":  # before the signature, which is that of another resource
             raise CosmosError(501, "Direct mode is not emulated; set the client's connection mode to gateway.")
+        if is_administration(http.raw_path):
+            is_signed = self._key.has_signed(http.method, link, headers) or self._is_manager(http.method, link, headers)
+            check_administrator(headers, http.remote, is_signed=is_signed)
+            return self._administer(http.method, http.raw_path, await _body(http))
         is_manager = self._is_manager(http.method, link, headers)
         grant = self._authorized(http.method, link, headers) if settings.check_signatures and not is_manager else None
         _check_consistency(headers)
@@ -136,6 +138,20 @@ class CosmosServer:
             return read_token(header, self._gateway.settings.key, self._gateway.settings.clock)
         self._key.authorize(method, link, headers)
         return None
+
+    def _administer(self, method: str, raw_path: str, body: bytes) -> Answer:
+        settings = self._gateway.settings
+        path, _, query = raw_path.partition("?")
+        path = path.rstrip("/")
+        if path == LOAD:
+            return self._load.answer(method, query)
+        if path == REPLICA_LAG:
+            return administer_replica_lag(settings, method, body)
+        if path == RBAC_ACTIONS:
+            return self._stages.role.administer(method)
+        if path == SETTINGS:
+            return administer_settings(settings, method, body)
+        return administer(settings.faults, method, raw_path, body)
 
     def _is_manager(self, method: str, link: Link, headers: Mapping[str, str]) -> bool:
         key = self._management_key

@@ -41,7 +41,7 @@ class Throttle:
         container = request.container
         partitions = [one.partition.id for one in slices_of(request, container)]
         owner, share_ru = self._share(container)
-        self._admit(owner, partitions, share_ru)
+        self._admit(container, owner, partitions, share_ru)
         try:
             answer = await work()
         except CosmosError as error:
@@ -59,19 +59,22 @@ class Throttle:
                 return owner.rid, provisioned_ru_s(offer.body["content"]) / len(container.partitions)
         return container.rid, _SMALLEST_RU_S / len(container.partitions)
 
-    def _admit(self, owner: str, partitions: Iterable[str], share_ru: float) -> None:
+    def _admit(self, container: Container, owner: str, partitions: Iterable[str], share_ru: float) -> None:
         now_s = self._clock()
         if int(now_s) != self._second:
             self._second = int(now_s)
             self._spent_ru.clear()
-        if any(self._spent_ru.get((owner, partition), 0.0) >= share_ru for partition in partitions):
-            raise CosmosError(
+        full = next((one for one in partitions if self._spent_ru.get((owner, one), 0.0) >= share_ru), None)
+        if full is not None:
+            error = CosmosError(
                 429,
                 "Request rate is large. More Request Units may be needed, so no changes were made. Please retry this "
                 "request later. Learn more: http://aka.ms/cosmosdb-error-429",
                 sub_status=SPENT,
                 retry_after_ms=max(1, math.ceil((self._second + 1 - now_s) * 1000)),
             )
+            error.headers = {h.CONTENT_PATH: container.rid, h.PARTITION_KEY_RANGE_ID: full}
+            raise error
 
     def _spend(self, owner: str, partitions: list[str], charge_ru: float) -> None:
         for partition in partitions:
