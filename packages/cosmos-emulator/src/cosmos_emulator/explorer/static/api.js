@@ -1,29 +1,14 @@
-// A client of the Cosmos DB REST API. It signs each request in the browser, like auth.py in azure-cosmos.
+// A client of the Cosmos DB REST API.
 //
 // Requests address resources by _self link (made of rids), because browsers normalize paths with ids such as "..".
 
-// Public and identical in every Cosmos DB emulator.
-const WELL_KNOWN_KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
-const STORED_KEY = "cosmos-explorer-key";
+import {ApiError, errorOf} from "./api-error.js";
+import {remember, sessionOf} from "./session-tokens.js";
+import {signed} from "./signature.js";
+
 const API_VERSION = "2020-07-15";
 
-/** A request failed with `status` 400 or above, or got no response (`status` 0). */
-export class ApiError extends Error {
-  constructor(status, subStatus, code, message, chargeRu) {
-    super(message);
-    Object.assign(this, {status, subStatus, code, chargeRu});
-  }
-}
-
-/** @typedef {{body: any, chargeRu: number, continuation: string | null, etag: string | null, log: string, ms: number}} Answer */
-
-export function useKey(key) {
-  sessionStorage.setItem(STORED_KEY, key);
-}
-
-export function hasOwnKey() {
-  return sessionStorage.getItem(STORED_KEY) !== null;
-}
+/** @typedef {{status: number, body: any, headers: Headers, chargeRu: number, continuation: string | null, etag: string | null, log: string, ms: number}} Answer */
 
 export const read = (self, headers = {}) => send("GET", self, kindOf(self), {headers});
 export const list = (owner, kind, headers = {}) => send("GET", `${owner}${kind}/`, kind, {headers});
@@ -55,29 +40,29 @@ const kindOf = (self) => self.split("/").at(-3);
 
 /** @returns {Promise<Answer>} */
 async function send(verb, link, kind, {headers, body}) {
-  const date = new Date().toUTCString();
-  const text = body === undefined ? undefined : JSON.stringify(body);
   const path = link.split("/").filter(Boolean).map(encodeURIComponent).join("/");
   const started = performance.now();
   const response = await respond(`/${path}`, {
     method: verb,
-    body: text,
+    body: body === undefined ? undefined : JSON.stringify(body),
     cache: "no-store",
     headers: {
       "content-type": "application/json",
       "x-ms-version": API_VERSION,
-      "x-ms-date": date,
-      authorization: await authorization(verb, kind, ridOf(link), date),
+      ...sessionOf(link),
+      ...(await signed(verb, kind, ridOf(link).toLowerCase())),
       ...headers,
     },
   });
   const content = await response.text();
   const ms = performance.now() - started;
-  const chargeRu = Number(response.headers.get("x-ms-request-charge") ?? 0);
-  if (!response.ok) throw apiError(response, content, chargeRu);
+  remember(link, response.headers.get("x-ms-session-token"));
+  if (response.status >= 400) throw errorOf(response, content);
   return {
+    status: response.status,
     body: content ? JSON.parse(content) : null,
-    chargeRu,
+    headers: response.headers,
+    chargeRu: Number(response.headers.get("x-ms-request-charge") ?? 0),
     continuation: response.headers.get("x-ms-continuation"),
     etag: response.headers.get("etag"),
     log: decodeURIComponent(response.headers.get("x-ms-documentdb-script-log-results") ?? ""),
@@ -85,34 +70,11 @@ async function send(verb, link, kind, {headers, body}) {
   };
 }
 
-async function respond(path, request) {
+export async function respond(path, request) {
   try {
     return await fetch(path, request);
   } catch (error) {
-    throw new ApiError(0, 0, "No response", `The emulator did not respond (${error.message}). Check that it is running.`, 0);
-  }
-}
-
-function apiError(response, content, chargeRu) {
-  const subStatus = Number(response.headers.get("x-ms-substatus") ?? 0);
-  let code = response.statusText;
-  let message = content;
-  try {
-    ({code, message} = JSON.parse(content));
-  } catch {
-    // The body is not the gateway's JSON; show it unchanged.
-  }
-  return new ApiError(response.status, subStatus, code, readable(message), chargeRu);
-}
-
-/** Extract the errors from `Message: {"Errors":["…"]}\r\nActivityId: …`; return any other text unchanged. */
-function readable(message) {
-  const errors = /^Message: (\{.*\})\r?\n/s.exec(message);
-  if (!errors) return message;
-  try {
-    return JSON.parse(errors[1]).Errors.join("\n");
-  } catch {
-    return message;
+    throw new ApiError(0, 0, "No response", `The emulator did not respond (${error.message}).`);
   }
 }
 
@@ -120,23 +82,4 @@ function readable(message) {
 function ridOf(link) {
   const segments = link.split("/").filter(Boolean);
   return segments.length % 2 ? (segments.at(-2) ?? "") : segments.at(-1);
-}
-
-async function authorization(verb, kind, rid, date) {
-  if (!crypto.subtle) {
-    throw new ApiError(0, 0, "No signature", "Browsers can sign requests only over HTTPS or on localhost. Open the explorer at one of those addresses.", 0);
-  }
-  const payload = `${verb.toLowerCase()}\n${kind}\n${rid.toLowerCase()}\n${date.toLowerCase()}\n\n`;
-  const secret = bytesOf(sessionStorage.getItem(STORED_KEY) ?? WELL_KNOWN_KEY);
-  const key = await crypto.subtle.importKey("raw", secret, {name: "HMAC", hash: "SHA-256"}, false, ["sign"]);
-  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(payload)));
-  return encodeURIComponent(`type=master&ver=1.0&sig=${btoa(String.fromCharCode(...signature))}`);
-}
-
-function bytesOf(base64) {
-  try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    throw new ApiError(401, 0, "Unauthorized", "The key is not base64.", 0);
-  }
 }

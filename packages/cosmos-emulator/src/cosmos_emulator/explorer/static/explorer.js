@@ -1,86 +1,98 @@
-// The page: a tree of databases and containers, and four views of the selected container.
+// The page: the tree of databases and containers, and what the address names (see route.js).
 
 import * as api from "./api.js";
-import {Status, button, element} from "./dom.js";
-import {itemsView} from "./items.js";
-import {queryView} from "./query.js";
-import {scriptsView} from "./scripts.js";
-import {settingsView} from "./settings.js";
+import {containerView} from "./container.js";
+import {button, element} from "./dom.js";
+import {askForKey} from "./key.js";
+import {newContainer, newDatabase} from "./new-resources.js";
+import {overview} from "./overview.js";
+import {go, linkTo, route} from "./route.js";
+import {onShortcuts, showShortcuts} from "./shortcuts.js";
+import {simulation} from "./simulation.js";
+import {Status} from "./status.js";
+import {themeSwitch} from "./theme.js";
+import {tree} from "./tree.js";
 
-const VIEWS = {Items: itemsView, Query: queryView, Scripts: scriptsView, Settings: settingsView};
-const tree = document.getElementById("tree");
+const nav = document.getElementById("tree");
 const content = document.getElementById("content");
-const dialog = document.getElementById("key-dialog");
-let chosen = null; // the selected container's _self; survives a refresh
+let databases = []; // [database, containers] of the account
+let shown = new AbortController(); // aborted when another view replaces the current one
 
+/** Read all databases and containers again, then show the address. */
 async function load() {
   const status = new Status();
-  tree.replaceChildren(status.node);
+  nav.append(status.node);
   try {
-    status.say("…");
-    const databases = (await api.list("", "dbs")).body.Databases;
-    const containers = await Promise.all(databases.map((one) => api.list(one._self, "colls")));
-    tree.replaceChildren(treeOf(databases.map((one, index) => [one, containers[index].body.DocumentCollections])));
-    dialog.close();
+    const found = (await api.list("", "dbs")).body.Databases;
+    const containers = await Promise.all(found.map((one) => api.list(one._self, "colls")));
+    databases = found.map((one, index) => [one, containers[index].body.DocumentCollections]);
   } catch (error) {
-    status.fail(error);
-    if (error.status === 401) askForKey(api.hasOwnKey() ? error.message : "");
+    databases = [];
+    showTree();
+    if (error.status === 401) return askForKey(error, load);
+    const failure = new Status();
+    failure.fail(error, button("Try again", load));
+    content.replaceChildren(failure.node);
+    return;
   }
+  showTree();
+  show();
 }
 
-function askForKey(message) {
-  const problem = document.getElementById("key-problem");
-  problem.hidden = !message;
-  problem.textContent = message;
-  if (!dialog.open) dialog.showModal();
-}
-
-function treeOf(databases) {
-  if (!databases.length) return element("p", {className: "quiet"}, "This account has no databases yet.");
-  const branches = databases.map(([database, containers]) => {
-    const leaves = containers.map((container) => element("li", {}, leaf(database, container)));
-    const inside = leaves.length ? element("ul", {}, ...leaves) : element("p", {className: "quiet"}, "No containers.");
-    return element("li", {}, element("details", {open: true}, element("summary", {}, database.id), inside));
-  });
-  return element("ul", {}, ...branches);
-}
-
-function leaf(database, container) {
-  const made = button(container.id, () => {
-    tree.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    made.setAttribute("aria-current", "true");
-    chosen = container._self;
-    open(database, container);
-    content.focus();
-  }, {className: "plain container"});
-  if (container._self === chosen) made.setAttribute("aria-current", "true");
-  return made;
-}
-
-function open(database, container) {
-  const view = element("div");
-  const tabs = Object.entries(VIEWS).map(([name, make]) =>
-    button(name, (event) => {
-      for (const tab of tabs) tab.removeAttribute("aria-current");
-      event.currentTarget.setAttribute("aria-current", "true");
-      view.replaceChildren(make(container, database));
-    }, {"data-view": name}),
+function showTree() {
+  const links = element(
+    "ul",
+    {className: "pages"},
+    ...[["overview", "Overview"], ["simulation", "Simulation"]].map(([page, text]) =>
+      element("li", {}, element("a", {href: linkTo({page}), ...(route().page === page && {"aria-current": "page"})}, text)),
+    ),
   );
-  content.replaceChildren(
-    element("h2", {}, `${database.id} / ${container.id}`),
-    element("div", {className: "tabs", role: "group", "aria-label": "Views of the container"}, ...tabs),
-    view,
+  const title = element(
+    "div",
+    {className: "nav-title"},
+    element("h2", {}, "Databases"),
+    button("Refresh", load, {id: "refresh", className: "small"}),
+    button("New database…", () => newDatabase(load), {className: "small"}),
   );
-  tabs[0].click();
+  const data = databases.length ? tree(databases, route(), {open: go, add: (database) => newContainer(database, load)}) : empty();
+  const browse = element("details", {className: "browse", open: !matchMedia("(max-width: 50rem)").matches || route().page === "overview"});
+  browse.append(element("summary", {}, "Browse"), links, title, data);
+  nav.replaceChildren(browse);
 }
 
-document.getElementById("account").textContent = location.origin;
-document.getElementById("refresh").addEventListener("click", load);
-document.getElementById("change-key").addEventListener("click", () => askForKey(""));
-document.getElementById("key-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  api.useKey(document.getElementById("key").value.trim());
-  load();
+const empty = () => element("p", {className: "quiet"}, "No databases yet.");
+
+function show() {
+  shown.abort();
+  shown = new AbortController();
+  const {page, database: databaseId, container: containerId, view} = route();
+  document.title = [containerId, "Data explorer"].filter(Boolean).join(" – ");
+  if (page === "simulation") return content.replaceChildren(simulation(shown.signal));
+  if (page === "overview") return content.replaceChildren(overview(databases, load));
+  const [database, containers] = databases.find(([one]) => one.id === databaseId) ?? [];
+  const container = containers?.find((one) => one.id === containerId);
+  if (!container) {
+    return content.replaceChildren(
+      element("h2", {}, "Not found"),
+      element("p", {}, `The container ${databaseId} / ${containerId} does not exist. Choose another one, or refresh.`),
+    );
+  }
+  content.replaceChildren(...containerView({database, container, view, signal: shown.signal, reload: load}));
+}
+
+addEventListener("hashchange", (event) => {
+  if (location.hash === "#content") return history.replaceState(null, "", event.oldURL); // the skip link
+  showTree();
+  show();
+  if (!nav.contains(document.activeElement)) content.focus();
 });
-content.append(element("p", {className: "quiet"}, "Choose a container."));
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  content.focus();
+});
+document.getElementById("account").textContent = location.origin;
+document.getElementById("change-key").addEventListener("click", () => askForKey(null, load));
+document.getElementById("shortcuts").addEventListener("click", showShortcuts);
+themeSwitch(document.getElementById("theme"));
+onShortcuts({refresh: load});
 load();

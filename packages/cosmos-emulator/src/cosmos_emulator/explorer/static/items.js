@@ -1,165 +1,139 @@
-// Items: list them page by page, and create, read, replace, or delete an item. Writes use its etag.
+// Browse items page by page in a grid. The server filters and sorts.
 
 import * as api from "./api.js";
-import {Status, button, cell, cost, element, field, json, table} from "./dom.js";
-import {KEY_HINT, keyOf, namesOf, typedKey} from "./partition_key.js";
+import {columnMenu, columnsOf, expressionOf, textOf, titleOf} from "./columns.js";
+import {confirmed} from "./dialogs.js";
+import {button, element, field, select} from "./dom.js";
+import {grid} from "./grid.js";
+import {ItemEditor} from "./item-editor.js";
+import {KEY_HINT, typedKey, valueAt} from "./partition-key.js";
+import {Status, cost, count} from "./status.js";
 
-const PAGE_SIZE = 25;
-
-export function itemsView(container) {
-  const key = element("input", {id: "items-key", spellcheck: false, placeholder: KEY_HINT});
-  const status = new Status();
-  const rows = element("div");
-  const editor = new Editor(container, () => status.afterwards(() => show(starts)));
-  let listed = ""; // the partition key being listed, as typed
-  let starts = [null]; // the continuation token of each page so far
-  let following = null;
-
-  const show = async (wanted) => {
-    const page = await api.list(container._self, "docs", headers(listed, wanted.at(-1)));
-    starts = wanted;
-    following = page.continuation;
-    rows.replaceChildren(itemTable(container, page.body.Documents, starts.length, editor));
-    previous.hidden = starts.length === 1;
-    next.hidden = following === null;
-    status.say(`${page.body._count} items; ${cost(page)}`);
-  };
-  const restart = () =>
-    status.afterwards(() => {
-      listed = key.value;
-      return show([null]);
-    });
-  const previous = button("Previous page", () => status.during(() => show(starts.slice(0, -1))), {hidden: true});
-  const next = button("Next page", () => status.during(() => show([...starts, following])), {hidden: true});
-  const filter = element(
-    "form",
-    {onsubmit: (event) => { event.preventDefault(); restart(); }},
-    ...field("Partition key (empty for all)", key),
-    element("div", {className: "actions"}, element("button", {type: "submit"}, "List"), button("New item", () => editor.start())),
-  );
-  restart();
-  return element(
-    "div",
-    {className: "columns"},
-    element("section", {"aria-label": "Items"}, filter, status.node, rows, element("div", {className: "actions"}, previous, next)),
-    editor.node,
-  );
+export function itemsView({container}) {
+  return new Items(container).node;
 }
 
-function headers(typed, continuation) {
-  const key = typedKey(typed);
-  return {
-    "x-ms-max-item-count": String(PAGE_SIZE),
-    ...(key && api.partitionKeyHeader(key)),
-    ...(continuation && {"x-ms-continuation": continuation}),
-  };
-}
-
-function itemTable(container, documents, number, editor) {
-  const {paths} = container.partitionKey;
-  const lines = documents.map((document) =>
-    element(
-      "tr",
-      {},
-      element("td", {}, button(document.id, () => editor.open(document), {className: "plain item"})),
-      ...keyOf(container.partitionKey, document).map((value) => cell(JSON.stringify(value), "key")),
-    ),
-  );
-  return table(`Page ${number}`, [{title: "id"}, ...paths.map((path) => ({title: path}))], lines);
-}
-
-/** Edits one item as JSON. Replace and delete send the etag from the last read. */
-class Editor {
-  constructor(container, onWritten) {
+class Items {
+  constructor(container) {
     this.container = container;
-    this.onWritten = onWritten;
-    this.stored = null; // the item as last read, or null for a new item
+    this.starts = [null]; // the continuation tokens of all pages up to the current one
+    this.sort = null;
+    this.documents = [];
     this.status = new Status();
-    this.title = element("h3", {tabIndex: -1}, "Item");
-    this.text = element("textarea", {id: "item", className: "document", spellcheck: false});
-    this.save = button("Save", () => this.write());
-    this.reload = button("Reload", () => this.open(this.stored));
-    this.delete = button("Delete", () => this.askToDelete());
-    this.node = element(
-      "section",
-      {"aria-label": "Item", hidden: true},
-      this.title,
-      ...field("Document (JSON)", this.text),
-      element("div", {className: "actions"}, this.save, this.reload, this.delete),
-      this.status.node,
+    this.table = element("div");
+    this.editor = new ItemEditor(container, {onWritten: () => this.show(), onClosed: () => this.focus()});
+    this.node = element("div", {className: "items"}, element("section", {className: "list", "aria-label": "Items"}, ...this.#controls()), this.editor.node);
+    this.show();
+  }
+
+  #controls() {
+    this.filter = element("input", {id: "filter", spellcheck: false, autocomplete: "off", placeholder: 'c.status = "open"'});
+    this.key = element("input", {id: "items-key", spellcheck: false, autocomplete: "off", title: KEY_HINT, placeholder: "all"});
+    this.size = select({id: "items-size", onchange: () => this.first()}, [10, 25, 50, 100].map((size) => [size, size]));
+    this.size.value = "25";
+    this.columns = element("details", {className: "menu"}, element("summary", {}, "Columns"));
+    this.previous = button("Previous", () => this.turn(-1));
+    this.next = button("Next", () => this.turn(1));
+    const find = element(
+      "form",
+      {className: "bar", onsubmit: (event) => { event.preventDefault(); this.first(); }},
+      field("Filter (SQL condition)", this.filter),
+      field("Partition key", this.key),
+      field("Page size", this.size),
+      element("button", {type: "submit"}, "Apply"),
+    );
+    const actions = element(
+      "div",
+      {className: "actions"},
+      button("New item", () => this.editor.start(), {id: "new-item", className: "primary", "aria-keyshortcuts": "n"}),
+      this.previous,
+      this.next,
+      this.columns,
+    );
+    return [find, actions, this.status.node, this.table];
+  }
+
+  first() {
+    this.starts = [null];
+    return this.show();
+  }
+
+  turn(step) {
+    if (step > 0) this.starts.push(this.following);
+    else this.starts.pop();
+    return this.show();
+  }
+
+  show() {
+    return this.status.afterwards(async () => {
+      const answer = await this.#page();
+      this.documents = answer.body.Documents;
+      this.following = answer.continuation;
+      this.previous.disabled = this.starts.length === 1;
+      this.next.disabled = this.following === null;
+      this.#render();
+      const order = this.sort ? `, sorted by ${titleOf(this.sort.path)}` : "";
+      this.status.say(`Page ${this.starts.length}: ${count(this.documents.length, "item")}${order}; ${cost(answer)}`);
+    });
+  }
+
+  #page() {
+    const values = typedKey(this.key.value);
+    const start = this.starts.at(-1);
+    const headers = {
+      "x-ms-max-item-count": this.size.value,
+      ...(values && api.partitionKeyHeader(values)),
+      ...(start && {"x-ms-continuation": start}),
+    };
+    const where = this.filter.value.trim().replace(/^where\s/i, "");
+    if (!where && !this.sort) return api.list(this.container._self, "docs", headers);
+    const order = this.sort ? ` ORDER BY ${expressionOf(this.sort.path)} ${this.sort.descending ? "DESC" : "ASC"}` : "";
+    return api.query(this.container._self, "docs", `SELECT * FROM c${where && ` WHERE ${where}`}${order}`, [], headers);
+  }
+
+  #render() {
+    const found = columnsOf(this.container, this.documents);
+    const summary = this.columns.firstChild;
+    this.columns.replaceChildren(summary, columnMenu(this.container, found, () => this.#render()));
+    if (!this.documents.length) {
+      const isAll = !this.filter.value.trim() && !this.key.value.trim() && this.starts.length === 1;
+      const text = isAll ? "This container has no items yet. Choose “New item”, or write some from your app." : "No items match. Change the filter or the partition key.";
+      return this.table.replaceChildren(element("p", {className: "quiet empty"}, text));
+    }
+    const columns = found.shown.map((path) => ({
+      name: path,
+      title: titleOf(path),
+      number: this.documents.every((one) => ["number", "undefined"].includes(typeof valueAt(one, path))) && path !== "/_ts",
+      sort: this.sort?.path === path ? (this.sort.descending ? "descending" : "ascending") : "none",
+    }));
+    const rows = this.documents.map((one) => ({value: one, cells: found.shown.map((path) => textOf(valueAt(one, path), path))}));
+    this.table.replaceChildren(
+      grid({
+        label: "Items",
+        columns,
+        rows,
+        onOpen: (document) => this.editor.open(document),
+        onDelete: (document) => this.#delete(document),
+        onSort: (path) => this.#sortBy(path),
+      }),
     );
   }
 
-  start() {
-    const document = {id: crypto.randomUUID()};
-    for (const path of this.container.partitionKey.paths) place(document, namesOf(path));
-    this.show(null, document, "New item");
-    this.status.say("Not saved yet.");
-    this.text.focus();
+  async #sortBy(path) {
+    const isSorted = this.sort?.path === path;
+    if (isSorted && this.sort.descending) this.sort = null;
+    else this.sort = {path, descending: isSorted};
+    await this.first();
+    this.table.querySelectorAll("th button")[columnsOf(this.container, this.documents).shown.indexOf(path)]?.focus();
   }
 
-  open(document) {
-    this.show(document, document, document.id);
-    this.title.focus(); // on a small screen, the editor is below the list
-    return this.status.during(async () => {
-      const answer = await api.read(document._self, this.keyHeader(document));
-      this.show(answer.body, answer.body, document.id);
-      this.status.say(`Read: ${cost(answer)}`);
-    });
+  async #delete(document) {
+    if (!(await confirmed("Delete this item?", `The item ${JSON.stringify(document.id)} cannot be restored.`, "Delete"))) return;
+    await this.editor.open(document);
+    await this.editor.delete();
   }
 
-  write() {
-    return this.status.during(async () => {
-      const document = parsed(this.text.value);
-      const answer = this.stored
-        ? await api.replace(this.stored._self, document, this.conditions())
-        : await api.create(this.container._self, "docs", document, this.keyHeader(document));
-      this.show(answer.body, answer.body, answer.body.id);
-      this.status.say(`Saved: ${cost(answer)}`, "success");
-      this.onWritten();
-    });
+  focus() {
+    this.table.querySelector("[tabindex='0']")?.focus();
   }
-
-  askToDelete() {
-    if (!confirm(`Delete the item ${JSON.stringify(this.stored.id)}?`)) return;
-    this.status.during(async () => {
-      const answer = await api.remove(this.stored._self, this.conditions());
-      this.show(null, {}, "Item");
-      this.text.value = "";
-      this.save.hidden = true;
-      this.status.say(`Deleted: ${cost(answer)}`, "success");
-      this.onWritten();
-    });
-  }
-
-  show(stored, document, title) {
-    this.stored = stored;
-    this.node.hidden = false;
-    this.title.textContent = title;
-    this.text.value = json(document);
-    this.save.hidden = false;
-    this.reload.hidden = this.delete.hidden = stored === null;
-  }
-
-  keyHeader(document) {
-    return api.partitionKeyHeader(keyOf(this.container.partitionKey, document));
-  }
-
-  conditions() {
-    return {...this.keyHeader(this.stored), "if-match": this.stored._etag};
-  }
-}
-
-function parsed(text) {
-  const document = JSON.parse(text);
-  if (document === null || typeof document !== "object" || Array.isArray(document)) {
-    throw new Error("An item must be a JSON object.");
-  }
-  return document;
-}
-
-function place(document, names) {
-  const last = names.at(-1);
-  const owner = names.slice(0, -1).reduce((inner, name) => (inner[name] ??= {}), document);
-  owner[last] ??= "";
 }

@@ -1,76 +1,111 @@
-// Run a query page by page, and show the charge of each page and in total.
+// Run a query page by page. Shows rows, the charge of each page and in total, and metrics.
 
 import * as api from "./api.js";
-import {Status, button, cost, element, field, json} from "./dom.js";
-import {KEY_HINT, typedKey} from "./partition_key.js";
+import {CodeEditor} from "./code-editor.js";
+import {button, element, field, select} from "./dom.js";
+import {KEY_HINT, typedKey} from "./partition-key.js";
+import {QueryHistory} from "./query-history.js";
+import {metricsView} from "./query-metrics.js";
+import {resultTabs} from "./query-results.js";
+import {Status, cost, count, ru} from "./status.js";
 
-export function queryView(container) {
-  const text = element("textarea", {id: "query", spellcheck: false, value: "SELECT * FROM c"});
-  const parameters = element("textarea", {id: "parameters", spellcheck: false, placeholder: '{"@name": "value"}', rows: 2});
-  const key = element("input", {id: "query-key", spellcheck: false, placeholder: KEY_HINT});
-  const size = element("select", {id: "page-size"}, ...[10, 25, 100, 1000].map((count) => element("option", {}, count)));
-  size.value = "25";
-  const status = new Status();
-  const rows = element("pre", {id: "rows", tabIndex: 0, "aria-label": "Rows", hidden: true});
-  let asked = null; // the current query: its request, its next page, and its total charge
+export function queryView({container}) {
+  return new Query(container).node;
+}
 
-  const page = async () => {
-    const answer = await api.query(container._self, "docs", asked.text, asked.parameters, {
+class Query {
+  constructor(container) {
+    this.container = container;
+    this.asked = null; // the current query: its request, rows, next page, and total charge
+    this.status = new Status();
+    this.results = element("div", {className: "results"});
+    this.history = new QueryHistory(container, (entry) => this.#recall(entry));
+    this.text = new CodeEditor("sql", {id: "query", value: this.history.latest ?? "SELECT * FROM c", rows: 4});
+    this.parameters = new CodeEditor("json", {id: "parameters", placeholder: '{"@least": 50}', rows: 1});
+    this.key = element("input", {id: "query-key", spellcheck: false, autocomplete: "off", placeholder: "all"});
+    this.size = select({id: "page-size"}, [10, 25, 100, 1000].map((size) => [size, size]));
+    this.size.value = "25";
+    this.more = button("Load more", () => this.status.during(() => this.#page()), {hidden: true, id: "load-more"});
+    this.node = element("div", {}, this.#form(), this.status.node, this.results, this.more);
+  }
+
+  #form() {
+    const run = (event) => { event.preventDefault(); this.run(); };
+    return element(
+      "form",
+      {onsubmit: run, onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(event); }},
+      field("Query", this.text.node),
+      element(
+        "div",
+        {className: "bar"},
+        field("Parameters (JSON)", this.parameters.node),
+        field("Partition key", this.key, KEY_HINT),
+        field("Page size", this.size),
+      ),
+      element(
+        "div",
+        {className: "actions"},
+        element("button", {type: "submit", "aria-keyshortcuts": "Control+Enter", title: "Ctrl+Enter"}, "Run"),
+        this.history.node,
+      ),
+    );
+  }
+
+  run() {
+    return this.status.afterwards(async () => {
+      this.results.replaceChildren();
+      this.more.hidden = true;
+      this.asked = this.#request();
+      this.history.add({query: this.text.value, parameters: this.parameters.value, key: this.key.value});
+      await this.#page();
+    });
+  }
+
+  async #page() {
+    const asked = this.asked;
+    const answer = await api.query(this.container._self, "docs", asked.text, asked.parameters, {
       ...asked.headers,
       ...(asked.continuation && {"x-ms-continuation": asked.continuation}),
     });
     asked.continuation = answer.continuation;
     asked.pages += 1;
     asked.chargeRu += answer.chargeRu;
-    rows.hidden = false;
-    rows.textContent = json(answer.body.Documents);
-    next.hidden = answer.continuation === null;
-    const all = asked.pages > 1 ? `; ${asked.chargeRu.toFixed(2)} RU for all ${asked.pages} pages` : "";
-    status.say(`Page ${asked.pages}: ${answer.body._count} rows; ${cost(answer)}${all}`);
-  };
-  const run = () =>
-    status.afterwards(() => {
-      rows.hidden = next.hidden = true;
-      asked = request(text.value, parameters.value, key.value, size.value);
-      return page();
-    });
-  const next = button("Next page", () => status.during(page), {hidden: true});
-  const form = element(
-    "form",
-    {
-      onsubmit: (event) => { event.preventDefault(); run(); },
-      onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(); },
-    },
-    ...field("Query (Ctrl+Enter to run)", text),
-    ...field("Parameters (JSON)", parameters),
-    ...field("Partition key (empty for all)", key),
-    ...field("Rows per page", size),
-    element("div", {className: "actions"}, element("button", {type: "submit"}, "Run"), next),
-  );
-  return element("section", {"aria-label": "Query"}, form, status.node, rows);
-}
+    asked.rows.push(...answer.body.Documents);
+    this.more.hidden = answer.continuation === null;
+    this.results.replaceChildren(...resultTabs(asked.rows, () => metricsView(answer)));
+    const all = asked.pages > 1 ? `; ${ru(asked.chargeRu)} for ${count(asked.rows.length, "row")} on ${asked.pages} pages` : "";
+    const end = answer.continuation === null ? "" : "; there are more";
+    this.status.say(`Page ${asked.pages}: ${count(answer.body._count, "row")}; ${cost(answer)}${all}${end}`);
+  }
 
-function request(text, parameters, key, pageSize) {
-  const values = typedKey(key);
-  return {
-    text,
-    parameters: named(parameters),
-    headers: {"x-ms-max-item-count": pageSize, ...(values && api.partitionKeyHeader(values))},
-    continuation: null,
-    pages: 0,
-    chargeRu: 0,
-  };
+  #request() {
+    const values = typedKey(this.key.value);
+    return {
+      text: this.text.value,
+      parameters: this.parameters.value.trim() ? named(this.parameters.parsed("The text in Parameters")) : [],
+      headers: {
+        "x-ms-max-item-count": this.size.value,
+        "x-ms-documentdb-populatequerymetrics": "true",
+        "x-ms-cosmos-populateindexmetrics": "true",
+        ...(values && api.partitionKeyHeader(values)),
+      },
+      continuation: null,
+      pages: 0,
+      chargeRu: 0,
+      rows: [],
+    };
+  }
+
+  #recall({query, parameters, key}) {
+    this.text.value = query;
+    this.parameters.value = parameters;
+    this.key.value = key;
+    this.text.text.focus();
+  }
 }
 
 /** Convert `{"@a": 1}` to the API's list of parameters. A list is returned unchanged. */
-function named(text) {
-  if (!text.trim()) return [];
-  let given;
-  try {
-    given = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`The parameters are not valid JSON: ${error.message}`);
-  }
+function named(given) {
   if (given === null || typeof given !== "object") throw new Error('Enter the parameters as a JSON object: {"@name": "value"}.');
   return Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({name, value}));
 }

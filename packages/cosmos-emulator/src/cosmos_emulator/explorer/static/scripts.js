@@ -1,79 +1,60 @@
-// Stored procedures, triggers, and user-defined functions: show their code, and execute a stored procedure.
+// Stored procedures, triggers, and user-defined functions: list, edit and run them.
 
 import * as api from "./api.js";
-import {Status, button, cost, element, field, json} from "./dom.js";
-import {KEY_HINT, typedKey} from "./partition_key.js";
+import {button, element} from "./dom.js";
+import {ScriptEditor} from "./script-editor.js";
+import {Status} from "./status.js";
 
-const KINDS = [
-  {kind: "sprocs", feed: "StoredProcedures", title: "Stored procedures"},
-  {kind: "triggers", feed: "Triggers", title: "Triggers"},
-  {kind: "udfs", feed: "UserDefinedFunctions", title: "User-defined functions"},
-];
+export const KINDS = {
+  sprocs: {feed: "StoredProcedures", title: "Stored procedures", one: "stored procedure"},
+  triggers: {feed: "Triggers", title: "Triggers", one: "trigger"},
+  udfs: {feed: "UserDefinedFunctions", title: "User-defined functions", one: "user-defined function"},
+};
 
-export function scriptsView(container) {
-  const status = new Status();
-  const list = element("section", {"aria-label": "Scripts"}, status.node);
-  const shown = element("section", {"aria-label": "Script"});
-  status.during(async () => {
-    const feeds = await Promise.all(KINDS.map(({kind}) => api.list(container._self, kind)));
-    list.append(...KINDS.flatMap((kind, index) => listOf(kind, feeds[index].body[kind.feed], shown)));
-    status.say("");
-  });
-  return element("div", {className: "columns"}, list, shown);
+export function scriptsView({container}) {
+  return new Scripts(container).node;
 }
 
-function listOf({kind, title}, scripts, shown) {
-  const entries = scripts.map((script) =>
-    element("li", {}, button(script.id, () => shown.replaceChildren(...scriptNodes(kind, script)), {className: "plain script"})),
-  );
-  return [
-    element("h3", {}, title),
-    entries.length ? element("ul", {}, ...entries) : element("p", {className: "quiet"}, "None."),
-  ];
-}
+class Scripts {
+  constructor(container) {
+    this.container = container;
+    this.status = new Status();
+    this.list = element("div");
+    this.shown = element("section", {className: "detail", "aria-label": "Script"}, element("p", {className: "quiet empty"}, "Choose a script, or create one."));
+    this.node = element("div", {className: "scripts"}, element("section", {className: "list", "aria-label": "Scripts"}, this.status.node, this.list), this.shown);
+    this.load();
+  }
 
-function scriptNodes(kind, script) {
-  const when = kind === "triggers" ? [element("p", {}, `${script.triggerType}, on ${script.triggerOperation}`)] : [];
-  return [
-    element("h3", {}, script.id),
-    ...when,
-    element("pre", {className: "source", tabIndex: 0, "aria-label": "Code"}, script.body),
-    ...(kind === "sprocs" ? [executionForm(script)] : []),
-  ];
-}
-
-function executionForm(script) {
-  const key = element("input", {id: "script-key", spellcheck: false, required: true, placeholder: KEY_HINT});
-  const given = element("textarea", {id: "arguments", spellcheck: false, value: "[]"});
-  const status = new Status();
-  const result = element("pre", {id: "result", tabIndex: 0, "aria-label": "Result"});
-  const log = element("pre", {id: "log", tabIndex: 0, "aria-label": "Log"});
-  const output = element("div", {hidden: true}, element("h3", {}, "Result"), result, element("h3", {}, "Log"), log);
-  const run = () =>
-    status.during(async () => {
-      output.hidden = true;
-      const answer = await api.execute(script._self, listOfArguments(given.value), {
-        ...api.partitionKeyHeader(typedKey(key.value)),
-        "x-ms-documentdb-script-enable-logging": "true",
-      });
-      result.textContent = json(answer.body);
-      log.textContent = answer.log || "(nothing logged)";
-      output.hidden = false;
-      status.say(`Executed: ${cost(answer)}`, "success");
+  load() {
+    return this.status.during(async () => {
+      const kinds = Object.keys(KINDS);
+      const feeds = await Promise.all(kinds.map((kind) => api.list(this.container._self, kind)));
+      this.list.replaceChildren(...kinds.flatMap((kind, index) => this.#listOf(kind, feeds[index].body[KINDS[kind].feed])));
+      this.status.say("");
     });
-  return element(
-    "form",
-    {onsubmit: (event) => { event.preventDefault(); run(); }},
-    ...field("Partition key", key),
-    ...field("Arguments (JSON list)", given),
-    element("div", {className: "actions"}, element("button", {type: "submit"}, "Execute")),
-    status.node,
-    output,
-  );
-}
+  }
 
-function listOfArguments(text) {
-  const given = JSON.parse(text.trim() || "[]");
-  if (!Array.isArray(given)) throw new Error('Enter the arguments as a JSON list: ["a", 1].');
-  return given;
+  #listOf(kind, scripts) {
+    const entries = scripts.map((script) =>
+      element("li", {}, button(script.id, () => this.#open(kind, script), {className: "plain script", ...(script._rid === this.current && {"aria-current": "true"})})),
+    );
+    const {title, one} = KINDS[kind];
+    return [
+      element("div", {className: "nav-title"}, element("h3", {}, title), button("New", () => this.#open(kind, null), {className: "small", "aria-label": `New ${one}`})),
+      entries.length ? element("ul", {}, ...entries) : element("p", {className: "quiet"}, "None."),
+    ];
+  }
+
+  #open(kind, script) {
+    this.current = script?._rid;
+    for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
+    const named = [...this.list.querySelectorAll(".script")].find((one) => one.textContent === script?.id);
+    named?.setAttribute("aria-current", "true");
+    const editor = new ScriptEditor(this.container, kind, script, {
+      onSaved: (saved) => { this.current = saved._rid; this.load(); },
+      onDeleted: () => { this.shown.replaceChildren(element("p", {className: "success"}, `${script.id} is deleted.`)); this.load(); },
+    });
+    this.shown.replaceChildren(...editor.nodes);
+    editor.focus();
+  }
 }

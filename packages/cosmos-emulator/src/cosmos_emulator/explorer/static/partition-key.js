@@ -3,12 +3,26 @@
 /** Split a path such as `/a/"b c"` into property names. */
 export const namesOf = (path) => path.slice(1).split("/").map((name) => name.replace(/^"|"$/g, ""));
 
+/** The value at a path of a document, or undefined. */
+export const valueAt = (document, path) => namesOf(path).reduce((inner, name) => inner?.[name], document);
+
 /** A document's values, one per path. `{}` means missing, as in the request header. */
 export function keyOf(definition, document) {
   return definition.paths.map((path) => {
-    const value = namesOf(path).reduce((inner, name) => inner?.[name], document);
+    const value = valueAt(document, path);
     return value === undefined || (value !== null && typeof value === "object" && !Array.isArray(value)) ? {} : value;
   });
+}
+
+/** A new document with an empty value at every path of the key. */
+export function template(definition) {
+  const document = {id: crypto.randomUUID()};
+  for (const path of definition.paths) {
+    const names = namesOf(path);
+    const owner = names.slice(0, -1).reduce((inner, name) => (inner[name] ??= {}), document);
+    owner[names.at(-1)] ??= "";
+  }
+  return document;
 }
 
 /** Parse user input (JSON or plain text) into the header's list. Returns null for empty input. */
@@ -23,4 +37,4 @@ export function typedKey(text) {
   }
 }
 
-export const KEY_HINT = 'text, JSON ("42"), or a list of values: ["a", 1]';
+export const KEY_HINT = 'Text, JSON ("42" is the text 42), or a list: ["a", 1]';
