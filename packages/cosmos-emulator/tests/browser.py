@@ -6,9 +6,16 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, ConsoleMessage, Page
+
+# Tests that import this module are skipped if Playwright is not installed.
+playwright_api = pytest.importorskip("playwright.async_api", reason="Install the package with its extra `test`.")
+expect = playwright_api.expect
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 # Containers often lack a GPU and the namespaces that Chromium's sandbox needs.
@@ -28,7 +35,7 @@ async def running_chromium() -> AsyncIterator[Browser]:
     """Start Chromium with an empty profile. Skip the test if it is not installed."""
     program = _find_chromium()
     async with (
-        async_playwright() as playwright,
+        playwright_api.async_playwright() as playwright,
         await playwright.chromium.launch(executable_path=program, args=_ARGUMENTS) as browser,
     ):
         yield browser

@@ -70,7 +70,7 @@ function targetOf(event, line, column, targets) {
 function heading({name, title, number, sort}, onSort) {
   const className = number ? "number" : "";
   if (!sort || !onSort) return element("th", {role: "columnheader", scope: "col", className}, title);
-  const sign = {ascending: "▲", descending: "▼", none: ""}[sort];
+  const sign = {ascending: "▲", descending: "▼", none: "↕"}[sort];
   const control = element(
     "button",
     {type: "button", title: `Sort by ${title}`, onclick: () => onSort(name)},

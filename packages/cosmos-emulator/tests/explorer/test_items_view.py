@@ -1,0 +1,161 @@
+"""Browsing and editing items in the data explorer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from azure.cosmos.aio import ContainerProxy
+
+from tests.browser import expect
+from tests.explorer.explorer import Explorer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_items_are_shown_page_by_page(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+
+    await explorer.status("Page 1: 25 items")
+    first = await explorer.column(explorer.items, "id")
+    await explorer.press("Next")
+    await explorer.status("Page 2: 5 items")
+    second = await explorer.column(explorer.items, "id")
+    await explorer.press("Previous")
+    await explorer.status("Page 1: 25 items")
+
+    assert len({*first, *second}) == 30
+    assert await explorer.column(explorer.items, "id") == first
+    assert explorer.log.errors == []
+
+
+async def test_the_server_sorts_and_filters(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+
+    await explorer.items.get_by_role("button", name="total").click()
+    await explorer.status("sorted by total")
+    assert await explorer.column(explorer.items, "total") == [str(number) for number in range(25)]
+    await explorer.items.get_by_role("button", name="total").click()
+    await expect(explorer.items.get_by_role("columnheader", name="total")).to_have_attribute("aria-sort", "descending")
+    await explorer.fill("Filter (SQL condition)", "c.total < 20")
+    await explorer.fill("Partition key", "c3")
+    await explorer.press("Apply")
+    await explorer.status("3 items")
+
+    assert await explorer.column(explorer.items, "id") == ["order-17", "order-10", "order-3"]
+
+
+async def test_an_edit_needs_the_current_etag(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
+    await explorer.status("Read: 1.00 RU")
+    item = await explorer.json("#item")
+    await explorer.page.fill("#item", json.dumps({**item, "total": 99}))
+    await explorer.press("Save")
+    await explorer.status("Saved")
+    stored = await orders.read_item("order-3", "c3")
+    assert stored["total"] == 99
+
+    await orders.upsert_item({**stored, "total": 100})
+    await explorer.page.fill("#item", json.dumps({**stored, "total": 101}))
+    await explorer.press("Save")
+    conflict = await explorer.status("412 PreconditionFailed")
+    await explorer.press("Save anyway")
+    await explorer.status("Saved")
+
+    assert "changed after you read it" in conflict
+    assert (await orders.read_item("order-3", "c3"))["total"] == 101
+
+
+async def test_a_deletion_is_confirmed_and_needs_the_current_etag(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
+    await explorer.status("Read: 1.00 RU")
+    await orders.upsert_item({"id": "order-3", "customer": "c3", "total": 100})
+
+    await explorer.press("Delete")
+    await explorer.press("Cancel", within="dialog")
+    await explorer.press("Delete")
+    await explorer.press("Delete", within="dialog")
+    await explorer.status("412 PreconditionFailed")
+    await explorer.main.locator(".error").get_by_role("button", name="Reload").click()
+    await explorer.status("Read: 1.00 RU")
+    await explorer.press("Delete")
+    await explorer.press("Delete", within="dialog")
+    await explorer.status("Deleted")
+
+    left = {item["id"] async for item in orders.query_items("SELECT c.id FROM c", partition_key="c3")}
+    assert left == {"order-10", "order-17", "order-24"}
+
+
+async def test_a_new_item_is_created_in_its_logical_partition(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.press("New item")
+    assert (await explorer.json("#item"))["customer"] == ""
+
+    await explorer.page.fill("#item", json.dumps({"id": "..", "customer": "Zoë"}))
+    await explorer.page.keyboard.press("Control+s")
+    await explorer.status("Saved")
+
+    assert [item["id"] async for item in orders.query_items("SELECT * FROM c", partition_key="Zoë")] == [".."]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"id": "a",}', "The item is not valid JSON"),
+        ("[]", "An item must be a JSON object"),
+        ('{"customer": "c1"}', "An item needs an id"),
+        ('{"id": "order-1", "customer": "c1"}', "An item or resource with this id exists"),
+    ],
+)
+async def test_an_invalid_item_is_explained(
+    explorer: Explorer, orders: ContainerProxy, text: str, reason: str
+) -> None:
+    await explorer.view("items")
+    await explorer.press("New item")
+
+    await explorer.page.fill("#item", text)
+    await explorer.press("Save")
+
+    await explorer.status(reason)
+    assert await explorer.page.input_value("#item") == text
+
+
+async def test_the_chosen_columns_are_kept(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.status("Page 1")
+    await explorer.page.get_by_text("Columns", exact=True).click()
+    await explorer.page.get_by_role("checkbox", name="total").uncheck()
+
+    await explorer.view("items")
+    await explorer.status("Page 1")
+
+    titles = await explorer.items.get_by_role("columnheader").all_text_contents()
+    assert [title.rstrip("↕") for title in titles] == ["id", "customer", "modified"]
+
+
+async def test_the_grid_is_operated_with_the_keyboard(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.status("Page 1")
+    keys = explorer.page.keyboard
+    focused = explorer.page.locator(":focus")
+
+    await explorer.items.locator("td").first.focus()
+    await keys.press("ArrowDown")
+    await keys.press("ArrowRight")
+    await expect(focused).to_have_text((await explorer.column(explorer.items, "customer"))[1])
+    await keys.press("Control+Home")
+    await expect(focused).to_have_text("id↕")
+    await keys.press("Enter")
+    await explorer.status("sorted by id")
+    await expect(focused).to_have_text("id▲")
+    await keys.press("ArrowDown")
+    await keys.press("Enter")
+    await explorer.status("Read: ")
+    await expect(focused).to_have_text("order-0")
+    await keys.press("Escape")
+
+    await expect(explorer.page.locator("#item")).to_be_hidden()
+    await expect(focused).to_have_text("order-0")
+    assert await explorer.items.locator("[tabindex='0']").count() == 1
