@@ -12,7 +12,6 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
-
     from tests.explorer.explorer import Explorer
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 from azure.cosmos.aio import ContainerProxy
+from tests.explorer.explorer import Explorer
 
 from tests.browser import expect
-from tests.explorer.explorer import Explorer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -109,9 +109,7 @@ async def test_a_new_item_is_created_in_its_logical_partition(explorer: Explorer
         ('{"id": "order-1", "customer": "c1"}', "An item or resource with this id exists"),
     ],
 )
-async def test_an_invalid_item_is_explained(
-    explorer: Explorer, orders: ContainerProxy, text: str, reason: str
-) -> None:
+async def test_an_invalid_item_is_explained(explorer: Explorer, orders: ContainerProxy, text: str, reason: str) -> None:
     await explorer.view("items")
     await explorer.press("New item")
 

@@ -53,8 +53,9 @@ function showTree() {
     element("h2", {}, "Databases"),
     button("Refresh", load, {id: "refresh", className: "small"}),
     button("New database…", () => newDatabase(load), {className: "small"}),
+    ...(databases.length ? [button("New container…", () => newContainer(databases, load), {className: "small"})] : []),
   );
-  const data = databases.length ? tree(databases, route(), {open: go, add: (database) => newContainer(database, load)}) : empty();
+  const data = databases.length ? tree(databases, route(), go) : empty();
   const browse = element("details", {className: "browse", open: !matchMedia("(max-width: 50rem)").matches || route().page === "overview"});
   browse.append(element("summary", {}, "Browse"), links, title, data);
   nav.replaceChildren(browse);

@@ -1,9 +1,9 @@
 // Dialogs that create databases and containers, and a sample to try the explorer with.
 
 import * as api from "./api.js";
-import {element, field} from "./dom.js";
+import {element, field, select} from "./dom.js";
 import {formDialog} from "./dialogs.js";
-import {go} from "./route.js";
+import {go, route} from "./route.js";
 
 const CUSTOMERS = ["ada", "grace", "alan", "edsger", "barbara", "katherine"];
 const SAMPLE_ITEMS = 60;
@@ -16,17 +16,22 @@ export function newDatabase(reload) {
   });
 }
 
-export function newContainer(database, reload) {
+/** `databases` are [database, containers]. */
+export function newContainer(databases, reload) {
+  const owner = select({id: "container-database"}, databases.map(([{id}]) => [id, id]));
+  owner.value = route().database ?? databases.at(-1)[0].id;
   const name = element("input", {id: "container-name", required: true, spellcheck: false, autocomplete: "off"});
   const key = element("input", {id: "container-key", required: true, spellcheck: false, placeholder: "/customer"});
   const throughput = element("input", {id: "container-ru", type: "number", min: 400, step: 100, placeholder: "400"});
   const fields = [
+    field("Database", owner),
     field("Name", name),
     field("Partition key", key, "A path such as /customer. Up to three, separated by commas, make a hierarchical key."),
     field("Throughput in RU/s", throughput, "Each 10,000 RU/s add a physical partition. Empty: the database's or 400."),
   ];
-  formDialog(`New container in ${database.id}`, fields, "Create container", async () => {
+  formDialog("New container", fields, "Create container", async () => {
     const id = name.value.trim();
+    const [database] = databases.find(([one]) => one.id === owner.value);
     const paths = key.value.split(",").map((path) => path.trim().replace(/^(?!\/)/, "/"));
     const kind = paths.length > 1 ? "MultiHash" : "Hash";
     const headers = throughput.value ? {"x-ms-offer-throughput": throughput.value} : {};

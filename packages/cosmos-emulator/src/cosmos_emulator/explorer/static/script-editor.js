@@ -86,7 +86,7 @@ export class ScriptEditor {
     if (!(await confirmed("Delete this script?", `${this.script.id} cannot be restored.`, "Delete"))) return;
     await this.status.during(async () => {
       await api.remove(this.script._self, {"if-match": this.script._etag});
-      this.onDeleted();
+      this.onDeleted(this.script);
     });
   }
 

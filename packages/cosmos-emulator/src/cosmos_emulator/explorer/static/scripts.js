@@ -52,7 +52,7 @@ class Scripts {
     named?.setAttribute("aria-current", "true");
     const editor = new ScriptEditor(this.container, kind, script, {
       onSaved: (saved) => { this.current = saved._rid; this.load(); },
-      onDeleted: () => { this.shown.replaceChildren(element("p", {className: "success"}, `${script.id} is deleted.`)); this.load(); },
+      onDeleted: ({id}) => { this.shown.replaceChildren(element("p", {className: "success"}, `${id} is deleted.`)); this.load(); },
     });
     this.shown.replaceChildren(...editor.nodes);
     editor.focus();

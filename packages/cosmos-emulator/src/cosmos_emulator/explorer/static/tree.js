@@ -1,69 +1,71 @@
 // The tree of databases and containers. Arrows move and unfold, Enter opens, as in the ARIA tree pattern.
 
-import {button, element} from "./dom.js";
+import {element} from "./dom.js";
 import {moved, rove} from "./roving.js";
 
 const folded = new Set(); // rids of databases
 
-/** `databases` are [database, containers]; `open` gets a route, `add` a database. */
-export function tree(databases, current, {open, add}) {
-  const branches = databases.map(([database, containers]) => branch(database, containers, current, {open, add}));
-  const root = element("ul", {role: "tree", "aria-label": "Databases", className: "tree"}, ...branches);
-  const all = () => [...root.querySelectorAll("[role=treeitem]")].filter((one) => !one.parentElement.closest("[aria-expanded=false]"));
-  (root.querySelector("[aria-current]") ?? root.querySelector("[role=treeitem]")).tabIndex = 0;
+/** `databases` are [database, containers]; `open` gets the route of a container. */
+export function tree(databases, current, open) {
+  const branches = databases.map(([database, containers]) => new Branch(database, containers, current, open));
+  const root = element("ul", {role: "tree", "aria-label": "Databases", className: "tree"}, ...branches.flatMap(({items}) => items));
+  const all = () => [...root.querySelectorAll("[role=treeitem]:not([hidden])")];
+  (root.querySelector("[aria-current]:not([hidden])") ?? root.querySelector("[role=treeitem]")).tabIndex = 0;
   root.addEventListener("keydown", (event) => {
     const items = all();
-    const item = event.target;
-    const index = items.indexOf(item);
+    const index = items.indexOf(event.target);
     if (index < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const branch = branches.find((one) => one.items.includes(event.target));
+    const isHead = branch.head === event.target;
     const next = moved(event.key, index, items.length);
     if (next !== null) rove(items, items[next]);
-    else if (event.key === "ArrowRight" && item.ariaExpanded === "true") rove(items, items[index + 1]);
-    else if (event.key === "ArrowRight" && item.ariaExpanded === "false") fold(item, false);
-    else if (event.key === "ArrowLeft" && item.ariaExpanded === "true") fold(item, true);
-    else if (event.key === "ArrowLeft") rove(items, item.parentElement.closest("[role=treeitem]") ?? item);
-    else if (event.key === "Enter" || event.key === " ") item.querySelector(".label").click();
-    else if (event.key.length === 1) rove(items, startingWith(event.key, items, index) ?? item);
+    else if (event.key === "ArrowRight" && isHead && branch.isFolded) branch.fold(false);
+    else if (event.key === "ArrowRight" && isHead) rove(items, branch.leaves[0] ?? branch.head);
+    else if (event.key === "ArrowLeft" && isHead) branch.fold(true);
+    else if (event.key === "ArrowLeft") rove(items, branch.head);
+    else if (event.key === "Enter" || event.key === " ") event.target.click();
+    else if (/^\w$/.test(event.key)) rove(items, startingWith(event.key, items, index) ?? event.target);
     else return;
     event.preventDefault();
   });
   return root;
 }
 
-function branch(database, containers, current, {open, add}) {
-  const leaves = containers.map((container) => leaf(database, container, current, open));
-  const name = element("span", {className: "label", onclick: () => fold(item, item.ariaExpanded === "true")}, database.id);
-  const more = button("+", () => add(database), {
-    className: "small add", tabIndex: -1, title: `New container in ${database.id}…`, "aria-label": `New container in ${database.id}…`,
-  });
-  const inside = leaves.length ? leaves : [element("li", {role: "none"}, element("p", {className: "quiet"}, "No containers yet: choose +."))];
-  const item = element(
-    "li",
-    {role: "treeitem", tabIndex: -1, "aria-label": database.id, "aria-expanded": String(!folded.has(database._rid)), "data-rid": database._rid},
-    name,
-    more,
-    element("ul", {role: "group"}, ...inside),
-  );
-  return item;
+/** A database and its containers. The list is flat, so that each item's name is its own text. */
+class Branch {
+  constructor(database, containers, current, open) {
+    this.database = database;
+    this.head = item(database.id, 1, () => this.fold(!this.isFolded));
+    this.leaves = containers.map((container) => leaf(database, container, current, open));
+    const empty = element("li", {role: "none", className: "quiet leaf"}, "No containers yet.");
+    this.items = [this.head, ...(this.leaves.length ? this.leaves : [empty])];
+    this.fold(this.isFolded);
+  }
+
+  get isFolded() {
+    return folded.has(this.database._rid);
+  }
+
+  fold(isFolded) {
+    folded[isFolded ? "add" : "delete"](this.database._rid);
+    this.head.setAttribute("aria-expanded", String(!isFolded));
+    for (const one of this.items.slice(1)) one.hidden = isFolded;
+  }
 }
 
 function leaf(database, container, current, open) {
+  const made = item(container.id, 2, () => open({database: database.id, container: container.id, view: current.view}));
+  made.classList.add("leaf");
   const isCurrent = current.database === database.id && current.container === container.id;
-  const name = element("span", {
-    className: "label",
-    onclick: () => open({database: database.id, container: container.id, view: current.view}),
-  }, container.id);
-  const properties = isCurrent ? {"aria-current": "page", "aria-selected": "true"} : {"aria-selected": "false"};
-  return element("li", {role: "treeitem", tabIndex: -1, className: "container", "aria-label": container.id, ...properties}, name);
+  if (isCurrent) made.setAttribute("aria-current", "page");
+  made.setAttribute("aria-selected", String(isCurrent));
+  return made;
 }
 
-function fold(item, isFolded) {
-  item.setAttribute("aria-expanded", String(!isFolded));
-  folded[isFolded ? "add" : "delete"](item.dataset.rid);
-}
+const item = (text, level, onclick) => element("li", {role: "treeitem", tabIndex: -1, "aria-level": level, onclick}, text);
 
 /** The next item whose name starts with a character, for type-ahead. */
 const startingWith = (character, items, index) =>
   [...items.slice(index + 1), ...items.slice(0, index)].find((one) =>
-    one.ariaLabel.toLowerCase().startsWith(character.toLowerCase()),
+    one.textContent.toLowerCase().startsWith(character.toLowerCase()),
   );

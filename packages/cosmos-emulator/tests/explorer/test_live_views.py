@@ -1,0 +1,132 @@
+"""The change feed, the load, the simulation and the settings in the data explorer."""
+
+from __future__ import annotations
+
+import pytest
+from azure.cosmos.aio import ContainerProxy
+from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.http.latency import Latency
+from tests.explorer.explorer import Explorer
+
+from tests.browser import expect
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_the_change_feed_shows_changes_as_they_happen(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("changes")
+    await explorer.press("Start")
+    await explorer.status("Listening: 0 changes")
+
+    await orders.upsert_item({"id": "order-3", "customer": "c3", "total": 77})
+    entry = explorer.page.locator(".changes li")
+    await expect(entry).to_contain_text(["order-3"])
+    await orders.create_item({"id": "order-30", "customer": "c9"})
+    await expect(entry).to_contain_text(["order-30", "order-3"])
+    await entry.nth(1).locator("summary").click()
+    await expect(entry.nth(1).locator("pre")).to_contain_text('"total": 77')
+    await explorer.press("Stop")
+
+    await explorer.status("Stopped after 2 changes")
+    assert explorer.log.errors == []
+
+
+async def test_the_change_feed_can_start_at_the_beginning(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("changes")
+    await explorer.page.select_option("#feed-start", "beginning")
+    await explorer.press("Start")
+
+    await explorer.status("Listening: 30 changes")
+
+
+async def test_the_load_shows_the_hot_partition(explorer: Explorer, orders: ContainerProxy) -> None:
+    for _ in range(40):
+        await orders.upsert_item({"id": "hot", "customer": "c3"})
+    hot = (await orders.read_item("hot", "c3")).get_response_headers()["x-ms-documentdb-partitionkeyrangeid"]
+
+    await explorer.view("load")
+
+    await expect(explorer.page.locator(".note")).to_contain_text(f"Partition {hot} took")
+    assert await explorer.page.locator(".chart rect").count() > 0
+    row = explorer.page.get_by_role("table").get_by_role("row").nth(int(hot) + 1)
+    before = await row.inner_text()
+    for _ in range(3):
+        await orders.read_item("hot", "c3")
+    await expect(row).not_to_have_text(before, use_inner_text=True)
+    assert explorer.log.errors == []
+
+
+async def test_switches_change_the_emulator(explorer: Explorer, emulator: CosmosEmulator) -> None:
+    await explorer.open("#/simulation")
+    await explorer.page.get_by_role("checkbox", name="Throttling").check()
+    await expect(explorer.page.locator(".setting", has_text="Throttling")).to_contain_text("On.")
+    await explorer.page.fill("#latency", "5ms")
+    await explorer.page.focus("#latency")
+    await explorer.page.keyboard.press("Enter")
+    await explorer.status("On: 5ms±0ms")
+    await explorer.page.fill("#replicaLag", "soon")
+    await explorer.page.focus("#replicaLag")
+    await explorer.page.keyboard.press("Enter")
+    await explorer.status("'soon' is not a duration")
+
+    assert (emulator.settings.throttle, emulator.settings.latency) == (True, Latency(0.005))
+    await explorer.press("Switch Latency off")
+    await explorer.status("Off.")
+    assert emulator.settings.latency is None
+
+
+async def test_faults_are_added_counted_and_removed(
+    explorer: Explorer, emulator: CosmosEmulator, orders: ContainerProxy
+) -> None:
+    await explorer.open("#/simulation")
+    await explorer.page.select_option("#fault", "503")
+    await explorer.page.select_option("#fault-operation", "create")
+    await explorer.page.fill("#fault-container", "orders")
+    await explorer.press("Add fault")
+    rule = explorer.page.get_by_role("row", name="503")
+    await expect(rule).to_contain_text("container=orders")
+
+    await explorer.view("items")
+    await explorer.press("New item")
+    await explorer.page.fill("#item", '{"id": "a", "customer": "c1"}')
+    await explorer.press("Save")
+    await explorer.status("Remove the fault under Simulation")
+    await explorer.open("#/simulation")
+    await expect(rule.get_by_role("cell").nth(2)).to_have_text("1")
+    await explorer.press("Remove fault 1")
+
+    await expect(explorer.page.get_by_text("No faults.")).to_be_visible()
+    assert list(emulator.faults) == []
+
+
+async def test_settings_show_and_change_the_definition(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("settings")
+    facts = explorer.page.locator("#facts")
+    await expect(facts).to_contain_text("/customer (Hash, version 2)")
+    await expect(facts).to_contain_text("600 RU/s")
+    await expect(explorer.page.get_by_role("table").first).to_contain_text("30 items in 4 physical partitions")
+    policy = await explorer.json("#indexing-policy")
+    assert policy["indexingMode"] == "consistent"
+
+    await explorer.page.fill("#ttl", "3600")
+    await explorer.press("Save")
+    await explorer.status("Saved")
+    assert (await orders.read())["defaultTtl"] == 3600
+
+
+async def test_a_key_without_rights_is_told_what_to_do(
+    explorer: Explorer, emulator: CosmosEmulator, orders: ContainerProxy
+) -> None:
+    emulator.settings.rbac = True
+
+    await explorer.view("scripts")
+    await explorer.status("switch RBAC off under Simulation")
+    await explorer.page.get_by_role("tab", name="Settings").click()
+    await expect(explorer.page.locator("#facts")).to_contain_text("with --rbac, this key is limited")
+    await explorer.page.get_by_role("tab", name="Load").click()
+    await expect(explorer.page.locator(".chart")).to_be_visible()
+    await explorer.open("#/simulation")
+    await explorer.page.get_by_role("checkbox", name="RBAC").uncheck()
+    await expect(explorer.page.locator(".setting", has_text="RBAC")).to_contain_text("Off.")
+
+    assert emulator.settings.rbac is False
