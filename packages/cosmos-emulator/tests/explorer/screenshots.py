@@ -21,9 +21,8 @@ WHERE c.status = "open" AND c.total >= @least
 ORDER BY c.total DESC"""
 
 
-async def main(images: Path = _IMAGES) -> None:
+async def main(images: Path) -> None:
     """Take every view in both themes, on a desktop and on a phone."""
-    images.mkdir(parents=True, exist_ok=True)
     async with running_chromium() as browser:
         for device in _VIEWPORTS:
             for scheme in _SCHEMES:
@@ -87,4 +86,6 @@ async def _query(page: Page) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*map(Path, sys.argv[1:])))
+    images = Path(sys.argv[1]) if len(sys.argv) > 1 else _IMAGES
+    images.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(images))
