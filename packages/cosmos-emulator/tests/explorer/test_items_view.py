@@ -120,6 +120,31 @@ async def test_an_invalid_item_is_explained(explorer: Explorer, orders: Containe
     assert await explorer.page.input_value("#item") == text
 
 
+async def test_an_invalid_filter_is_explained_and_can_be_repaired(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.status("Page 1")
+    await explorer.fill("Filter (SQL condition)", "c.total = '3")
+    await explorer.press("Apply")
+
+    assert "at character" in await explorer.status("400 BadRequest")
+    await expect(explorer.items).to_have_count(0)
+    await explorer.fill("Filter (SQL condition)", "c.total = 3")
+    await explorer.press("Try again")
+
+    await explorer.status("1 item;")
+
+
+async def test_a_menu_is_closed_with_escape(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.status("Page 1")
+    await explorer.page.get_by_text("Columns", exact=True).click()
+    await explorer.page.get_by_role("checkbox", name="total").focus()
+    await explorer.page.keyboard.press("Escape")
+
+    await expect(explorer.page.get_by_role("checkbox", name="total")).to_be_hidden()
+    await expect(explorer.page.locator(":focus")).to_have_text("Columns")
+
+
 async def test_the_chosen_columns_are_kept(explorer: Explorer, orders: ContainerProxy) -> None:
     await explorer.view("items")
     await explorer.status("Page 1")

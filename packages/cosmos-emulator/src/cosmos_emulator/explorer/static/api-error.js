@@ -56,8 +56,17 @@ function readable(message) {
   const errors = /^Message: (\{.*\})\r?\n/s.exec(message);
   if (!errors) return message;
   try {
-    return JSON.parse(errors[1]).Errors.join("\n");
+    return JSON.parse(errors[1]).Errors.map(ofQuery).join("\n");
   } catch {
     return message;
+  }
+}
+
+/** Extract the messages from a query's errors, which are JSON; return any other text unchanged. */
+function ofQuery(text) {
+  try {
+    return JSON.parse(text).errors.map(({message, location}) => message + (location ? ` (at character ${location.start + 1} of the query)` : "")).join("\n");
+  } catch {
+    return text;
   }
 }

@@ -21,11 +21,11 @@ class FaultRules {
     this.list = element("div");
     this.shown = "";
     this.fault = select({id: "fault"}, FAULTS);
-    this.operation = select({id: "fault-operation"}, [["", "every operation"], ...OPERATIONS.map((name) => [name, name])]);
+    this.operation = select({id: "fault-operation"}, [["", "any"], ...OPERATIONS.map((name) => [name, name])]);
     this.container = element("input", {id: "fault-container", spellcheck: false, autocomplete: "off", placeholder: "any"});
     this.times = element("input", {id: "fault-times", type: "number", min: 1, placeholder: "no limit"});
     this.probability = element("input", {id: "fault-probability", type: "number", min: 0, max: 1, step: "any", placeholder: "1"});
-    this.when = select({id: "fault-when"}, [["before", "before the operation"], ["after", "after it: only the response is lost"]]);
+    this.when = select({id: "fault-when"}, [["before", "before it runs"], ["after", "after it ran"]]);
     this.node = element("section", {"aria-label": "Faults"}, element("h3", {}, "Faults"), this.#form(), this.status.node, this.list);
     this.#repeat(signal);
   }

@@ -6,6 +6,7 @@ import {confirmed} from "./dialogs.js";
 import {button, element, field, select} from "./dom.js";
 import {grid} from "./grid.js";
 import {ItemEditor} from "./item-editor.js";
+import {menu} from "./menu.js";
 import {KEY_HINT, typedKey, valueAt} from "./partition-key.js";
 import {Status, cost, count} from "./status.js";
 
@@ -31,7 +32,7 @@ class Items {
     this.key = element("input", {id: "items-key", spellcheck: false, autocomplete: "off", title: KEY_HINT, placeholder: "all"});
     this.size = select({id: "items-size", onchange: () => this.first()}, [10, 25, 50, 100].map((size) => [size, size]));
     this.size.value = "25";
-    this.columns = element("details", {className: "menu"}, element("summary", {}, "Columns"));
+    this.columns = menu("Columns");
     this.previous = button("Previous", () => this.turn(-1));
     this.next = button("Next", () => this.turn(1));
     const find = element(
@@ -65,7 +66,8 @@ class Items {
   }
 
   show() {
-    return this.status.afterwards(async () => {
+    const work = async () => {
+      this.previous.disabled = this.next.disabled = true;
       const answer = await this.#page();
       this.documents = answer.body.Documents;
       this.following = answer.continuation;
@@ -74,6 +76,10 @@ class Items {
       this.#render();
       const order = this.sort ? `, sorted by ${titleOf(this.sort.path)}` : "";
       this.status.say(`Page ${this.starts.length}: ${count(this.documents.length, "item")}${order}; ${cost(answer)}`);
+    };
+    return this.status.afterwards(work, () => {
+      this.table.replaceChildren();
+      return [button("Try again", () => this.show())];
     });
   }
 

@@ -1,6 +1,7 @@
 // The queries that were run against a container, newest first, kept in the browser.
 
 import {button, element} from "./dom.js";
+import {menu} from "./menu.js";
 
 const LONGEST = 30;
 
@@ -9,7 +10,8 @@ export class QueryHistory {
     this.key = `cosmos-explorer-queries-${container._rid}`;
     this.recall = recall;
     this.list = element("ol");
-    this.node = element("details", {className: "menu history"}, element("summary", {}, "History"), this.list);
+    this.node = menu("History", this.list);
+    this.node.classList.add("history");
     this.#render();
   }
 

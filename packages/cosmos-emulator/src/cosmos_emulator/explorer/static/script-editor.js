@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import {CodeEditor} from "./code-editor.js";
 import {confirmed} from "./dialogs.js";
 import {button, element, field, select} from "./dom.js";
+import {KINDS} from "./script-kinds.js";
 import {runForm} from "./script-runs.js";
 import {Status, cost} from "./status.js";
 
@@ -32,7 +33,7 @@ export class ScriptEditor {
   constructor(container, kind, script, {onSaved, onDeleted}) {
     Object.assign(this, {container, kind, script, onSaved, onDeleted});
     this.status = new Status();
-    this.title = element("h3", {tabIndex: -1}, script?.id ?? "New script");
+    this.title = element("h3", {tabIndex: -1}, script?.id ?? `New ${KINDS[kind].one}`);
     this.name = element("input", {id: "script-name", required: true, spellcheck: false, autocomplete: "off", value: script?.id ?? "", disabled: script !== null});
     this.type = select({id: "trigger-type"}, [["Pre", "before the write"], ["Post", "after the write"]]);
     this.operation = select({id: "trigger-operation"}, OPERATIONS.map((name) => [name, name]));

@@ -3,13 +3,8 @@
 import * as api from "./api.js";
 import {button, element} from "./dom.js";
 import {ScriptEditor} from "./script-editor.js";
+import {KINDS} from "./script-kinds.js";
 import {Status} from "./status.js";
-
-export const KINDS = {
-  sprocs: {feed: "StoredProcedures", title: "Stored procedures", one: "stored procedure"},
-  triggers: {feed: "Triggers", title: "Triggers", one: "trigger"},
-  udfs: {feed: "UserDefinedFunctions", title: "User-defined functions", one: "user-defined function"},
-};
 
 export function scriptsView({container}) {
   return new Scripts(container).node;

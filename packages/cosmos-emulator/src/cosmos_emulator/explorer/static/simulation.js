@@ -32,8 +32,12 @@ function switches(settings) {
     const box = element("input", {id: name, checked: settings[name], "aria-describedby": `${name}-text`, onchange: () => status.during(change)});
     const change = async () => {
       const wanted = box.checked;
-      box.checked = !wanted; // unless the emulator accepts it
-      box.checked = (await changeSettings({[name]: wanted}))[name];
+      try {
+        box.checked = (await changeSettings({[name]: wanted}))[name];
+      } catch (error) {
+        box.checked = !wanted;
+        throw error;
+      }
       status.say(box.checked ? "On." : "Off.", "success");
     };
     const label = checkbox(title, box);

@@ -25,16 +25,19 @@ export class Status {
     this.node.replaceChildren(element("div", {className: "error", role: "alert"}, ...parts.filter(Boolean)));
   }
 
-  /** Run `work` and show any error. Does nothing while other work runs, so a double click counts once. */
+  /**
+   * Run `work` and show any error, with the buttons that `actionsFor` returns for it. Does nothing while other work
+   * runs, so a double click counts once.
+   */
   during(work, actionsFor = () => []) {
     if (!this.isBusy) this.current = this.#run(work, actionsFor);
     return this.current;
   }
 
   /** Like `during`, but wait for running work first. */
-  async afterwards(work) {
+  async afterwards(work, actionsFor) {
     await this.current;
-    await this.during(work);
+    await this.during(work, actionsFor);
   }
 
   async #run(work, actionsFor) {
