@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from azure.cosmos.aio import ContainerProxy
 from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.http.links import parse_link
 from tests.explorer.explorer import Explorer
 
 from tests.browser import expect
@@ -130,3 +132,52 @@ async def test_a_key_without_rights_is_told_what_to_do(
     await expect(explorer.page.locator(".setting", has_text="RBAC")).to_contain_text("Off.")
 
     assert emulator.settings.rbac is False
+
+
+async def test_administration_is_signed_for_emulators_on_other_machines(
+    explorer: Explorer, emulator: CosmosEmulator
+) -> None:
+    sent: list[tuple[str, str, dict[str, str]]] = []
+    explorer.page.on(
+        "request",
+        lambda request: sent.append((request.method, request.url.removeprefix(emulator.endpoint), request.headers)),
+    )
+    await explorer.open("#/simulation")
+    await explorer.press("Add fault")
+    await explorer.press("Remove fault 1")
+    await expect(explorer.page.get_by_text("No faults.")).to_be_visible()
+
+    requests = {
+        (method, path): MasterKey(emulator.key).has_signed(method, parse_link(f"/{path}"), headers)
+        for method, path, headers in sent
+        if path.startswith("_emulator/")
+    }
+    assert requests == {
+        ("GET", "_emulator/settings"): True,
+        ("GET", "_emulator/faults"): True,
+        ("POST", "_emulator/faults"): True,
+        ("DELETE", "_emulator/faults/1"): True,
+    }
+
+
+async def test_the_explorer_sees_its_own_writes_in_spite_of_a_replica_lag(
+    explorer: Explorer, emulator: CosmosEmulator, orders: ContainerProxy
+) -> None:
+    emulator.settings.replica_lag = Latency(3600)
+    await explorer.view("items")
+    await explorer.fill("Partition key", "c3")
+    await explorer.press("Apply")
+    await explorer.status("4 items")
+    await orders.upsert_item({"id": "order-3", "customer": "c3", "total": 50})
+    await explorer.press("Apply")
+    await explorer.status("4 items")
+    stale = await explorer.column(explorer.items, "total")
+
+    await explorer.press("New item")
+    await explorer.page.fill("#item", '{"id": "own", "customer": "c3", "total": 60}')
+    await explorer.press("Save")
+    await explorer.status("Saved")
+    await explorer.status("5 items")
+
+    assert "50" not in stale
+    assert {"50", "60"} <= set(await explorer.column(explorer.items, "total"))
