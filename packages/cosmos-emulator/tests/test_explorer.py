@@ -30,7 +30,7 @@ async def test_the_page_and_its_files_need_no_signature(session: ClientSession) 
         assert (page.status, page.content_type) == (200, "text/html")
 
     named = set(re.findall(r'(?:href|src)="([^"#]+)"', text))
-    assert named == {"explorer.css", "explorer.js", "icon.svg"}
+    assert named == {"theme.css", "layout.css", "controls.css", "views.css", "explorer.js", "icon.svg"}
     for name in named | await imported_by("explorer.js", session):
         async with session.get(f"/_explorer/{name}") as file:
             assert (file.status, bool(await file.text())) == (200, True), name
@@ -42,7 +42,7 @@ async def imported_by(name: str, session: ClientSession) -> set[str]:
     return direct.union(*[await imported_by(module, session) for module in direct])
 
 
-@pytest.mark.parametrize("name", ["", "explorer.js", "explorer.css", "icon.svg"])
+@pytest.mark.parametrize("name", ["", "explorer.js", "theme.css", "icon.svg"])
 async def test_files_have_a_strict_content_security_policy(session: ClientSession, name: str) -> None:
     async with session.get(f"/_explorer/{name}") as file:
         policy = file.headers["Content-Security-Policy"].split("; ")
@@ -89,7 +89,7 @@ async def test_no_file_contains_a_custom_key() -> None:
         for name in ["index.html", "explorer.js", *await imported_by("explorer.js", session)]:
             async with session.get(f"/_explorer/{name}") as file:
                 assert OTHER_KEY not in await file.text()
-        async with session.get("/_explorer/api.js") as file:
+        async with session.get("/_explorer/signature.js") as file:
             assert WELL_KNOWN_KEY in await file.text()
 
 

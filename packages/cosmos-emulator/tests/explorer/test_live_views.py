@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from azure.cosmos.aio import ContainerProxy
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.http.latency import Latency
@@ -39,6 +40,24 @@ async def test_the_change_feed_can_start_at_the_beginning(explorer: Explorer, or
     await explorer.press("Start")
 
     await explorer.status("Listening: 30 changes")
+
+
+async def test_the_change_feed_shows_deletes_if_the_container_logs_them(
+    explorer: Explorer, emulator: CosmosEmulator
+) -> None:
+    async with CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container(
+            "orders", PartitionKey("/customer"), change_feed_policy={"retentionDuration": 5}
+        )
+        await explorer.view("changes")
+        await explorer.page.get_by_label("Mode").select_option("all versions and deletes")
+        await explorer.press("Start")
+        await explorer.status("Listening: 0 changes")
+        await container.create_item({"id": "a", "customer": "c1"})
+        await container.delete_item("a", "c1")
+
+        await expect(explorer.page.locator(".changes li")).to_contain_text(["delete", "create"])
 
 
 async def test_the_load_shows_the_hot_partition(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -8,6 +8,12 @@ import {Status, count, ru} from "./status.js";
 
 const EVERY_MS = 1000;
 const MOST_SHOWN = 200;
+const LATEST = "Incremental Feed";
+const ALL = "Full-Fidelity Feed";
+const EXPLAINED = {
+  [LATEST]: "Shows creates and updates of items as they happen, each item's latest version. Deletes are not in this mode. Every read costs RU, also an empty one.",
+  [ALL]: "Shows every create, update and delete from now on. Every read costs RU, also an empty one.",
+};
 
 export function changeFeedView({container, signal}) {
   return new ChangeFeed(container, signal).node;
@@ -19,14 +25,20 @@ class ChangeFeed {
     this.isRunning = false;
     this.status = new Status();
     this.start = select({id: "feed-start"}, [["now", "from now on"], ["beginning", "from the beginning"]]);
+    const hasAll = container.changeFeedPolicy?.retentionDuration > 0;
+    this.mode = select(
+      {id: "feed-mode", onchange: () => this.#explain()},
+      [[LATEST, "latest versions"], ...(hasAll ? [[ALL, "all versions and deletes"]] : [])],
+    );
     this.toggle = button("Start", () => (this.isRunning ? this.stop() : this.run()), {className: "primary", id: "feed-toggle"});
     this.list = element("ol", {className: "changes", reversed: true});
-    this.explained = element("p", {className: "quiet"}, "Shows creates and updates of items as they happen, each item's latest version. Deletes are not in the feed. Every read costs RU, also an empty one.");
+    this.explained = element("p", {className: "quiet"});
+    this.#explain();
     const clear = button("Clear", () => this.list.replaceChildren());
     this.node = element(
       "div",
       {},
-      element("div", {className: "bar"}, field("Start", this.start), this.toggle, clear),
+      element("div", {className: "bar"}, field("Mode", this.mode), field("Start", this.start), this.toggle, clear),
       this.explained,
       this.status.node,
       this.list,
@@ -34,23 +46,32 @@ class ChangeFeed {
     signal.addEventListener("abort", () => { this.isRunning = false; });
   }
 
+  #explain() {
+    this.explained.textContent = EXPLAINED[this.mode.value];
+    if (this.mode.value === ALL) this.start.value = "now";
+    this.start.disabled = this.isRunning || this.mode.value === ALL;
+  }
+
+  #setRunning(isRunning) {
+    this.isRunning = isRunning;
+    this.toggle.textContent = isRunning ? "Stop" : "Start";
+    this.mode.disabled = isRunning;
+    this.#explain();
+  }
+
   stop() {
-    this.isRunning = false;
-    this.toggle.textContent = "Start";
-    this.start.disabled = false;
+    this.#setRunning(false);
     this.status.say(`Stopped after ${count(this.changes, "change")}; ${ru(this.chargeRu)}`);
   }
 
   async run() {
-    this.isRunning = true;
-    this.toggle.textContent = "Stop";
-    this.start.disabled = true;
+    this.#setRunning(true);
     this.changes = this.chargeRu = 0;
     let etag = this.start.value === "now" ? "*" : null;
     try {
       while (this.isRunning) {
         const answer = await api.list(this.container._self, "docs", {
-          "a-im": "Incremental Feed",
+          "a-im": this.mode.value,
           "x-ms-max-item-count": "50",
           ...(etag && {"if-none-match": etag}),
         });
@@ -60,9 +81,7 @@ class ChangeFeed {
         if (answer.status === 304) await pause();
       }
     } catch (error) {
-      this.isRunning = false;
-      this.toggle.textContent = "Start";
-      this.start.disabled = false;
+      this.#setRunning(false);
       this.status.fail(error);
     }
   }
@@ -80,19 +99,29 @@ class ChangeFeed {
   }
 
   #entry(document) {
-    const {_lsn, ...item} = document;
+    const {item, operation, lsn, seconds} = this.mode.value === ALL ? changeOf(document) : latestOf(document);
     const key = keyOf(this.container.partitionKey, item).map((value) => textOf(value)).join(", ");
-    const time = new Date(item._ts * 1000).toLocaleTimeString();
+    const time = new Date(seconds * 1000).toLocaleTimeString();
     const summary = element(
       "summary",
       {},
       element("time", {}, time),
       element("strong", {}, item.id),
+      ...(operation ? [element("span", {}, operation)] : []),
       element("span", {className: "quiet"}, key),
-      element("span", {className: "quiet lsn"}, `LSN ${_lsn}`),
+      element("span", {className: "quiet lsn"}, `LSN ${lsn}`),
     );
     return element("li", {}, element("details", {}, summary, element("pre", {tabIndex: 0, role: "region", "aria-label": `Item ${item.id}`}, json(item))));
   }
+}
+
+const latestOf = ({_lsn, ...item}) => ({item, lsn: _lsn, seconds: item._ts});
+
+/** The item of a change among all versions; of a delete, its last version. */
+function changeOf({current, previous, metadata}) {
+  const {operationType, lsn, crts, timeToLiveExpired} = metadata;
+  const operation = timeToLiveExpired ? "expired" : operationType;
+  return {item: operationType === "delete" ? {id: metadata.id, ...previous} : current, operation, lsn, seconds: crts};
 }
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, EVERY_MS));
