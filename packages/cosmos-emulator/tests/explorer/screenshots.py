@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page
 from tests.browser import running_chromium
 
 _IMAGES = Path(__file__).parents[2] / "docs" / "images"
-_VIEWPORTS = {"desktop": (1280, 680), "phone": (390, 844)}
+_VIEWPORTS = {"desktop": (1280, 660), "phone": (390, 844)}
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _QUERY = """SELECT c.id, c.customer, c.total
 FROM c
