@@ -295,3 +295,23 @@ async def test_the_feed_of_a_hierarchical_key_names_each_level(database: Databas
     changes, _ = await read(container, start)
 
     assert changes[1]["metadata"]["partitionKey"] == {"a": "t", "b": 1}
+
+
+async def test_the_feed_continues_after_a_split(logged: ContainerProxy) -> None:
+    async def write(step: int) -> None:
+        for number in range(6):
+            await logged.upsert_item({"id": str(number), "pk": f"p{number}", "n": step})
+        await logged.delete_item("0", "p0")
+
+    _, start = await read(logged)
+    await write(1)
+    await logged.replace_throughput(20_000)
+    await write(2)
+
+    changes = [
+        (change["metadata"]["operationType"], change["current"].get("n"))
+        async for change in logged.query_items_change_feed(mode=MODE, continuation=start)
+    ]
+
+    expected = [("create", 1)] * 6 + [("delete", None)] * 2 + [("create", 2)] + [("replace", 2)] * 5
+    assert sorted(changes, key=str) == sorted(expected, key=str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from azure.cosmos import PartitionKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
-from cosmos_emulator.partitioning.ranges import split_evenly
+from cosmos_emulator.partitioning.ranges import even_ranges
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,7 +68,7 @@ def test_a_hierarchical_key_starts_with_the_hash_of_its_prefix(first: str | floa
 @pytest.mark.parametrize("definition", [V1, V2, MULTI])
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
 def test_ranges_cover_all_hashes_without_gaps(definition: PartitionKeyDefinition, count: int) -> None:
-    ranges = split_evenly(definition, count)
+    ranges = [each.keys(definition) for each in even_ranges(definition, count)]
 
     assert [ranges[0].start, ranges[-1].end] == ["", "FF"]
     assert [left.end for left in ranges[:-1]] == [right.start for right in ranges[1:]]
@@ -84,12 +84,21 @@ def test_ranges_cover_all_hashes_without_gaps(definition: PartitionKeyDefinition
 )
 def test_ranges_split_where_the_service_splits(count: int, ends: list[str]) -> None:
     # azure-cosmos test_feed_range.py and test_circuit_breaker_emulator.py
-    assert [each.end for each in split_evenly(V2, count)] == [*ends, "FF"]
+    assert [each.keys(V2).end for each in even_ranges(V2, count)] == [*ends, "FF"]
+
+
+@pytest.mark.parametrize("definition", [V1, V2, MULTI])
+def test_the_halves_of_a_range_cover_it(definition: PartitionKeyDefinition) -> None:
+    for parent in even_ranges(definition, 3):
+        halves = [half.keys(definition) for half in parent.halves(3)]
+
+        assert (halves[0].start, halves[1].end) == (parent.keys(definition).start, parent.keys(definition).end)
+        assert halves[0].start < halves[0].end == halves[1].start < halves[1].end
 
 
 @pytest.mark.parametrize("definition", [V1, V2])
 def test_keys_spread_evenly_over_ranges(definition: PartitionKeyDefinition) -> None:
-    ranges = split_evenly(definition, 4)
+    ranges = [each.keys(definition) for each in even_ranges(definition, 4)]
     epks = [definition.of_values([f"key {index}"]).epk for index in range(400)]
 
     assert all(60 < sum(epk in each for epk in epks) < 140 for each in ranges)

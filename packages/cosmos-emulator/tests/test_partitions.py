@@ -51,9 +51,3 @@ async def test_a_container_has_at_least_the_configured_number_of_partitions(
     assert await partitions_of(await database.create_container("few", PartitionKey("/pk"))) == 2
     many = await database.create_container("many", PartitionKey("/pk"), offer_throughput=30_000)
     assert await partitions_of(many) == 5
-
-
-async def test_more_throughput_splits_no_partition(container: ContainerProxy) -> None:
-    await container.replace_throughput(20_000)
-
-    assert await partitions_of(container) == 1

@@ -55,10 +55,15 @@ def partitions_needed(content: Json, *, is_shared: bool) -> int:
     """Return the physical partitions of a new container, from its own or its database's (shared) throughput.
 
     Each starts with at most 10,000 RU/s, or 6,000 RU/s of a container's manual throughput. Source:
-    learn.microsoft.com/azure/cosmos-db/scaling-provisioned-throughput-best-practices. Later changes split none.
+    learn.microsoft.com/azure/cosmos-db/scaling-provisioned-throughput-best-practices.
     """
     is_manual = isinstance(content, dict) and "offerAutopilotSettings" not in content and not is_shared
     return math.ceil(provisioned_ru_s(content) / (_PARTITION_MANUAL_RU_S if is_manual else _PARTITION_RU_S))
+
+
+def partitions_serving(content: Json) -> int:
+    """Return the least physical partitions that can serve the RU/s: more throughput splits until there are as many."""
+    return math.ceil(provisioned_ru_s(content) / _PARTITION_RU_S)
 
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:

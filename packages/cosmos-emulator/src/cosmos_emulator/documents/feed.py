@@ -18,6 +18,6 @@ def feed_page(
             if not limits.admit(len(item.body)):
                 return page, position
             page.append(item)
-            position = ItemPosition.after_item(one, item)
+            position = ItemPosition.after_item(one, item, start)
         yield
     return page, None

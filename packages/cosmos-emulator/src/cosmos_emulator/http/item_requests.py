@@ -44,22 +44,24 @@ async def write_item(request: Request, kind: str, parse: Callable[[], JsonObject
     container = request.container
     key = request.partition_key(container)
     triggers = Triggers.of_request(request, container, kind)
-    partition = container.partition_of(key)
-    is_long = len(request.body) >= LARGE_BYTES
 
-    async def write(*, is_long: bool) -> tuple[ItemResult, bytes | None]:
-        async with partition.transaction() as items:
-            target = logical_partition(request, container, partition, key, items)
-            if triggers is not None:
-                return await request.gateway.in_worker(lambda: triggers.around(target, parse(), operation))
-            return await request.gateway.run(lambda: operation(target, parse()), is_long=is_long), None
+    async def write(*, is_long: bool) -> Answer:
+        partition = await container.writable_partition_of(key)
+        reply: bytes | None = None
+        with refusals_of(container, partition):
+            async with partition.transaction() as items:
+                target = logical_partition(request, container, partition, key, items)
+                if triggers is None:
+                    result = await request.gateway.run(lambda: operation(target, parse()), is_long=is_long)
+                else:
+                    fired = triggers
+                    result, reply = await request.gateway.in_worker(lambda: fired.around(target, parse(), operation))
+        return item_answer(request, container, partition, result, reply)
 
-    with refusals_of(container, partition):
-        try:
-            result, reply = await write(is_long=is_long)
-        except MovesToWorker:  # the transaction is rolled back
-            result, reply = await write(is_long=True)
-    return item_answer(request, container, partition, result, reply)
+    try:
+        return await write(is_long=len(request.body) >= LARGE_BYTES)
+    except MovesToWorker:  # the transaction is rolled back
+        return await write(is_long=True)
 
 
 @contextmanager

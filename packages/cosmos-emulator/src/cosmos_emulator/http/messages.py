@@ -154,7 +154,7 @@ def partition_headers(container: Container, partition: Partition, served_lsn: in
     """
     lsn = partition.lsn if served_lsn is None else served_lsn
     return {
-        h.SESSION_TOKEN: f"{partition.id}:-1#{lsn}",
+        h.SESSION_TOKEN: f"{partition.id}:{partition.session_version}#{lsn}",
         h.LSN: str(lsn),
         h.PARTITION_KEY_RANGE_ID: partition.id,
         h.ALT_CONTENT_PATH: _header_text(container.alt_link),

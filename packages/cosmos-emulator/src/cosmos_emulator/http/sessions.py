@@ -11,6 +11,7 @@ from typing import Final
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Request
+from cosmos_emulator.store.partition import Partition
 
 SESSION_NOT_AVAILABLE: Final = 1002
 _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=-?\d+)*")
@@ -25,14 +26,21 @@ def check_session(request: Request) -> None:
     if not request.headers.get(h.SESSION_TOKEN):
         return
     container = request.container
-    for range_id, lsn in session_lsns(request).items():
-        partition = container.partition_by_id(range_id)
-        if partition is not None and lsn > partition.lsn:
+    session = session_lsns(request)
+    for partition in container.partitions if session else ():
+        lsn = known_lsn(session, partition)
+        if lsn and lsn > partition.lsn:
             raise CosmosError(
                 404,
-                f"The read session is not available: partition {range_id} is at {partition.lsn}, the session at {lsn}.",
+                f"The read session is not available: partition {partition.id} is at {partition.lsn}, the session at "
+                f"{lsn}.",
                 sub_status=SESSION_NOT_AVAILABLE,
             )
+
+
+def known_lsn(session: dict[str, int], partition: Partition) -> int:
+    """Return the LSN that the session has seen of a partition, or of one that was split into it."""
+    return max(session.get(range_id, 0) for range_id in partition.lineage)
 
 
 def session_lsns(request: Request) -> dict[str, int]:

@@ -15,9 +15,9 @@ async def handle(request: Request) -> Answer:
     """Delete all items, some hundred per transaction (200). The service does so in the background."""
     container = request.container
     key = request.partition_key(container)
-    partition = container.partition_of(key)
     more = True
     while more:
+        partition = await container.writable_partition_of(key)
         async with partition.transaction() as items:
             found = items.scan(ItemScope(key=key), SCAN_START, _AT_ONCE)
             for item in found:

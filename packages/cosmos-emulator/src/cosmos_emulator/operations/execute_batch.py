@@ -127,7 +127,7 @@ def _operations(body: bytes) -> list[BatchOperation]:
 async def _atomic(request: Request, operations: list[BatchOperation], *, is_long: bool) -> Answer:
     container, gateway = request.container, request.gateway
     key = request.partition_key(container)
-    partition = container.partition_of(key)
+    partition = await container.writable_partition_of(key)
     try:
         async with partition.transaction() as items:
             target = logical_partition(request, container, partition, key, items)
@@ -176,9 +176,9 @@ async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
 
 async def _alone(request: Request, container: Container, operation: BatchOperation) -> ItemResult:
     key = _own_key(request, container, operation)
-    partition = container.partition_of(key)
 
     async def apply(*, is_long: bool) -> ItemResult:
+        partition = await container.writable_partition_of(key)
         async with partition.transaction() as items:
             target = logical_partition(request, container, partition, key, items)
             return await request.gateway.run(lambda: operation.apply(target), is_long=is_long)

@@ -23,7 +23,7 @@ async def handle(request: Request) -> Answer:
     procedure = request.resource("sprocs", container.rid)
     key = request.partition_key(container)
     arguments = _arguments(request.body)
-    partition = container.partition_of(key)
+    partition = await container.writable_partition_of(key)
     logs = request.flag(h.ENABLE_SCRIPT_LOGGING)
     gateway = request.gateway
     async with partition.transaction() as items:

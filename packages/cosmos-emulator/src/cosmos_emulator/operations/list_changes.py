@@ -25,6 +25,7 @@ _LATEST: Final = "incremental feed"
 _ALL: Final = "full-fidelity feed"
 _NOW: Final = "*"
 _LSN_BITS: Final = 64
+_SLOT_BITS: Final = 96  # a partition and an LSN
 _WINDOW: Final = 4000  # LSNs per read
 
 Change = TypeVar("Change", StoredItem, LoggedChange)
@@ -128,7 +129,7 @@ async def _answer(request: Request, container: Container, feed: _Feed[Change]) -
     after = _start(request, slices)
     feed.check(slices, after)
     page = await _page(feed, slices, after, request.page_size)
-    headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(after)}"'}
+    headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(slices, after)}"'}
     if not page:
         return Answer(304, b"", headers, request.gateway.charges.refusal(304))
     charge_ru = request.gateway.charges.change_feed([len(change.body) for change in page])
@@ -172,26 +173,37 @@ def _start(request: Request, slices: list[Slice]) -> list[int]:
     if etag == _NOW:
         return [one.lsn for one in slices]
     if etag is not None:
-        return _unpacked(etag.strip('"'), len(slices))
+        return _unpacked(etag.strip('"'), slices)
     return [0] * len(slices)
 
 
-def _packed(lsns: list[int]) -> str:
-    """Pack the slices' LSNs into one decimal number.
+def _packed(slices: list[Slice], lsns: list[int]) -> str:
+    """Pack the slices' LSNs into one decimal number: an LSN or, of several slices, partitions with their LSNs.
 
     For a container, azure-cosmos accepts only digits (_change_feed/change_feed_state.py).
     """
+    if len(slices) == 1:
+        return str(lsns[0])
     packed = 0
-    for lsn in reversed(lsns):
-        packed = packed << _LSN_BITS | lsn
+    for one, lsn in zip(slices, lsns, strict=True):
+        packed = packed << _SLOT_BITS | (one.partition.index + 1) << _LSN_BITS | lsn
     return str(packed)
 
 
-def _unpacked(etag: str, count: int) -> list[int]:
-    if not etag.isdecimal() or len(etag) > 20 * count:
+def _unpacked(etag: str, slices: list[Slice]) -> list[int]:
+    """Return each slice's LSN: its own or, after a split, that of the partition that was split."""
+    found: dict[str, int] = {}
+    packed = int(etag) if etag.isdecimal() and len(etag) <= 30 * len(slices) else -1
+    if 0 <= packed < 1 << _LSN_BITS:
+        return [packed] * len(slices)
+    while packed > 0:
+        found[str((packed >> _LSN_BITS & ((1 << _SLOT_BITS - _LSN_BITS) - 1)) - 1)] = packed & (1 << _LSN_BITS) - 1
+        packed >>= _SLOT_BITS
+    lsns = [next((found[one] for one in each.partition.lineage if one in found), None) for each in slices]
+    known = [lsn for lsn in lsns if lsn is not None]
+    if len(known) < len(slices):
         raise CosmosError(400, f"The etag {etag!r} is not a position in the change feed of this request.")
-    packed, mask = int(etag), (1 << _LSN_BITS) - 1
-    return [packed >> _LSN_BITS * index & mask for index in range(count)]
+    return known
 
 
 def _seconds(date: str) -> int:

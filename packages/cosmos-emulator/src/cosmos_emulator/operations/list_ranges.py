@@ -13,7 +13,7 @@ from cosmos_emulator.store.partition import Partition
 async def handle(request: Request) -> Answer:
     """Return all ranges, or 304, until which azure-cosmos repeats the request (_routing)."""
     container = request.container
-    etag = container.resource.etag
+    etag = f'{container.resource.etag[:-1]}-{container.newest_id}"'  # changes with a split
     headers = {h.ETAG: etag}
     if h.A_IM in request.headers and request.headers.get(h.IF_NONE_MATCH, "").strip('"') == etag.strip('"'):
         return Answer(304, b"", headers)
@@ -33,6 +33,6 @@ def _described(container: Container, partition: Partition) -> JsonObject:
         "_self": f"{container.self_link}pkranges/{rid}/",
         "throughputFraction": 1 / len(container.partitions),
         "status": "online",
-        "parents": [],
+        "parents": [str(ancestor) for ancestor in partition.placed.ancestors],
         "_ts": container.resource.body["_ts"],
     }

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.http.resource_requests import check_if_match
-from cosmos_emulator.throughput import checked_content
+from cosmos_emulator.throughput import checked_content, partitions_serving
 
 
 async def handle(request: Request) -> Answer:
-    """Change an offer (200). Raises 400, 404, 412."""
+    """Change an offer (200). Raises 400, 404, 412.
+
+    Partitions that cannot serve more throughput are split before the response. The service does so in the background.
+    """
     offer = request.resource("offers", "")
     check_if_match(request, offer)
     content = checked_content(request.json_object().get("content"))
-    request.gateway.account.replace(offer, {**offer.body, "content": content})
-    return resource_answer(200, offer)
+    account = request.gateway.account
+    for container in account.containers_of(offer):
+        await container.split_to(partitions_serving(content))
+    account.replace(offer, {**offer.body, "content": content})
+    answer = resource_answer(200, offer)
+    answer.headers[h.OFFER_REPLACE_PENDING] = "false"
+    return answer

@@ -48,9 +48,9 @@ def effective_partition_key_v1(components: Sequence[KeyComponent]) -> str:
     return b"".join(_ordered(component) for component in [float(hashed), *cut]).hex().upper()
 
 
-def v1_boundary(fraction: float) -> str:
-    """Return the EPK at `fraction` (0 to 1) of version 1's hash space."""
-    return _ordered(float(int(fraction * (1 << 32)))).hex().upper()
+def v1_boundary(hashed: int) -> str:
+    """Return the first EPK with a hash of version 1."""
+    return _ordered(float(hashed)).hex().upper()
 
 
 def _binary(component: KeyComponent, string_end: bytes) -> bytes:

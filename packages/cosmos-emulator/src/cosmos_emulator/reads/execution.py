@@ -150,7 +150,7 @@ class PagedQuery:
     def _run(self, reading: Reading, query: UnfinishedQuery) -> UnfinishedQuery | None:
         if not query.fill(reading.page, reading.limits):
             return None
-        reading.page.continuation = encode_continuation({"given": query.given, "query": query.id})
+        reading.page.continuation = encode_continuation({**reading.counted(query.given), "query": query.id})
         return query
 
     def _want_indexes(self, page: QueryPage) -> None:
@@ -198,7 +198,7 @@ def _cut(token: JsonObject, joins: int) -> tuple[int | None, list[int]]:
 
 
 def _position(done: tuple[Slice, StoredItem] | None, start: ItemPosition | None) -> ItemPosition | None:
-    return start if done is None else ItemPosition.after_item(*done)
+    return start if done is None else ItemPosition.after_item(*done, start)
 
 
 def _streaming_token(

@@ -103,7 +103,7 @@ class OrderedPage:
                 continue
             text = json_text.dump(row)
             if not limits.admit(len(text)):
-                page.continuation = _token(self._position, self._given + len(page.rows))
+                page.continuation = _token(self._position, self._reading.counted(self._given + len(page.rows)))
                 return False
             page.rows.append(text)
             self._position = position
@@ -136,6 +136,6 @@ def _values_of(position: OrderPosition, order: Order) -> dict[Names, JsonOrUndef
     return {path: value for (path, _), value in zip(order, values, strict=True)}
 
 
-def _token(position: JsonObject | None, given: int) -> str:
-    token = encode_continuation({"after": position, "given": given})
-    return token if len(token) <= _MAX_CONTINUATION else encode_continuation({"given": given})
+def _token(position: JsonObject | None, counted: JsonObject) -> str:
+    token = encode_continuation({"after": position, **counted})
+    return token if len(token) <= _MAX_CONTINUATION else encode_continuation(counted)

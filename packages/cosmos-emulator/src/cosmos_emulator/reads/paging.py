@@ -7,7 +7,8 @@ import base64
 import binascii
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 from typing import Final, TypeVar
 
 from cosmos_emulator import json_text
@@ -15,7 +16,7 @@ from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import ON_LOOP, SLICE_S
 from cosmos_emulator.reads.slices import Slice
-from cosmos_emulator.store.items import SCAN_START, ScanPosition, StoredItem
+from cosmos_emulator.store.items import SCAN_START, ItemScope, ScanPosition, StoredItem
 
 T = TypeVar("T")
 
@@ -98,26 +99,42 @@ class PageLimits:
 
 @dataclass(frozen=True, slots=True)
 class ItemPosition:
-    """A position in scan order, stable under inserts."""
+    """A position in scan order, stable under inserts and splits.
+
+    In a child of a split, `parent` is the position in the parent, from which the later children continue.
+    """
 
     range_id: str
     after: ScanPosition
+    parent: ItemPosition | None = None
 
     @classmethod
-    def after_item(cls, one: Slice, item: StoredItem) -> ItemPosition:
-        """Return the position after an item."""
-        return cls(one.partition.id, ScanPosition(item.epk, item.number))
+    def after_item(cls, one: Slice, item: StoredItem, start: ItemPosition | None) -> ItemPosition:
+        """Return the position after an item of a read that began at `start`."""
+        while start is not None and start.range_id not in one.partition.lineage[1:]:
+            start = start.parent
+        epk = "" if one.scope.range is None else item.epk
+        return cls(one.partition.id, ScanPosition(epk, item.number), start)
+
+    def within(self, one: Slice) -> ScanPosition:
+        """Return where a slice at or after this position continues."""
+        if self.range_id in one.partition.lineage:
+            return self.after
+        return SCAN_START if self.parent is None else self.parent.within(one)
 
     def as_json(self) -> JsonObject:
         """Return the position for a continuation token."""
-        return {"range": self.range_id, "epk": self.after.epk, "number": self.after.number}
+        parent: JsonObject = {} if self.parent is None else {"parent": self.parent.as_json()}
+        return {"range": self.range_id, "epk": self.after.epk, "number": self.after.number, **parent}
 
     @classmethod
     def of_json(cls, token: JsonObject) -> ItemPosition | None:
         """Return a token's position, if any. Raises 400."""
         match token:
             case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
-                return cls(range_id, ScanPosition(epk, number))
+                parent = token.get("parent")
+                known = cls.of_json(parent) if isinstance(parent, dict) else None
+                return cls(range_id, ScanPosition(epk, number), known)
             case {"range": _} | {"epk": _} | {"number": _}:
                 raise malformed_continuation()
         return None
@@ -133,12 +150,14 @@ def item_chunks(
     """
     remaining = slices
     if start is not None:
-        remaining = [one for one in slices if one.partition.index >= _index(start)]
-        if not remaining or remaining[0].partition.id != start.range_id:
+        remaining = list(dropwhile(lambda one: start.range_id not in one.partition.lineage, slices))
+        if not remaining:
             raise malformed_continuation()
     size = _FIRST_CHUNK
     for one in remaining:
-        after = start.after if start is not None and one is remaining[0] else SCAN_START
+        after = SCAN_START if start is None else start.within(one)
+        if after.epk and one.scope == ItemScope():  # a range that is now a whole partition: keep its order
+            one = replace(one, scope=ItemScope(range=one.partition.range))
         fetch = None if candidates is None else candidates(one)
         while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
             yield one, chunk
@@ -166,9 +185,3 @@ def decode_continuation(text: str | None) -> JsonObject:
 def malformed_continuation() -> CosmosError:
     """Return the error for a token of another request."""
     return CosmosError(400, "The continuation token is malformed or belongs to another request.")
-
-
-def _index(position: ItemPosition) -> int:
-    if not position.range_id.isdecimal():
-        raise malformed_continuation()
-    return int(position.range_id)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.reads.index_selection import IndexAccess
@@ -78,7 +79,18 @@ class Reading:
         is_wrong = self.token and "given" not in self.token
         if is_wrong or not isinstance(given, int) or not 0 <= given <= sys.maxsize:  # the limit of islice
             raise malformed_continuation()
+        if given and self.token.get("after") is None and self.token.get("ranges", self._ranges) != self._ranges:
+            raise CosmosError(400, "The query cannot continue, because its partition was split; start it again.")
         return given
+
+    def counted(self, given: int) -> JsonObject:
+        """Return a continuation after a number of rows, which only the same partitions can skip."""
+        return {"given": given, "ranges": self._ranges}
+
+    @property
+    def _ranges(self) -> list[Json]:
+        # A split moves a logical partition as a whole.
+        return [one.partition.id for one in self.slices if one.scope.key is None]
 
     def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
         """Yield the items to read, in scan order."""

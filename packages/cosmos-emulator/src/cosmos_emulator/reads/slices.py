@@ -8,7 +8,7 @@ from typing import Final
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Request, partition_headers
-from cosmos_emulator.http.sessions import session_lsns
+from cosmos_emulator.http.sessions import known_lsn, session_lsns
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
 from cosmos_emulator.store.account import Container
@@ -81,7 +81,7 @@ def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
     if lag is None:
         return slices
     session = session_lsns(request)
-    return [replace(one, items=one.partition.replicas.state(lag, session.get(one.partition.id, 0))) for one in slices]
+    return [replace(one, items=one.partition.replicas.state(lag, known_lsn(session, one.partition))) for one in slices]
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import secrets
 import shutil
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -15,11 +19,11 @@ from cosmos_emulator import rids
 from cosmos_emulator.container_definition import ContainerDefinition
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
-from cosmos_emulator.partitioning.ranges import KeyRange, split_evenly
+from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange, even_ranges
 from cosmos_emulator.store.index_builder import IndexBuilder
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock
-from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.store.partition import Partition, partition_file, remove_partition_file
 from cosmos_emulator.store.replicas import Lag
 from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
 
@@ -38,6 +42,7 @@ class Container:
         database: Resource,
         resource: Resource,
         directory: Path,
+        resources: ResourceTable,
         clock: Clock,
         builder: IndexBuilder,
         *,
@@ -48,23 +53,31 @@ class Container:
         self.resource = resource
         self.directory = directory
         self.definition = ContainerDefinition.parse(resource.body)
-        ranges = split_evenly(self.definition.partition_key, resource.partitions)
-        self.partitions = [
-            Partition(
-                index,
-                key_range,
-                directory / f"{index}.sqlite",
-                clock,
-                durable=durable,
-                replica_lag=replica_lag,
-                named_indexes=self._named_indexes,
-                may_index=self._may_index,
-                on_unbuilt=builder.wake,
-                log_retention_s=lambda: self.definition.log_retention_s,
-            )
-            for index, key_range in enumerate(ranges)
-        ]
-        self._starts = [key_range.start for key_range in ranges]
+        self._resources = resources
+        self._new_partition = partial(
+            Partition,
+            directory=directory,
+            clock=clock,
+            durable=durable,
+            replica_lag=replica_lag,
+            named_indexes=self._named_indexes,
+            may_index=self._may_index,
+            on_unbuilt=builder.wake,
+            log_retention_s=lambda: self.definition.log_retention_s,
+        )
+        self.is_closed = False
+        self._changing = asyncio.Lock()  # the partitions or the definition
+        self._serving: set[asyncio.Event] = set()
+        self._retiring: dict[Partition, asyncio.Task[None]] = {}
+        ranges = resources.ranges(resource) or even_ranges(self.definition.partition_key, resource.partitions)
+        self.partitions = [self._prepare(placed) for placed in ranges]
+        for ancestor in {number for one in self.partitions for number in one.placed.ancestors}:
+            remove_partition_file(partition_file(directory, ancestor))  # if the emulator was killed before
+
+    @property
+    def newest_id(self) -> int:
+        """The highest id of a partition so far."""
+        return max(number for one in self.partitions for number in (one.index, *one.placed.ancestors))
 
     @property
     def rid(self) -> str:
@@ -82,8 +95,9 @@ class Container:
         return f"dbs/{self.database.id}/colls/{self.resource.id}"
 
     def partition_of(self, key: PartitionKey) -> Partition:
-        """Return the physical partition of a key."""
-        return self.partitions[bisect_right(self._starts, key.epk) - 1]
+        """Return the physical partition of a key, for reads."""
+        partitions = self.partitions  # a worker thread must not see others after a split
+        return partitions[bisect_right(partitions, key.epk, key=lambda one: one.range.start) - 1]
 
     def partitions_in(self, key_range: KeyRange) -> list[Partition]:
         """Return the physical partitions that overlap a range, in order."""
@@ -98,21 +112,80 @@ class Container:
         for partition in self.partitions:
             _ = partition.committed
 
+    async def writable_partition_of(self, key: PartitionKey) -> Partition:
+        """Return the physical partition of a key, after a split. The caller must begin its transaction at once."""
+        while (split := self.partition_of(key).split) is not None:
+            await split.wait()
+        return self.partition_of(key)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Keep the partitions readable during a request, even if they are split."""
+        done = asyncio.Event()
+        self._serving.add(done)
+        try:
+            yield
+        finally:
+            self._serving.remove(done)
+            done.set()
+
+    async def split_to(self, count: int) -> None:
+        """Split the widest partitions into halves until there are `count`. Does nothing if there are as many.
+
+        After each split, either the parent or its children are stored.
+        """
+        while len(self.partitions) < count:
+            # Shielded: the copying thread must not outlive its lock.
+            await asyncio.shield(asyncio.create_task(self._split_widest(count)))
+
+    async def _split_widest(self, count: int) -> None:
+        async with self._changing:
+            if self.is_closed or len(self.partitions) >= count:
+                return
+            parent = max(self.partitions, key=lambda one: one.placed.high - one.placed.low)
+            children = [self._prepare(placed) for placed in parent.placed.halves(self.newest_id + 1)]
+            place = self.partitions.index(parent)
+            arranged = [*self.partitions[:place], *children, *self.partitions[place + 1 :]]
+
+            def commit() -> None:
+                for child in children:
+                    _ = child.committed  # opened, like the others
+                self._resources.replace_ranges(self.resource, [one.placed for one in arranged])
+                self.partitions = arranged
+
+            await parent.divide(children, commit)
+            self._retiring[parent] = asyncio.create_task(self._retire(parent))
+
+    async def _retire(self, parent: Partition) -> None:
+        for request in list(self._serving):
+            await request.wait()
+        await parent.discard()
+        del self._retiring[parent]
+
     async def apply_definition(self, definition: ContainerDefinition) -> None:
         """Apply a changed definition, also to existing items."""
-        before, self.definition = self.definition, definition
-        for partition in self.partitions:
-            if definition.default_ttl_s != before.default_ttl_s:
-                await partition.apply_default_ttl(definition.default_ttl_s)
-            if definition.log_retention_s != before.log_retention_s:
-                await partition.apply_log_retention()
-            if definition.indexing.document != before.indexing.document:
-                await partition.apply_policy()
+        async with self._changing:
+            before, self.definition = self.definition, definition
+            for partition in self.partitions:
+                if definition.default_ttl_s != before.default_ttl_s:
+                    await partition.apply_default_ttl(definition.default_ttl_s)
+                if definition.log_retention_s != before.log_retention_s:
+                    await partition.apply_log_retention()
+                if definition.indexing.document != before.indexing.document:
+                    await partition.apply_policy()
 
     async def close(self) -> None:
         """Close the files."""
-        for partition in self.partitions:
-            await partition.close()
+        async with self._changing:
+            self.is_closed = True
+            for partition, retirement in list(self._retiring.items()):
+                retirement.cancel()
+                await partition.discard()
+            for partition in self.partitions:
+                await partition.close()
+
+    def _prepare(self, placed: PartitionRange) -> Partition:
+        return self._new_partition(placed, placed.keys(self.definition.partition_key))
 
     def _named_indexes(self) -> list[IndexDefinition]:
         return definitions_of(self.definition.indexing, self.definition.partition_key.paths)
@@ -212,6 +285,15 @@ class Account:
         self.resources.add(resource)
         return resource
 
+    def containers_of(self, offer: Resource) -> list[Container]:
+        """Return the containers that use an offer: its own, or those of its database without an own offer."""
+        owner = offer.body["offerResourceId"]
+        shared = (one for one in self.containers if one.database.rid == owner)
+        return [
+            *(one for one in self.containers if one.rid == owner),
+            *(one for one in shared if self.offer_of(one.resource) is None),
+        ]
+
     def offer_of(self, owner: Resource) -> Resource | None:
         """Return the offer of a database or container, if any."""
         offers = self.resources.children("offers", "")
@@ -272,6 +354,7 @@ class Account:
             database,
             resource,
             directory,
+            self.resources,
             self._clock,
             self.index_builder,
             durable=self._durable,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
-from cosmos_emulator.partitioning.ranges import KeyRange
+from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange
 from cosmos_emulator.store.change_log import ChangeLog, set_log
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
@@ -21,8 +21,20 @@ from cosmos_emulator.store.schema import check_format, create_tables, open_conne
 
 # An item's number has the partition's index in its upper bits, to be unique in the container.
 NUMBER_BITS: Final = 40
+_FILE_ENDINGS: Final = ("", "-wal", "-shm")
 _PURGE_AT_ONCE: Final = 500
 _MOST_WANTED: Final = 16  # indexes created for queries
+
+
+def partition_file(directory: Path, partition_id: int) -> Path:
+    """Return the path of a partition's file."""
+    return directory / f"{partition_id}.sqlite"
+
+
+def remove_partition_file(path: Path) -> None:
+    """Delete a partition's file and its log, if they exist."""
+    for ending in _FILE_ENDINGS:
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 class Partition:
@@ -34,9 +46,9 @@ class Partition:
 
     def __init__(
         self,
-        index: int,
+        placed: PartitionRange,
         key_range: KeyRange,
-        path: Path,
+        directory: Path,
         clock: Clock,
         *,
         durable: bool,
@@ -51,10 +63,12 @@ class Partition:
         `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_unbuilt` is called
         from any thread when `build_slice` has work. `log_retention_s` returns how long all changes are logged, or None.
         """
-        self.id = str(index)
-        self.index = index
+        self.id = str(placed.id)
+        self.index = placed.id
+        self.placed = placed
+        self.lineage = (self.id, *map(str, reversed(placed.ancestors)))
         self.range = key_range
-        self._path = path
+        self._path = path = partition_file(directory, placed.id)
         self._clock = clock
         self._durable = durable
         self._lock = asyncio.Lock()
@@ -67,6 +81,13 @@ class Partition:
         self._wanted: dict[IndexDefinition, None] = {}
         self.replicas = Replicas(replica_lag, clock, self._snapshot, log=path.with_name(f"{path.name}-wal"))
         self.is_closed = False
+        self.split: asyncio.Event | None = None
+        """While the partition is being split, the event that ends this."""
+
+    @property
+    def session_version(self) -> int:
+        """The version in session tokens, which increases with each split."""
+        return len(self.placed.ancestors) - 1
 
     @property
     def lsn(self) -> int:
@@ -117,6 +138,37 @@ class Partition:
         """The items before the current transaction, for the worker thread that runs it."""
         self._worker_reader = open_connection(self._path, durable=self._durable, read_only=True)
         return ItemView(self._worker_reader, self._clock)
+
+    async def divide(self, children: Sequence[Partition], commit: Callable[[], None]) -> None:
+        """Copy each child's items, with their LSNs and numbers, then run `commit`. Writes wait meanwhile."""
+        self.split = asyncio.Event()
+        try:
+            async with self._lock:
+                for child in children:
+                    await asyncio.to_thread(self._copy_to, child)
+                commit()
+        finally:
+            self.split.set()
+            self.split = None
+
+    def _copy_to(self, child: Partition) -> None:
+        remove_partition_file(child._path)  # of an interrupted split
+        self._writer.execute("VACUUM INTO ?", (str(child._path),))
+        with closing(open_connection(child._path, durable=self._durable)) as copy:
+            copy.execute("BEGIN IMMEDIATE")
+            for table in ("items", "changes"):
+                copy.execute(f"DELETE FROM {table} WHERE epk < ? OR epk >= ?", (child.range.start, child.range.end))  # noqa: S608 - constants
+            indexes = [f"entries_{number}" for (number,) in copy.execute("SELECT id FROM indexes")]
+            for table in ["unique_values", *indexes]:
+                copy.execute(f"DELETE FROM {table} WHERE number NOT IN (SELECT number FROM items)")  # noqa: S608 - constants
+            copy.execute("UPDATE progress SET number = ?", (child.index << NUMBER_BITS,))
+            copy.execute("COMMIT")  # closing the connection syncs the file
+
+    async def discard(self) -> None:
+        """Close and delete the file of a partition that was split."""
+        await self.close()
+        with suppress(PermissionError):  # Windows, while an unfinished query has it open; the next start deletes it
+            remove_partition_file(self._path)
 
     @contextmanager
     def separate_view(self) -> Iterator[ItemView]:

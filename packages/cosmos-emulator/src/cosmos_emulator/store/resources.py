@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.partitioning.ranges import PartitionRange, dumped_ranges, parsed_ranges
 from cosmos_emulator.store.schema import UnsupportedFormat, check_format, open_connection
 
 _SCHEMA: Final = """
@@ -19,7 +21,11 @@ CREATE TABLE IF NOT EXISTS resources (
     kind TEXT NOT NULL,           -- dbs, colls, sprocs, triggers, udfs, offers, users or permissions
     parent TEXT NOT NULL,         -- rid of the owner, empty for databases and offers
     body BLOB NOT NULL,
-    partitions INTEGER NOT NULL   -- of a container, otherwise 0
+    partitions INTEGER NOT NULL   -- of a new container, otherwise 0
+);
+CREATE TABLE IF NOT EXISTS layouts (
+    rid TEXT PRIMARY KEY,         -- of a container with split partitions; others are divided evenly
+    ranges TEXT NOT NULL          -- JSON (partitioning/ranges.py)
 );
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 """
@@ -97,8 +103,21 @@ class ResourceTable:
     def remove(self, resource: Resource) -> None:
         """Remove a resource without its children."""
         self._connection.execute("DELETE FROM resources WHERE rid = ?", (resource.rid,))
+        self._connection.execute("DELETE FROM layouts WHERE rid = ?", (resource.rid,))
         del self._by_rid[resource.rid]
         del self._by_name[resource.kind, resource.parent, resource.id]
+
+    def ranges(self, container: Resource) -> list[PartitionRange] | None:
+        """Return a container's physical partitions in key order; None before a split."""
+        row = self._connection.execute("SELECT ranges FROM layouts WHERE rid = ?", (container.rid,)).fetchone()
+        return None if row is None else parsed_ranges(row[0])
+
+    def replace_ranges(self, container: Resource, ranges: Sequence[PartitionRange]) -> None:
+        """Store a container's physical partitions after a split."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO layouts SELECT rid, ? FROM resources WHERE rid = ?",  # unless it was deleted
+            (dumped_ranges(ranges), container.rid),
+        )
 
     def next_number(self, counter: str) -> int:
         """Return 1, 2, 3 …, never reusing a number."""

@@ -13,8 +13,8 @@ from typing import Final
 
 from cosmos_emulator.store import change_log
 
-FORMAT_VERSION: Final = 1
-"""Format of the files, kept in `PRAGMA user_version`. 0 is an unversioned file with the same tables."""
+FORMAT_VERSION: Final = 2
+"""Format of the files, kept in `PRAGMA user_version`. 2 adds the layouts of containers with split partitions."""
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS items (
