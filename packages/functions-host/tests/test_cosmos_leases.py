@@ -207,3 +207,28 @@ async def test_a_split_replaces_the_lease_with_those_of_the_children(account: Ac
         after = await all_owned(account, 4)
 
     assert [lease["LeaseToken"] for lease in after] == [lease["LeaseToken"] for lease in children]
+
+
+@pytest.mark.parametrize("partitions", [1])
+@pytest.mark.parametrize("start_from_beginning", [True, False])
+async def test_a_split_loses_no_change(account: Account, tmp_path: Path, start_from_beginning: bool) -> None:
+    written: list[str] = []
+
+    async def write() -> None:
+        while not is_over.is_set():
+            await account.write(f"{len(written)}")
+            written.append(f"{len(written)}")
+
+    is_over = asyncio.Event()
+    async with running(write_app(tmp_path, trigger(start_from_beginning=start_from_beginning)), account.environment):
+        await eventually(lambda: all_owned(account, 1))
+        writing = asyncio.create_task(write())
+        for ru_s, partitions in ((20_000, 2), (40_000, 4)):
+            await eventually(lambda: set(written) <= set(ids_of(calls())) and calls())
+            await account.items.replace_throughput(ru_s)
+            leases = await eventually(lambda count=partitions: all_owned(account, count))
+        is_over.set()
+        await writing
+        await eventually(lambda: set(ids_of(calls())) == set(written))
+
+    assert [lease["LeaseToken"] for lease in leases] == ["3", "4", "5", "6"]
