@@ -22,7 +22,7 @@ from tests.sdk_suite.execution import Outcome
 from tests.sdk_suite.expectations import Comparison
 
 LOGS = download.CACHE / "logs"
-_MARK = re.compile("mark[.](cosmosEmulator|cosmosQuery|cosmosLong)")  # as in inside/pytest.ini
+_MARK = re.compile("mark[.](cosmosEmulator|cosmosQuery|cosmosLong|cosmosSplit)")  # as in inside/pytest.ini
 
 
 def main() -> int:
