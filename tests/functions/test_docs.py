@@ -17,6 +17,7 @@ from functions.docs import get_docs, get_docs_asset, get_openapi
 from shared.http.endpoints import HttpFunction
 from shared.http.problems import PROBLEMS
 from tests.contract import assert_answer_matches
+from tests.functions.invocations import UNTRACED
 
 ROOT = Path(__file__).parents[2]
 PAGE_ASSETS = {
@@ -38,7 +39,9 @@ def a_request(
 
 
 async def asset(name: str, headers: dict[str, str] | None = None) -> func.HttpResponse:
-    response: func.HttpResponse = await get_docs_asset(a_request(f"/api/docs/{name}", headers=headers, asset=name))
+    response: func.HttpResponse = await get_docs_asset(
+        a_request(f"/api/docs/{name}", headers=headers, asset=name), UNTRACED
+    )
     return response
 
 
@@ -49,8 +52,8 @@ def openapi() -> dict[str, Any]:
 
 
 async def test_the_description_is_built_once_and_served_as_json() -> None:
-    first = await get_openapi(a_request("/api/openapi.json"))
-    second = await get_openapi(a_request("/api/openapi.json"))
+    first = await get_openapi(a_request("/api/openapi.json"), UNTRACED)
+    second = await get_openapi(a_request("/api/openapi.json"), UNTRACED)
 
     assert (first.status_code, first.mimetype) == (200, "application/json")
     assert json.loads(first.get_body())["openapi"] == "3.1.0"
@@ -59,17 +62,17 @@ async def test_the_description_is_built_once_and_served_as_json() -> None:
 
 
 async def test_a_matching_etag_of_the_description_returns_304() -> None:
-    etag = (await get_openapi(a_request("/api/openapi.json"))).headers["ETag"]
+    etag = (await get_openapi(a_request("/api/openapi.json"), UNTRACED)).headers["ETag"]
 
-    same = await get_openapi(a_request("/api/openapi.json", headers={"If-None-Match": f'"other", W/{etag}'}))
-    other = await get_openapi(a_request("/api/openapi.json", headers={"If-None-Match": '"other"'}))
+    same = await get_openapi(a_request("/api/openapi.json", headers={"If-None-Match": f'"other", W/{etag}'}), UNTRACED)
+    other = await get_openapi(a_request("/api/openapi.json", headers={"If-None-Match": '"other"'}), UNTRACED)
 
     assert (same.status_code, same.get_body(), same.headers["ETag"]) == (304, b"", etag)
     assert other.status_code == 200
 
 
 async def test_the_page_loads_only_from_its_own_host() -> None:
-    response = await get_docs(a_request("/api/docs"))
+    response = await get_docs(a_request("/api/docs"), UNTRACED)
     page = response.get_body().decode()
 
     assert (response.status_code, response.mimetype, response.charset) == (200, "text/html", "utf-8")
@@ -80,7 +83,7 @@ async def test_the_page_loads_only_from_its_own_host() -> None:
 
 
 async def test_assets_of_the_page_are_cached_for_a_year_by_version() -> None:
-    page = (await get_docs(a_request("/api/docs"))).get_body().decode()
+    page = (await get_docs(a_request("/api/docs"), UNTRACED)).get_body().decode()
     links = dict(re.findall(r'"/api/docs/([^"?]+)\?v=([0-9a-f]+)"', page))
 
     assert set(links) == set(PAGE_ASSETS)
@@ -112,7 +115,7 @@ async def test_other_files_are_not_served(name: str) -> None:
 
 
 async def test_every_problem_type_links_to_its_explanation() -> None:
-    page = (await get_docs(a_request("/api/docs"))).get_body().decode()
+    page = (await get_docs(a_request("/api/docs"), UNTRACED)).get_body().decode()
 
     for problem in PROBLEMS.values():
         path, _, fragment = problem.type.partition("#")
@@ -158,7 +161,7 @@ async def test_requests_rejected_before_the_database_match_the_description(
 ) -> None:
     request = request_of()
 
-    answer = await function(request)
+    answer = await function(request, UNTRACED)
 
     assert answer.status_code == status
     assert_answer_matches(openapi, request.method, request.url, status, sent(answer), answer.get_body())

@@ -23,6 +23,7 @@ from shared.errors import NotReady
 from shared.settings import Settings, SettingsError
 from tests.blog import Blog
 from tests.contract import assert_answer_matches
+from tests.functions.invocations import UNTRACED
 from tests.polling import eventually
 
 SCRIPTS = {
@@ -280,7 +281,7 @@ async def test_the_responses_match_the_description(
 
 
 async def _described_response() -> func.HttpResponse:
-    answer = await health.get_health(func.HttpRequest("GET", "http://blog.test/api/health", body=b""))
+    answer = await health.get_health(func.HttpRequest("GET", "http://blog.test/api/health", body=b""), UNTRACED)
     headers = {**answer.headers, "content-type": answer.mimetype}
     openapi = json.loads(docs.openapi_document().content)
     assert_answer_matches(openapi, "GET", "/api/health", answer.status_code, headers, answer.get_body())
