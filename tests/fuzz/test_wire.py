@@ -144,7 +144,7 @@ _SIGNATURES = [
     *(
         "type=resource&ver=1.0&sig=x",
         "type=aad",
-        "type=aad%26ver%3D1.0%26sig%3Dx",
+        "type%3Daad",
         "TYPE=AAD&ver=1.0&sig=x",
         "Bearer x",
     ),
