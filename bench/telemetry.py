@@ -88,7 +88,7 @@ async def _processor_s(host: Server, posts: list[dict[str, Any]], send: Send) ->
     async def client(session: ClientSession, until: float) -> None:
         nonlocal count
         while time.perf_counter() < until:
-            await _request(session, send, host.endpoint, random.choice(posts))  # noqa: S311
+            await _request(session, send, host.endpoint, random.choice(posts))  # noqa: S311 - made up, not secret
             count += 1
 
     async with ClientSession(connector=TCPConnector(limit=_CLIENTS)) as session:

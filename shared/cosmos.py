@@ -305,7 +305,7 @@ class Container:
             except _ConcurrentWrite as conflict:
                 last = conflict
             # Without jitter, writes that conflicted once would conflict again.
-            await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311
+            await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311 - not secret
         raise DatabaseUnavailable(
             f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
         ) from last
@@ -332,7 +332,7 @@ def _keep_session(proxy: ContainerProxy, headers: Mapping[str, str]) -> None:
     if connection.session is not None:  # only with Session consistency, in a client that was entered
         # The SDK identifies the container by this header, which is documented for item responses only.
         of_container = CaseInsensitiveDict({**headers, "x-ms-alt-content-path": proxy.container_link})
-        connection.session.update_session(connection, {}, of_container)  # type: ignore[no-untyped-call]
+        connection.session.update_session(connection, {}, of_container)  # type: ignore[no-untyped-call]  # in the SDK
 
 
 async def has_multiple_write_regions(owner: CosmosClient | ContainerProxy) -> bool:

@@ -59,5 +59,7 @@ def _attribute(name: str, value: AttributeValue) -> KeyValue:
             return KeyValue(key=name, value=AnyValue(bool_value=value))
         case int():
             return KeyValue(key=name, value=AnyValue(int_value=value))
+        case float():
+            return KeyValue(key=name, value=AnyValue(double_value=value))
         case _:
-            return KeyValue(key=name, value=AnyValue(double_value=float(value)))  # type: ignore[arg-type]
+            raise TypeError(f"attribute {name!r} is a list")

@@ -87,7 +87,7 @@ class Telemetry:
             readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
         if os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING"):
             _start_azure_monitor(processors, readers)
-            return cls(trace.get_tracer_provider(), metrics.get_meter_provider())  # type: ignore[arg-type]
+            return cls(trace.get_tracer_provider(), metrics.get_meter_provider())  # type: ignore[arg-type]  # the SDK's
         resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or _NAME})
         traces = TracerProvider(resource=resource)
         for processor in processors:

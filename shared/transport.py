@@ -20,7 +20,7 @@ _RID = "x-ms-cosmos-intended-collection-rid"
 _ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
 
 
-class SessionTransport(AioHttpTransport):  # type: ignore[misc]
+class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
     """Sends the session tokens that the API request or batch of changes has brought or seen with each of its reads.
 
     404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees

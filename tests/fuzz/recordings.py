@@ -24,7 +24,7 @@ from tests.fuzz.hostile_requests import TEMPLATES, hostile_header, path, token
 from tests.fuzz.http_bytes import HttpRequest
 
 
-class _Recorder(AioHttpTransport):  # type: ignore[misc]  # the package loads it lazily
+class _Recorder(AioHttpTransport):
     """The SDK's transport, which also records requests."""
 
     def __init__(self) -> None:

@@ -111,7 +111,7 @@ def test_any_query_runs_or_is_rejected(rounds: FuzzRounds) -> None:
         rounds.inputs += 1
         rows = attempt(rounds, text, parameters, lambda: all_rows(text, parameters))  # noqa: B023 - called immediately
         if rows is not None:
-            attempt(rounds, text, parameters, lambda: _explained(text, parameters))  # noqa: B023
+            attempt(rounds, text, parameters, lambda: _explained(text, parameters))  # noqa: B023 - called immediately
     grown_kb = peak_kb() - before
     assert grown_kb < MOST_GROWN_KB, f"{grown_kb:.0f} KB"
 

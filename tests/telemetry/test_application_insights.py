@@ -66,7 +66,7 @@ async def test_a_request_and_its_database_calls_are_dependencies(monitored_api: 
         return [one["data"]["baseData"] for one in in_trace]
 
     await eventually(lambda: "create_user" in [span["name"] for span in spans()])
-    assert sorted((span["name"], span["type"]) for span in spans()) == [  # type: ignore[type-var]
+    assert sorted((span["name"], span["type"]) for span in spans()) == [
         ("create users", "azure.cosmosdb"),
         ("create users", "azure.cosmosdb"),
         ("create_user", "InProc"),

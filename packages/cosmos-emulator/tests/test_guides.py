@@ -52,7 +52,7 @@ def test_the_unittest_examples_pass(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(PYTHON[name], encoding="utf-8")
 
     command = [sys.executable, "-W", "error", "-m", "unittest", name]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - a fixed command
 
     assert result.returncode == 0, result.stderr
     assert f"Ran {PYTHON[name].count('def test_')} test" in result.stderr
@@ -68,7 +68,7 @@ def test_the_task_for_vs_code_is_ready_when_the_emulator_is(tmp_path: Path) -> N
     task = vs_code("tasks.json")["tasks"][0]
     command = [sys.executable, *task["args"], "--port", "0"]
 
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - the command of the guide
         assert process.stdout is not None
         ready = process.stdout.readline()
         process.terminate()

@@ -27,7 +27,7 @@ MANY_WORDS = " OR ".join(f"c.n = {number} + 0.5" for number in range(3000))
 @pytest.fixture
 async def stored() -> AsyncIterator[ContainerProxy]:
     """A container in an emulator process, with 120 elements in one item and 2,000 small items."""
-    async with emulator_process("--memory", "--lenient-order-by") as (_, endpoint):  # noqa: SIM117
+    async with emulator_process("--memory", "--lenient-order-by") as (_, endpoint):  # noqa: SIM117 - the second needs the first's value
         async with CosmosClient(endpoint, WELL_KNOWN_KEY) as client:
             database = await client.create_database("db")
             container = await database.create_container("items", PartitionKey("/pk"))

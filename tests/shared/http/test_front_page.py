@@ -41,7 +41,7 @@ class Feed(Container):
         await self.gate.wait()
         if self.is_throttled:
             raise DatabaseThrottled(1.0)
-        return await super().query(*arguments, **options)  # type: ignore[arg-type]
+        return await super().query(*arguments, **options)
 
 
 @pytest.fixture

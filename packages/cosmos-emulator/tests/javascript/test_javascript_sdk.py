@@ -29,7 +29,7 @@ def node() -> str:
     found = shutil.which("node")
     if found is None or shutil.which("npm") is None:
         pytest.skip("Install Node.js and npm to run the tests of the JavaScript SDK.")
-    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - Node.js
     if int(version.removeprefix("v").partition(".")[0]) < OLDEST_NODE:
         pytest.skip(f"Install Node.js {OLDEST_NODE} or newer to run the tests of the JavaScript SDK (found {version}).")
     _install()
@@ -43,7 +43,7 @@ def _install() -> None:
         installed, locked = HERE / "node_modules" / ".package-lock.json", HERE / "package-lock.json"
         if installed.exists() and installed.stat().st_mtime >= locked.stat().st_mtime:
             return
-        result = subprocess.run(INSTALL, cwd=HERE, capture_output=True, text=True, check=False)  # noqa: S603
+        result = subprocess.run(INSTALL, cwd=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
     if result.returncode:
         pytest.skip(f"npm failed to install the JavaScript SDK: {' '.join(result.stderr.split())[:300]}")
 

@@ -190,7 +190,7 @@ def test_the_page_size_is_100_unless_given(page_size: str, length: int) -> None:
 
 
 def test_queries_pass_parameters_options_and_continuations() -> None:
-    older: Rows = lambda rows, values: [row for row in rows if _number(row["n"]) > _number(values["@n"])]  # noqa: E731
+    older: Rows = lambda rows, values: [row for row in rows if _number(row["n"]) > _number(values["@n"])]  # noqa: E731 - shorter than a function
     operations = MemoryOperations(*_documents(6), queries={"older": older})
     body = f"""function () {{ {PRELUDE}
         const query = {{ query: 'older', parameters: [{{ name: '@n', value: 2 }}] }};

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from .errors import FunctionIndexError, InvocationError, RetriesAbortedError, WorkerIndexError
@@ -59,7 +59,7 @@ def interval_s(text: str) -> float:
         parsed = datetime.strptime(text, "%H:%M:%S")  # noqa: DTZ007 - a duration, not a moment
     except ValueError as error:
         raise ValueError(f"interval {text!r} must be HH:MM:SS, at most 23:59:59") from error
-    return (parsed - datetime(1900, 1, 1)).total_seconds()  # noqa: DTZ001
+    return timedelta(hours=parsed.hour, minutes=parsed.minute, seconds=parsed.second).total_seconds()
 
 
 def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -> RetryPolicy:

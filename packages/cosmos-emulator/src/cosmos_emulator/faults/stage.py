@@ -55,7 +55,7 @@ async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) 
     fault.hanging += 1
     try:
         # Polled: transports do not signal that they closed, and any thread can remove a rule.
-        while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110
+        while is_connected() and fault in faults and (end is None or loop.time() < end):  # noqa: ASYNC110 - see above
             await asyncio.sleep(_POLL_S)
     finally:
         fault.hanging -= 1

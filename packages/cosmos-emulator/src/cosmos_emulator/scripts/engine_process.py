@@ -72,7 +72,7 @@ class Engine:
 
     def __init__(self, runtime: str) -> None:
         # main() adds its folder to sys.path.
-        import quickjs  # type: ignore[import-untyped]
+        import quickjs  # type: ignore[import-untyped]  # has no types
 
         self._exception = cast("type[Exception]", quickjs.JSException)
         self._context = cast(_Context, quickjs.Context())

@@ -215,9 +215,8 @@ class ItemView:
         """Return the existing items of the scope with these numbers in one list, ordered by number."""
         condition, arguments = scope.where(epk="+epk")
         marks = ",".join("?" * len(numbers))
-        # The statement consists of constants and question marks.
         rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks}) AND {condition} AND {_VISIBLE} "  # noqa: S608
+            f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks}) AND {condition} AND {_VISIBLE} "  # noqa: S608 - constants
             "ORDER BY number",
             [*numbers, *arguments, self._clock()],
         ).fetchall()
@@ -250,9 +249,8 @@ class ItemView:
         else:  # no `low`: SQLite might start each chunk there
             within, arguments = "(e.entry, e.number) > (?, ?) AND e.entry < ?", [after.entry, after.number, high]
         order = "e.entry DESC, e.number" if backward else "e.entry, e.number"
-        # The statement consists of constants and the name of an index table.
         rows = self._read_index(
-            f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608
+            f"SELECT e.entry, {_JOINED_COLUMNS} FROM {index.table} AS e CROSS JOIN items ON items.number = e.number "  # noqa: S608 - constants
             f"WHERE {within} AND {condition} AND {_VISIBLE} ORDER BY {order} LIMIT ?",
             [*arguments, *scoped, self._clock(), limit],
         )

@@ -131,10 +131,11 @@ class PropertyReader:
     def mode(self) -> Mode:
         """Return the change feed mode. Raises FunctionIndexError."""
         written = self.text("changeFeedMode", "LatestVersion")
-        for known in get_args(Mode):
+        modes: tuple[Mode, ...] = get_args(Mode)
+        for known in modes:
             if written.lower() == known.lower():
-                return known  # type: ignore[no-any-return]
-        raise FunctionIndexError(f"changeFeedMode '{written}' must be {' or '.join(get_args(Mode))}")
+                return known
+        raise FunctionIndexError(f"changeFeedMode '{written}' must be {' or '.join(modes)}")
 
     def start(self) -> Start:
         """Return where a trigger starts. Raises FunctionIndexError."""

@@ -14,7 +14,7 @@ from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined
 
 if TYPE_CHECKING:
-    import regex  # type: ignore[import-untyped]
+    import regex  # type: ignore[import-untyped]  # has no types
 
     from cosmos_emulator.errors import CosmosError
 

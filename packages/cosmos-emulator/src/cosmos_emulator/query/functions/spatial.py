@@ -51,12 +51,14 @@ def _parsed(text: bytes, is_planar: bool) -> Shape:
     kind, coordinates = value.get("type"), value.get("coordinates")
     match kind:
         case "Point":
-            return earth.Shape(kind, (((_position(coordinates, is_planar),),),), is_planar=is_planar)  # type: ignore[no-any-return]
+            point: Shape = earth.Shape(kind, (((_position(coordinates, is_planar),),),), is_planar=is_planar)
+            return point
         case "LineString":
-            line = _positions(coordinates, is_planar)
-            if len(line) < _LINE_POSITIONS:
+            positions = _positions(coordinates, is_planar)
+            if len(positions) < _LINE_POSITIONS:
                 raise _InvalidShape("The LineString input is not valid because it has less than 2 positions.")
-            return earth.Shape(kind, ((line,),), is_planar=is_planar)  # type: ignore[no-any-return]
+            line: Shape = earth.Shape(kind, ((positions,),), is_planar=is_planar)
+            return line
         case "Polygon":
             polygons = (_polygon(coordinates, is_planar),)
         case "MultiPolygon":
