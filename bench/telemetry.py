@@ -1,7 +1,8 @@
 """What telemetry costs a request: `python -m bench.telemetry`; `--write` keeps the results.
 
-Two Functions hosts run the app on one database, one of them with OpenTelemetry and an OTLP endpoint. They take turns,
-so that other load on the machine affects both alike.
+Functions hosts run the app on one database: one without telemetry, one with OpenTelemetry and an OTLP endpoint, and a
+second one without telemetry as the control. They take turns, so that other load on the machine affects all alike. Two
+processes that run the same code differ by a few percent, so every round starts new ones.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -26,14 +27,15 @@ from aiohttp import ClientSession, TCPConnector
 from bench import servers
 from bench.report import circumstances
 from bench.servers import REPOSITORY, Server
-from bench.timing import BenchmarkError, Times, in_turn
+from bench.timing import Action, BenchmarkError, Times, in_turn
 from management.commands import seed_database
 from management.provision import provision
 from management.seeding.plan import SeedPlan
+from shared.settings import Settings
 
 _DATABASE: Final = "telemetry"
 _SLICE_S: Final = 1.0
-_REPETITIONS: Final = 2_000
+_REPETITIONS: Final = 1_000
 _WARM_UP: Final = 50
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "telemetry.md"
 _CLIENTS: Final = 50
@@ -55,23 +57,38 @@ _REQUESTS: Final[Mapping[str, Send]] = {
 }
 
 
+# The kinds of hosts.
+_WITHOUT, _CONTROL, _WITH = _KINDS = ("without", "control", "with")
+
+
 @dataclass(frozen=True)
+class Round:
+    """By kind of host: response times of one client, and processor time per request with many."""
+
+    times: Mapping[str, Times]
+    processor_s: Mapping[str, float]
+
+
+@dataclass
 class Overhead:
-    """Response times of one client, and processor time per request with many, without and with telemetry."""
+    """What the rounds found about one request."""
 
     name: str
-    without: Times
-    with_telemetry: Times
-    processor_s: tuple[tuple[float, float], ...]
+    rounds: list[Round] = field(default_factory=list)
 
     def row(self) -> str:
-        before, after = self.without.p50_ms, self.with_telemetry.p50_ms
-        busy_before, busy_after = (statistics.median(times) for times in zip(*self.processor_s, strict=True))
-        added = statistics.median(with_s / without_s for without_s, with_s in self.processor_s) - 1
-        return (
-            f"| {self.name} | {before:.2f} | {after:.2f} | {after / before - 1:+.1%}"
-            f" | {busy_before * 1000:.2f} | {busy_after * 1000:.2f} | {added:+.1%} |"
-        )
+        p50_ms = [{kind: times.p50_ms for kind, times in one.times.items()} for one in self.rounds]
+        busy_ms = [{kind: seconds * 1000 for kind, seconds in one.processor_s.items()} for one in self.rounds]
+        return f"| {self.name} | {_columns(p50_ms)} | {_columns(busy_ms)} |"
+
+
+def _columns(figures: Sequence[Mapping[str, float]]) -> str:
+    """Medians without and with telemetry, and the medians of each round's ratios."""
+    plain, traced = (statistics.median(one[kind] for one in figures) for kind in (_WITHOUT, _WITH))
+    # Both processes without telemetry are equally good references.
+    added = statistics.median(one[_WITH] / statistics.mean((one[_WITHOUT], one[_CONTROL])) for one in figures)
+    noise = statistics.median(max(pair) / min(pair) for pair in ((one[_WITHOUT], one[_CONTROL]) for one in figures))
+    return f"{plain:.2f} | {traced:.2f} | {added - 1:+.1%} | {noise - 1:.1%}"
 
 
 async def _request(session: ClientSession, send: Send, url: str, post: Mapping[str, Any]) -> None:
@@ -98,50 +115,48 @@ async def _processor_s(host: Server, posts: list[dict[str, Any]], send: Send) ->
 
 
 @asynccontextmanager
-async def _hosts(directory: Path) -> AsyncIterator[tuple[Server, Server]]:
-    """Yield a host without telemetry and one with it."""
+async def _hosts(settings: Settings, sink: Server, directory: Path) -> AsyncIterator[dict[str, Server]]:
+    """Yield one host of each kind."""
+    environments = dict.fromkeys(_KINDS, _QUIET) | {_WITH: {**_QUIET, "OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint}}
     async with AsyncExitStack() as stack:
-        emulator = await stack.enter_async_context(servers.emulator(None))
-        sink = await stack.enter_async_context(servers.telemetry_sink())
-        settings = emulator.settings(_DATABASE)
-        await provision(settings)
-        await seed_database(settings, SeedPlan(), if_empty=True, concurrency=16)
-        hosts = []
-        for name, environment in (("without", {}), ("with", {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint})):
-            state_dir = directory / name
-            state_dir.mkdir()
-            given = {**_QUIET, **environment}
-            hosts.append(
-                await stack.enter_async_context(servers.functions_host(settings, state_dir, environment=given))
-            )
-        yield hosts[0], hosts[1]
+        hosts = {}
+        # No kind is always the first to start.
+        for kind in random.sample(_KINDS, len(_KINDS)):
+            state_dir = directory / kind
+            state_dir.mkdir(parents=True)
+            started = servers.functions_host(settings, state_dir, environment=environments[kind])
+            hosts[kind] = await stack.enter_async_context(started)
+        yield hosts
 
 
 async def measure(rounds: int) -> list[Overhead]:
-    """Measure every request."""
-    results = []
+    """Measure every request in each round."""
+    results = {name: Overhead(name) for name in _REQUESTS}
     with tempfile.TemporaryDirectory() as directory:
-        async with _hosts(Path(directory)) as (without, with_telemetry), ClientSession() as session:
-            async with session.get(f"{without.endpoint}/api/feed?limit=100") as answer:
-                posts = (await answer.json())["items"]
-            for name, send in _REQUESTS.items():
-                actions = {
-                    host.endpoint: lambda number, send=send, url=host.endpoint: _request(
-                        session, send, url, posts[number % len(posts)]
-                    )
-                    for host in (without, with_telemetry)
-                }
-                times = await in_turn(actions, _REPETITIONS, warm_up=_WARM_UP, block=1)
-                busy = []
-                for _ in range(rounds):
-                    found = {
-                        host: await _processor_s(host, posts, send)
-                        for host in random.sample((without, with_telemetry), 2)
-                    }
-                    busy.append((found[without], found[with_telemetry]))
-                results.append(Overhead(name, times[without.endpoint], times[with_telemetry.endpoint], tuple(busy)))
-                sys.stderr.write(f"{results[-1].row()}\n")
-    return results
+        async with servers.emulator(None) as emulator, servers.telemetry_sink() as sink:
+            settings = emulator.settings(_DATABASE)
+            await provision(settings)
+            await seed_database(settings, SeedPlan(), if_empty=True, concurrency=16)
+            for number in range(rounds):
+                async with _hosts(settings, sink, Path(directory) / str(number)) as hosts:
+                    for name, send in _REQUESTS.items():
+                        results[name].rounds.append(await _measure(hosts, send))
+                sys.stderr.write(f"round {number + 1} of {rounds}\n")
+    return list(results.values())
+
+
+async def _measure(hosts: Mapping[str, Server], send: Send) -> Round:
+    async with ClientSession() as session:
+        async with session.get(f"{hosts[_WITHOUT].endpoint}/api/feed?limit=100") as answer:
+            posts = (await answer.json())["items"]
+
+        def action(url: str) -> Action:
+            return lambda number: _request(session, send, url, posts[number % len(posts)])
+
+        actions = {kind: action(host.endpoint) for kind, host in hosts.items()}
+        times = await in_turn(actions, _REPETITIONS, warm_up=_WARM_UP, block=1)
+    order = random.sample(_KINDS, len(_KINDS))
+    return Round(times, {kind: await _processor_s(hosts[kind], posts, send) for kind in order})
 
 
 def report(started: datetime, rounds: int, results: list[Overhead]) -> str:
@@ -150,24 +165,27 @@ def report(started: datetime, rounds: int, results: list[Overhead]) -> str:
         "# Telemetry overhead",
         "",
         "The app without telemetry, and with OpenTelemetry: every request is traced, and spans and metrics go to an"
-        f" OTLP endpoint. p50 is the median response time of one client, whose requests alternate between the two hosts"
-        f" (at most {_REPETITIONS:,} each, for a minute). CPU is the host's processor time per request with {_CLIENTS}"
-        f" clients, including the export; its change is the median of {rounds} paired ratios of {_SLICE_S:g} s each.",
+        f" OTLP endpoint. p50 is the median response time of one client, whose requests alternate between the hosts"
+        f" ({_REPETITIONS:,} each, at most a minute). CPU is the host's processor time per request with {_CLIENTS}"
+        f" clients during {_SLICE_S:g} s, including the export. Each of the {rounds} rounds starts new hosts; figures"
+        " are medians of the rounds. The noise is the difference between the two hosts without telemetry;"
+        " smaller changes are not significant.",
         "",
         "    python -m bench.telemetry --write",
         "",
         *circumstances(started),
         f"- load average during the last 15 minutes: {os.getloadavg()[2]:.1f}",
         "",
-        "| request | p50 without, ms | p50 with, ms | change | CPU without, ms | CPU with, ms | change |",
-        "|---|---|---|---|---|---|---|",
+        "| request | p50 without, ms | p50 with, ms | change | noise"
+        " | CPU without, ms | CPU with, ms | change | noise |",
+        "|---|---|---|---|---|---|---|---|---|",
         *(each.row() for each in results),
     ]
     return "\n".join(lines) + "\n"
 
 
 def main(
-    rounds: Annotated[int, typer.Option(help="Pairs of loads per request.")] = 24,
+    rounds: Annotated[int, typer.Option(help="Rounds, each with new hosts.")] = 5,
     write: Annotated[bool, typer.Option("--write", help="Write the results to docs/benchmarks.")] = False,
 ) -> None:
     """Measure what telemetry adds to the response times."""
