@@ -42,6 +42,8 @@ _CLIENTS: Final = 50
 # Change-feed functions would work for requests that have long ended.
 _QUIET: Final = {f"AzureWebJobs.on_{name}_changed.Disabled": "true" for name in ("posts", "users")}
 
+_random: Final = random.Random()  # noqa: S311 - not secret
+
 # Sends one request, given a post.
 Send = Callable[[ClientSession, str, Mapping[str, Any]], Any]
 _REQUESTS: Final[Mapping[str, Send]] = {
@@ -105,7 +107,7 @@ async def _processor_s(host: Server, posts: list[dict[str, Any]], send: Send) ->
     async def client(session: ClientSession, until: float) -> None:
         nonlocal count
         while time.perf_counter() < until:
-            await _request(session, send, host.endpoint, random.choice(posts))  # noqa: S311 - made up, not secret
+            await _request(session, send, host.endpoint, _random.choice(posts))
             count += 1
 
     async with ClientSession(connector=TCPConnector(limit=_CLIENTS)) as session:
@@ -121,7 +123,7 @@ async def _hosts(settings: Settings, sink: Server, directory: Path) -> AsyncIter
     async with AsyncExitStack() as stack:
         hosts = {}
         # No kind is always the first to start.
-        for kind in random.sample(_KINDS, len(_KINDS)):
+        for kind in _random.sample(_KINDS, len(_KINDS)):
             state_dir = directory / kind
             state_dir.mkdir(parents=True)
             started = servers.functions_host(settings, state_dir, environment=environments[kind])
@@ -155,7 +157,7 @@ async def _measure(hosts: Mapping[str, Server], send: Send) -> Round:
 
         actions = {kind: action(host.endpoint) for kind, host in hosts.items()}
         times = await in_turn(actions, _REPETITIONS, warm_up=_WARM_UP, block=1)
-    order = random.sample(_KINDS, len(_KINDS))
+    order = _random.sample(_KINDS, len(_KINDS))
     return Round(times, {kind: await _processor_s(hosts[kind], posts, send) for kind in order})
 
 
