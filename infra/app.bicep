@@ -55,6 +55,7 @@ resource app 'Microsoft.Web/sites@2024-04-01' = {
   // checkov:skip=CKV_AZURE_222: a public web site
   // checkov:skip=CKV_AZURE_17: readers have no client certificates
   // checkov:skip=CKV_AZURE_212: the plan scales to zero, and alwaysReadyHttp keeps instances running
+  // checkov:skip=CKV_AZURE_78: the plan has no FTP, and rejects the property ftpsState
   // checkov:skip=CKV_AZURE_213: the plan replaces instances itself, and alerts.bicep tests the health
   name: 'func-${suffix}'
   location: location
@@ -105,7 +106,6 @@ resource app 'Microsoft.Web/sites@2024-04-01' = {
     siteConfig: {
       minTlsVersion: '1.2'
       scmMinTlsVersion: '1.2'
-      ftpsState: 'Disabled'
       http20Enabled: true
       appSettings: [for entry in items(settings): {
         name: entry.key

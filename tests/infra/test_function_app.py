@@ -35,6 +35,19 @@ REJECTED = {
     "SCM_DO_BUILD_DURING_DEPLOYMENT",
     "WEBSITE_RUN_FROM_PACKAGE",
 }
+# With any of these, creating the function app fails in some regions with "for Flex Consumption sites is invalid".
+# https://github.com/Azure/terraform-azurerm-avm-res-web-site/pull/345
+REJECTED_PROPERTIES = {
+    "alwaysOn",
+    "ftpsState",
+    "functionAppScaleLimit",
+    "functionsRuntimeScaleMonitoringEnabled",
+    "linuxFxVersion",
+    "netFrameworkVersion",
+    "preWarmedInstanceCount",
+    "use32BitWorkerProcess",
+    "windowsFxVersion",
+}
 
 
 def _read_by_the_app() -> set[str]:
@@ -48,6 +61,13 @@ def _read_by_the_app() -> set[str]:
 def test_the_app_gets_every_setting_it_reads_and_no_others(variant: str) -> None:
     assert set(app_settings(variant)) == (_read_by_the_app() - NOT_SET) | OF_THE_PLATFORM
     assert set(app_settings(variant)) & REJECTED == set()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_app_has_no_property_that_flex_consumption_rejects(variant: str) -> None:
+    (site,) = deployment(variant).of_type("Microsoft.Web/sites")
+
+    assert site["properties"]["siteConfig"].keys() & REJECTED_PROPERTIES == set()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

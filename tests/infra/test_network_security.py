@@ -32,7 +32,7 @@ def test_connections_need_tls_1_2(variant: str) -> None:
     storage = _only(variant, "Microsoft.Storage/storageAccounts")
 
     assert site["httpsOnly"] is True
-    assert (site["siteConfig"]["minTlsVersion"], site["siteConfig"]["ftpsState"]) == ("1.2", "Disabled")
+    assert (site["siteConfig"]["minTlsVersion"], site["siteConfig"]["scmMinTlsVersion"]) == ("1.2", "1.2")
     assert (storage["minimumTlsVersion"], storage["supportsHttpsTrafficOnly"]) == ("TLS1_2", True)
     assert _only(variant, "Microsoft.DocumentDB/databaseAccounts")["minimalTlsVersion"] == "Tls12"
 
