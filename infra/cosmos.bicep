@@ -68,6 +68,10 @@ resource database 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases@2024-11-15
   }
 }
 
+// The account accepts one change at a time: containers that share throughput must not be created concurrently
+// (https://github.com/MicrosoftDocs/azure-docs/issues/47481), and a role is assigned under an exclusive lock
+// (https://github.com/hashicorp/terraform-provider-azurerm/issues/15842).
+@batchSize(1)
 module container 'container.bicep' = [for definition in containers: {
   name: 'container-${definition.id}'
   params: {
@@ -95,6 +99,9 @@ resource dataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleDefinitions@2024
       }
     ]
   }
+  dependsOn: [
+    container
+  ]
 }
 
 resource appHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2024-11-15' = {
@@ -115,6 +122,9 @@ resource developerHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssi
     roleDefinitionId: dataRole.id
     scope: '${account.id}/dbs/${database.name}'
   }
+  dependsOn: [
+    appHasDataRole
+  ]
 }
 
 output id string = account.id

@@ -9,6 +9,7 @@ from management.definitions import changeable_differences, unchangeable_differen
 from shared.containers import container_definitions
 from tests.blog import STORED_PROCEDURES, Blog
 from tests.infra import golden
+from tests.infra.bicep import INFRA, Resource, Template
 
 
 def _golden() -> dict[str, Any]:
@@ -86,6 +87,21 @@ def test_the_account_has_what_the_blog_relies_on() -> None:
     assert properties["enableMultipleWriteLocations"] is False
     assert properties["consistencyPolicy"]["defaultConsistencyLevel"] == "Session"
     assert properties["backupPolicy"]["type"] == "Continuous"
+
+
+def test_the_account_has_one_change_at_a_time() -> None:
+    """Otherwise Cosmos DB can reject one of them: see infra/cosmos.bicep."""
+
+    def resources(kind: str) -> list[Resource]:
+        return [resource for resource in golden.deployment().resources if resource.type.endswith(f"/{kind}")]
+
+    (definition,) = resources("sqlRoleDefinitions")
+    first, second = resources("sqlRoleAssignments")
+
+    assert Template(INFRA / "cosmos.bicep").declarations["container"].decorator("batchSize") == 1
+    (created,) = definition.body["dependsOn"]
+    assert len(created) == len(golden.containers())
+    assert second.body["dependsOn"] == [first]
 
 
 def test_capacity_is_serverless_or_autoscale() -> None:
