@@ -38,9 +38,9 @@ _STARTS: Final = 5
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "app-load.md"
 # Labels by path for the profile; the first match counts.
 _PLACES: Final = (
-    ("/shared/", "the app: shared/"),
-    ("/functions/", "the app: functions/"),
-    ("/local/", "local Functions host"),
+    (f"{REPOSITORY.as_posix()}/shared/", "the app: shared/"),
+    (f"{REPOSITORY.as_posix()}/functions/", "the app: functions/"),
+    ("/functions_host/", "local Functions host"),
     ("/azure/cosmos/", "azure-cosmos"),
     ("/azure/", "azure-core, azure-functions"),
     ("/aiohttp/", "aiohttp"),
@@ -139,16 +139,17 @@ async def profile(path: str, seconds: float) -> list[tuple[str, float]]:
     by_place: defaultdict[str, float] = defaultdict(float)
     for (source, _, function), (_, _, own_s, _, callers) in stats.items():
         if source != _BUILT_IN:
-            by_place[_place(source)] += own_s
+            by_place[place(source)] += own_s
         elif "poll" not in function:  # poll waits; other built-ins count for their callers
             for (caller, _, _), (_, _, for_caller_s, _) in callers.items():
-                by_place[_place(caller)] += for_caller_s
+                by_place[place(caller)] += for_caller_s
     total = sum(by_place.values())
-    return sorted(((place, own_s / total) for place, own_s in by_place.items()), key=lambda entry: -entry[1])
+    return sorted(((label, own_s / total) for label, own_s in by_place.items()), key=lambda entry: -entry[1])
 
 
-def _place(source: str) -> str:
-    return next((place for part, place in _PLACES if part in source), "other")
+def place(source: str) -> str:
+    """Return the label of a source file."""
+    return next((label for part, label in _PLACES if part in Path(source).as_posix()), "other")
 
 
 async def first_answers() -> list[float]:
