@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -28,6 +31,24 @@ def test_a_block_of_commands_is_valid(block: str) -> None:
     checked = subprocess.run([str(BASH), "-n"], input=commands, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
 
     assert checked.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs sh")
+def test_azure_trusts_the_subject_that_github_sends(tmp_path: Path) -> None:
+    """Since July 2026, the subject of a new repository has the IDs of its owner and its own."""
+    (commands,) = [textwrap.dedent(block) for _, block in BLOCKS if "federated-credential" in block]
+    fakes = {
+        "gh": 'case "$1" in api) echo repo:ada@1/blog@2;; *) echo ada/blog;; esac',
+        "az": 'while [ "$1" != --parameters ]; do shift; done; echo "$2"',
+    }
+    for name, body in fakes.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CLIENT": "client"}
+    run = subprocess.run([str(BASH), "-c", commands], env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - the commands of the page
+
+    assert json.loads(run.stdout)["subject"] == "repo:ada@1/blog@2:environment:production"
 
 
 @pytest.mark.parametrize(("command", "option"), re.findall(r"manage\.py (\w+)(?: (--\w+))?", PAGE))
