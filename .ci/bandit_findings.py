@@ -23,6 +23,7 @@ SCANNED = (
     "packages/functions-host/src",
     "manage.py",
     "tasks.py",
+    "infra",
     "management",
     "bench",
 )

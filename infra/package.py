@@ -16,9 +16,9 @@ PACKAGE = ROOT / "dist" / "package.zip"
 
 
 def packaged_files() -> list[str]:
-    """Return the paths of the deployed files."""
+    """Return the paths of the deployed files, with slashes on every system."""
     ignored = GitIgnoreSpec.from_lines((ROOT / ".funcignore").read_text(encoding="utf-8").splitlines())
-    return sorted(ignored.match_tree_files(ROOT, negate=True))
+    return sorted(Path(path).as_posix() for path in ignored.match_tree_files(ROOT, negate=True))
 
 
 def build(package: Path) -> None:
