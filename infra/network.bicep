@@ -57,6 +57,9 @@ resource network 'Microsoft.Network/virtualNetworks@2024-05-01' = {
   }
 }
 
+// One at a time: creating an endpoint can fail while another one updates the subnet
+// (https://github.com/Azure/bicep-ptn-aiml-landing-zone/issues/41).
+@batchSize(1)
 module endpoint 'private-endpoint.bicep' = [for entry in endpoints: {
   name: 'endpoint-${entry.name}'
   params: {

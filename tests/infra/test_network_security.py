@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.infra.bicep import INFRA, Template
 from tests.infra.deployments import VARIANTS, deployment
 
 each_variant = pytest.mark.parametrize("variant", VARIANTS)
@@ -52,6 +53,11 @@ def test_with_private_networking_only_the_network_reaches_the_data() -> None:
     assert [connection["groupIds"] for connection in connections] == [["Sql"], ["blob"]]
     assert [zone["name"] for zone in zones] == ["privatelink.documents.azure.com", "privatelink.blob.core.windows.net"]
     assert _only("everything", "Microsoft.Web/sites")["virtualNetworkSubnetId"] is not None
+
+
+def test_private_endpoints_are_created_one_at_a_time() -> None:
+    """They share a subnet: see infra/network.bicep."""
+    assert Template(INFRA / "network.bicep").declarations["endpoint"].decorator("batchSize") == 1
 
 
 def test_the_network_is_optional() -> None:
