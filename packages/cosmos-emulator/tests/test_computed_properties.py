@@ -9,6 +9,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
 from tests.errors import fails_with
+from tests.raw_client import CONTAINER, RawClient
 
 KEY = PartitionKey("/pk")
 LOWER = {"name": "cp_lower", "query": "SELECT VALUE LOWER(c.name) FROM c"}
@@ -117,6 +118,21 @@ async def test_replacing_a_container_replaces_its_computed_properties(
     assert await rows(products, "SELECT VALUE c.cp_lower FROM c WHERE c.n = 0") == []
     await database.replace_container("items", KEY)
     assert "computedProperties" not in await products.read()
+
+
+async def test_an_index_of_stored_values_does_not_serve_a_new_computed_property_of_its_path(
+    database: DatabaseProxy, raw: RawClient
+) -> None:
+    policy = {"includedPaths": [{"path": "/*"}, {"path": "/name/?"}], "excludedPaths": []}
+    container = await database.create_container("items", KEY, indexing_policy=policy)
+    await container.create_item({"id": "a", "pk": "p", "name": "stored", "title": "computed"})
+
+    body = {**await container.read(), "computedProperties": [{"name": "name", "query": "SELECT VALUE c.title FROM c"}]}
+    response = await raw.send("PUT", f"/{CONTAINER}", kind="colls", link=CONTAINER, body=body)
+
+    assert response.status == 200
+    assert await rows(container, "SELECT VALUE c.id FROM c WHERE c.name = 'computed'") == ["a"]
+    assert await rows(container, "SELECT VALUE c.id FROM c WHERE c.name = 'stored'") == []
 
 
 async def test_scripts_query_computed_properties(products: ContainerProxy) -> None:

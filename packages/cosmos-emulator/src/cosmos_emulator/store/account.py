@@ -166,12 +166,13 @@ class Container:
         """Apply a changed definition, also to existing items."""
         async with self._changing:
             before, self.definition = self.definition, definition
+            old, new = before.indexing, definition.indexing
             for partition in self.partitions:
                 if definition.default_ttl_s != before.default_ttl_s:
                     await partition.apply_default_ttl(definition.default_ttl_s)
                 if definition.log_retention_s != before.log_retention_s:
                     await partition.apply_log_retention()
-                if definition.indexing.document != before.indexing.document:
+                if (new.document, new.computed) != (old.document, old.computed):
                     await partition.apply_policy()
 
     async def close(self) -> None:
