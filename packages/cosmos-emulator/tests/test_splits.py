@@ -18,6 +18,7 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.http.latency import Latency
 from cosmos_emulator.operations import execute_stored_procedure, query_items
+from cosmos_emulator.store.partition import Partition
 from tests.clock import Clock
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
@@ -469,6 +470,30 @@ async def test_a_script_finishes_before_its_partition_is_split(
 
     assert [one["id"] for one in await ranges_of(raw)] == ["1", "2"]
     assert (await filled.read_item("by the script", "p"))["id"] == "by the script"
+
+
+async def test_a_container_can_be_deleted_while_it_is_split(
+    emulator: CosmosEmulator,
+    database: DatabaseProxy,
+    filled: ContainerProxy,
+    pause: Pause,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Partition, "_copy_to", pause.before(Partition._copy_to))
+    splitting = asyncio.create_task(filled.replace_throughput(40_000))
+    await eventually(pause.is_reached.is_set)
+
+    deleting = asyncio.create_task(database.delete_container("items"))
+    async with CosmosClient(emulator.endpoint, emulator.key) as client:
+        left = client.get_database_client("db")
+        while [one async for one in left.list_containers()]:
+            pass
+    pause.is_over.set()
+
+    async with asyncio.timeout(20):
+        await deleting
+        with fails_with(404):
+            await splitting
 
 
 async def test_each_child_has_its_share_of_the_throughput(emulator: CosmosEmulator, filled: ContainerProxy) -> None:

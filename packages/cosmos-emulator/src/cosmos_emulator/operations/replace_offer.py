@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.http.resource_requests import check_if_match
+from cosmos_emulator.store.resources import Resource
 from cosmos_emulator.throughput import checked_content, partitions_serving
 
 
@@ -13,13 +14,18 @@ async def handle(request: Request) -> Answer:
 
     Partitions that cannot serve more throughput are split before the response. The service does so in the background.
     """
-    offer = request.resource("offers", "")
-    check_if_match(request, offer)
     content = checked_content(request.json_object().get("content"))
     account = request.gateway.account
-    for container in account.containers_of(offer):
+    for container in account.containers_of(_offer(request)):
         await container.split_to(partitions_serving(content))
+    offer = _offer(request)  # again: meanwhile, it can have been changed or deleted
     account.replace(offer, {**offer.body, "content": content})
     answer = resource_answer(200, offer)
     answer.headers[h.OFFER_REPLACE_PENDING] = "false"
     return answer
+
+
+def _offer(request: Request) -> Resource:
+    offer = request.resource("offers", "")
+    check_if_match(request, offer)
+    return offer

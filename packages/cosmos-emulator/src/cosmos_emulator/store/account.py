@@ -130,11 +130,11 @@ class Container:
             done.set()
 
     async def split_to(self, count: int) -> None:
-        """Split the widest partitions into halves until there are `count`. Does nothing if there are as many.
+        """Split the widest partitions into halves until there are `count`, or until the container is deleted.
 
         After each split, either the parent or its children are stored.
         """
-        while len(self.partitions) < count:
+        while len(self.partitions) < count and not self.is_closed:
             # Shielded: the copying thread must not outlive its lock.
             await asyncio.shield(asyncio.create_task(self._split_widest(count)))
 
