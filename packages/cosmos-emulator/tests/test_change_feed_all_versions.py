@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import EmulatorSettings
+from cosmos_emulator.operations import list_changes
 from tests.clock import Clock
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
@@ -230,6 +233,47 @@ async def test_a_page_never_splits_a_transaction(raw: RawClient, logged: Contain
         ["0", "1", "2"],
     ]
     assert (end.status, end.headers["etag"]) == (304, second.headers["etag"])
+
+
+async def test_a_page_does_not_load_the_whole_log(raw: RawClient, logged: ContainerProxy) -> None:
+    start = (await feed(raw, If_None_Match="*")).headers["etag"]
+    for number in range(40):
+        await logged.create_item({"id": str(number), "pk": "p", "text": "x" * 1_000_000})
+
+    tracemalloc.start()
+    try:
+        page = await feed(raw, If_None_Match=start, x_ms_max_item_count="-1")
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert 0 < page.json["_count"] <= 16
+    assert most_bytes < 30_000_000
+
+
+async def test_changes_removed_from_the_log_during_a_page_are_not_skipped(
+    logged: ContainerProxy, raw: RawClient, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await logged.replace_throughput(20_000)
+    of_second = {"x_ms_documentdb_partitionkeyrangeid": "2"}
+    start, start_of_second = [
+        (await feed(raw, If_None_Match="*", **place)).headers["etag"] for place in ({}, of_second)
+    ]
+    for number in range(20):
+        await logged.create_item({"id": str(number), "pk": str(number)})
+
+    async def trim_second(_: float) -> None:
+        monkeypatch.undo()
+        clock.advance(11 * 60)
+        async with asyncio.timeout(20):
+            while (await feed(raw, If_None_Match=start_of_second, **of_second)).status != 400:
+                pass
+
+    monkeypatch.setattr(list_changes, "asyncio", SimpleNamespace(sleep=trim_second))
+    page = await feed(raw, If_None_Match=start)
+
+    assert page.status == 400
+    assert "retention" in page.text
 
 
 async def test_a_container_without_a_retention_time_has_no_such_feed(

@@ -34,7 +34,7 @@ Change = TypeVar("Change", StoredItem, LoggedChange)
 class _Feed(Protocol[Change]):
     """The changes of a mode."""
 
-    def check(self, slices: list[Slice], after: list[int]) -> None: ...
+    def check(self, one: Slice, after: int) -> None: ...
 
     def next_lsn(self, one: Slice, after: int) -> int | None: ...
 
@@ -63,7 +63,7 @@ class _LatestVersions:
         since = None if h.IF_NONE_MATCH in request.headers else request.headers.get(h.IF_MODIFIED_SINCE)
         self._since_s = -1 if since is None else _seconds(since)
 
-    def check(self, _slices: list[Slice], _after: list[int]) -> None:
+    def check(self, _one: Slice, _after: int) -> None:
         """Accept any position."""
 
     def next_lsn(self, one: Slice, after: int) -> int | None:
@@ -90,14 +90,13 @@ class _AllVersions:
             raise CosmosError(400, "The All Versions and Deletes change feed can start only now or at a continuation.")
         self._key_names = ["/".join(path) for path in container.definition.partition_key.paths]
 
-    def check(self, slices: list[Slice], after: list[int]) -> None:
-        """Raise 400 if the log of a slice does not reach back to its position."""
-        for one, lsn in zip(slices, after, strict=True):
-            start = one.items.log_start()
-            if start is None or lsn < start:
-                raise CosmosError(
-                    400, "The continuation is outside of the retention time of the container's changeFeedPolicy."
-                )
+    def check(self, one: Slice, after: int) -> None:
+        """Raise 400 if the log of the slice does not reach back to the position."""
+        start = one.items.log_start()
+        if start is None or after < start:
+            raise CosmosError(
+                400, "The continuation is outside of the retention time of the container's changeFeedPolicy."
+            )
 
     def next_lsn(self, one: Slice, after: int) -> int | None:
         return one.items.next_logged_lsn(after)
@@ -127,7 +126,6 @@ class _AllVersions:
 async def _answer(request: Request, container: Container, feed: _Feed[Change]) -> Answer:
     slices = at_replicas(request, slices_of(request, container))
     after = _start(request, slices)
-    feed.check(slices, after)
     page = await _page(feed, slices, after, request.page_size)
     headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(slices, after)}"'}
     if not page:
@@ -137,7 +135,7 @@ async def _answer(request: Request, container: Container, feed: _Feed[Change]) -
 
 
 async def _page(feed: _Feed[Change], slices: list[Slice], after: list[int], limit: int) -> list[Change]:
-    """Read slices until the page is full. Updates `after`, also past ranges without changes."""
+    """Read slices until the page is full. Updates `after`, also past LSNs without changes."""
     page: list[Change] = []
     for index, one in enumerate(slices):
         if len(page) >= limit:
@@ -145,6 +143,7 @@ async def _page(feed: _Feed[Change], slices: list[Slice], after: list[int], limi
         latest = one.lsn
         changes: list[Change] = []
         while not changes and after[index] < latest:
+            feed.check(one, after[index])  # each time: during a pause, the log can be trimmed
             following = feed.next_lsn(one, after[index])
             until = latest if following is None else min(following + _WINDOW, latest)
             found = feed.read(one, after[index], until, limit - len(page))

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
@@ -55,6 +55,7 @@ class ScanPosition(NamedTuple):
 
 
 SCAN_START: Final = ScanPosition("", 0)
+Row = TypeVar("Row", StoredItem, LoggedChange)
 EntryRange = tuple[bytes, bytes]
 """A range of index entries: from the first, inclusive, to the second, exclusive."""
 
@@ -126,6 +127,7 @@ class ItemView:
             f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {later} AND {_VISIBLE} "  # noqa: S608 - constants
             f"ORDER BY {order} LIMIT ?",
             [*arguments, *position, self._clock(), limit],
+            StoredItem,
         )
 
     def changes(self, scope: ItemScope, after_lsn: int, until_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
@@ -137,7 +139,9 @@ class ItemView:
         select = f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {_VISIBLE} AND timestamp > ?"  # noqa: S608 - constants
         arguments = [*scoped, self._clock(), since_s]
         page = self._chunk(
-            f"{select} AND lsn > ? AND lsn <= ? ORDER BY lsn, number LIMIT ?", [*arguments, after_lsn, until_lsn, limit]
+            f"{select} AND lsn > ? AND lsn <= ? ORDER BY lsn, number LIMIT ?",
+            [*arguments, after_lsn, until_lsn, limit],
+            StoredItem,
         )
         if not page:
             return page
@@ -162,14 +166,16 @@ class ItemView:
         """
         condition, scoped = scope.where(epk="+epk")  # the index by LSN provides the order
         select = f"SELECT {change_log.COLUMNS} FROM changes WHERE {condition}"  # noqa: S608 - constants
-        rows = self._connection.execute(
-            f"{select} AND lsn > ? AND lsn <= ? ORDER BY lsn, sequence LIMIT ?", [*scoped, after_lsn, until_lsn, limit]
-        ).fetchall()
-        if len(rows) < limit:
-            return [LoggedChange._make(row) for row in rows]
-        last = rows[-1][0]
-        whole = self._connection.execute(f"{select} AND lsn = ? ORDER BY sequence", [*scoped, last]).fetchall()
-        return [LoggedChange._make(row) for row in (*(row for row in rows if row[0] < last), *whole)]
+        page = self._chunk(
+            f"{select} AND lsn > ? AND lsn <= ? ORDER BY lsn, sequence LIMIT ?",
+            [*scoped, after_lsn, until_lsn, limit],
+            LoggedChange,
+        )
+        if not page:
+            return page
+        last = page[-1].lsn
+        rows = self._connection.execute(f"{select} AND lsn = ? ORDER BY sequence", [*scoped, last]).fetchall()
+        return [one for one in page if one.lsn < last] + [LoggedChange._make(row) for row in rows]
 
     def next_logged_lsn(self, after_lsn: int) -> int | None:
         """Return the lowest LSN in the log after `after_lsn`."""
@@ -272,13 +278,13 @@ class ItemView:
                 raise
             raise IndexDropped from error
 
-    def _chunk(self, statement: str, arguments: Sequence[object]) -> list[StoredItem]:
-        chunk: list[StoredItem] = []
+    def _chunk(self, statement: str, arguments: Sequence[object], kind: type[Row]) -> list[Row]:
+        chunk: list[Row] = []
         size = 0
         with closing(self._connection.execute(statement, arguments)) as rows:
             while size < _CHUNK_BYTES and (fetched := rows.fetchmany(_FETCHED)):
-                chunk += map(StoredItem._make, fetched)
-                size += sum(len(item.body) for item in chunk[-len(fetched) :])
+                chunk += map(kind._make, fetched)
+                size += sum(len(row.body) for row in chunk[-len(fetched) :])
         return chunk
 
 
