@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
+from cosmos_emulator.pacing import ON_LOOP, MovesToWorker, OutOfTime, in_worker
 from tests.query.rows import rows
 
 DEGREE_M = 111_319.49  # of longitude at the equator
@@ -187,6 +189,21 @@ def test_functions_of_a_missing_property_are_undefined() -> None:
     for call in ("ST_ISVALID", "ST_ISVALIDDETAILED", "ST_AREA"):
         assert value(call, None) is None
     assert value("ST_DISTANCE", None, AREA) is None
+
+
+@pytest.mark.parametrize("call", ["ST_AREA", "ST_ISVALID", "ST_ISVALIDDETAILED"])
+def test_the_event_loop_leaves_a_call_to_a_worker_thread(call: str) -> None:
+    with ON_LOOP, pytest.raises(MovesToWorker):
+        value(call, AREA)
+
+
+def test_a_call_with_many_positions_ends_at_the_deadline() -> None:
+    ring = [[math.cos(number / 1000), math.sin(number / 1000)] for number in range(6283)]
+    around = [line(*((n / 10, latitude) for n in range(-1790, 1790))) for latitude in (-30, 30)]
+
+    for call, *shapes in (("ST_AREA", polygon([*ring, ring[0]])), ("ST_DISTANCE", *around)):
+        with in_worker(None, 0.05), pytest.raises(OutOfTime):
+            value(call, *shapes)
 
 
 def test_a_query_finds_the_nearest_items() -> None:

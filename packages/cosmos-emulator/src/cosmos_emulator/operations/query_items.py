@@ -59,7 +59,7 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
         if continuation:
             query_id = decode_continuation(continuation).get("query")
             resumed = gateway.unfinished.take(query_id, _identity(request, container, slices))
-        if is_long or text.calls_udfs or text.is_spatial or (resumed is not None and resumed.views is not None):
+        if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
             raise MovesToWorker
         with ON_LOOP:
             query = _paged(request, container, text)

@@ -36,13 +36,12 @@ _MAX_TEXT: Final = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A parsed query; parameter names include the `@`. A spatial query can take long for each item."""
+    """A parsed query; parameter names include the `@`."""
 
     query: Query
     parameters: dict[str, Json]
     calls_udfs: bool
     dialect: Dialect = PLAIN
-    is_spatial: bool = False
 
     def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
         """Compile the query. Raises 400."""
@@ -91,8 +90,7 @@ def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryT
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):
         raise CosmosError(400, "The parameters of a query must be an array.")
-    lower = text.lower()
-    return QueryText(parse(text), dict(map(_parameter, parameters)), "udf" in lower, dialect, "st_" in lower)
+    return QueryText(parse(text), dict(map(_parameter, parameters)), "udf" in text.lower(), dialect)
 
 
 def _parameter(parameter: Json) -> tuple[str, Json]:

@@ -17,10 +17,13 @@ import shapely
 from geographiclib.geodesic import Geodesic
 from shapely.ops import nearest_points
 
+from cosmos_emulator.pacing import checkpoint
+
 Position = tuple[float, float]
 """Longitude and latitude in degrees."""
 Vector = tuple[float, float, float]
 Ring = tuple[Position, ...]
+End = tuple[Vector, Position]
 
 _WGS84: Final = Geodesic.WGS84
 _SQUASH: Final = (1 - _WGS84.f) ** 2
@@ -145,7 +148,7 @@ def distance(one: Shape, other: Shape) -> float:
     best = math.inf
     for _ in range(_ROUNDS):
         if plane.center is None:
-            start, end = min(product(one.positions, other.positions), key=_angle)
+            (_, start), (_, end) = max(product(_ends(one), _ends(other)), key=_cosine)
         else:
             nearest = nearest_points(plane.geometry(one, boundary=True), plane.geometry(other, boundary=True))
             start, end = map(plane.position, nearest)
@@ -178,9 +181,14 @@ def _are_apart(one: Shape, other: Shape) -> bool:
     return center is not None and all(_dot(center, _vector(position)) < _HORIZON for position in other.positions)
 
 
-def _angle(positions: tuple[Position, Position]) -> float:
-    one, other = map(_vector, positions)
-    return -_dot(one, other)
+def _ends(shape: Shape) -> list[End]:
+    return [(_vector(position), position) for position in shape.positions]
+
+
+def _cosine(ends: tuple[End, End]) -> float:
+    checkpoint()
+    (one, _), (other, _) = ends
+    return _dot(one, other)
 
 
 def _inverted(shape: Shape) -> Shape:
@@ -190,6 +198,7 @@ def _inverted(shape: Shape) -> Shape:
 def _ring_m2(ring: Ring) -> float:
     polygon = _WGS84.Polygon()
     for longitude, latitude in ring[:-1]:
+        checkpoint()
         polygon.AddPoint(latitude, longitude)
     return abs(float(polygon.Compute(False, True)[2]))
 

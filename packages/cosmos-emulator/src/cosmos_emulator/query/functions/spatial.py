@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.pacing import large_value
 from cosmos_emulator.query.functions.function import Function, table
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, is_number, number
 
@@ -40,12 +41,13 @@ def _earth() -> ModuleType:
 def _shape(value: JsonOrUndefined, is_planar: bool) -> Shape:
     if type(value) is not dict:
         raise _InvalidShape("The input is not a GeoJSON object.")
+    large_value()  # the import and shapes with many positions take long
     return _parsed(orjson.dumps(value), is_planar)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def _parsed(text: bytes, is_planar: bool) -> Shape:
-    # Cached, because a query usually compares many items with one constant.
+    # Cached, because a query usually compares many items with one constant. A shape can use 10 MB.
     earth, value = _earth(), orjson.loads(text)
     polygons: tuple[tuple[Ring, ...], ...]
     kind, coordinates = value.get("type"), value.get("coordinates")
