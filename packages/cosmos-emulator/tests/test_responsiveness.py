@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
+from azure.core.exceptions import AzureError
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from cosmos_emulator import WELL_KNOWN_KEY
+from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator
+from cosmos_emulator import emulator as emulator_module
 from cosmos_emulator.operations import query_items
 from cosmos_emulator.reads import paging
 from tests.errors import fails_with
 from tests.processes import emulator_process
 from tests.raw_client import CONTAINER, RawClient
+
+from tests.polling import eventually
 
 READ_S = 0.1
 CUBE = "FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a"
@@ -179,3 +184,26 @@ async def test_a_result_that_takes_too_long_is_refused(
     answer = await _page(raw, query)
 
     assert (answer.status, answer.json["code"]) == (408, "RequestTimeout")
+
+
+async def test_an_emulator_stops_during_a_long_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_running = threading.Event()
+    run = query_items._page_in_worker
+
+    def reported(*arguments: Any) -> Any:
+        is_running.set()
+        return run(*arguments)
+
+    monkeypatch.setattr(query_items, "_page_in_worker", reported)
+    monkeypatch.setattr(emulator_module, "_SHUTDOWN_S", 0.1)
+    async with CosmosEmulator() as emulator, CosmosClient(emulator.endpoint, emulator.key, retry_total=0) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "a", "pk": "p", "a": [*range(30)]})
+        running = asyncio.create_task(_query(container, f"SELECT VALUE COUNT(1) {NINE}"))
+        await eventually(is_running.is_set)
+        stopped_at = time.monotonic()
+
+    assert time.monotonic() - stopped_at < 10
+    with pytest.raises(AzureError):
+        await running

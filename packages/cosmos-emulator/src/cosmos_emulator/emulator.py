@@ -61,6 +61,7 @@ class CosmosEmulator:
             charges, unfinished = ChargeModel(self.settings.charge_profile), UnfinishedQueries()
             stack.callback(unfinished.close)
             gateway = Gateway(self.settings, account, charges, workers, readers, unfinished)
+            stack.callback(gateway.worker_turns.close)  # after the time for running requests
             self.endpoint = await self._listen(stack, CosmosServer(gateway), directory)
             purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
             stack.push_async_callback(_cancelled, purge)

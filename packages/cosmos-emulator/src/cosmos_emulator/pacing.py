@@ -35,7 +35,7 @@ class MovesToWorker(Exception):
 
 
 class OutOfTime(CosmosError):
-    """The work has reached its deadline."""
+    """The work has reached its deadline, or the emulator stops."""
 
     def __init__(self) -> None:
         super().__init__(408, "The query takes too long: filter items first, or use fewer JOINs and subqueries.")
@@ -47,6 +47,7 @@ class Turns:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: list[None] = []
+        self.is_closed = False
 
     def take(self) -> None:
         """Wait for the turn."""
@@ -57,6 +58,10 @@ class Turns:
     def end(self) -> None:
         """Let another thread compute."""
         self._lock.release()
+
+    def close(self) -> None:
+        """Let all work end with OutOfTime."""
+        self.is_closed = True
 
     def pass_on(self) -> None:
         """Let waiting threads compute first."""
@@ -110,7 +115,7 @@ def _stop(now: float) -> None:
             raise MovesToWorker
         _WORK.next_stop = now + _LOOP_LIMIT_S
         return
-    if now > _WORK.deadline:
+    if now > _WORK.deadline or (_WORK.turns is not None and _WORK.turns.is_closed):
         raise OutOfTime
     if _WORK.turns is not None:
         _WORK.turns.pass_on()
