@@ -54,6 +54,10 @@ def included_paths(paths: int) -> dict[str, Any]:
     return {"indexing_policy": {"includedPaths": included, "excludedPaths": [{"path": "/*"}]}}
 
 
+def computed_property(characters: int) -> dict[str, Any]:
+    return {"computed_properties": [{"name": "cp", "query": "SELECT VALUE c.a FROM c".ljust(characters)}]}
+
+
 @pytest.mark.parametrize(
     ("allowed", "too_much"),
     [
@@ -65,6 +69,8 @@ def included_paths(paths: int) -> dict[str, Any]:
         pytest.param({"default_ttl": 2**31 - 1}, {"default_ttl": 2**31}, id="longest TTL"),
         pytest.param({"default_ttl": 1}, {"default_ttl": -2}, id="shortest TTL"),
         pytest.param({"offer_throughput": 400}, {"offer_throughput": 399}, id="smallest throughput"),
+        pytest.param({"offer_throughput": 1_000_000}, {"offer_throughput": 1_000_100}, id="largest throughput"),
+        pytest.param(computed_property(10_000), computed_property(10_001), id="query of a computed property"),
     ],
 )
 async def test_a_definition_beyond_a_limit_is_rejected(

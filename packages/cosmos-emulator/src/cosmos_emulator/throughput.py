@@ -13,6 +13,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 
 _SMALLEST_RU_S: Final = 400
 _SMALLEST_AUTOSCALE_RU_S: Final = 1000
+_LARGEST_RU_S: Final = 1_000_000  # concepts-limits
 _PARTITION_RU_S: Final = 10_000
 _PARTITION_MANUAL_RU_S: Final = 6_000
 DEFAULT_CONTENT: Final[JsonObject] = {"offerThroughput": _SMALLEST_RU_S}
@@ -31,7 +32,7 @@ def offer_content(headers: Mapping[str, str]) -> JsonObject | None:
 
 
 def checked_content(content: Json) -> JsonObject:
-    """Return valid content. Raises 400 if its RU/s is too low or not a multiple of 100 (autoscale: 1000)."""
+    """Return valid content. Raises 400 if its RU/s is out of range or not a multiple of 100 (autoscale: 1000)."""
     if not isinstance(content, dict):
         raise CosmosError(400, "An offer must have a 'content' object with its throughput.")
     autoscale = content.get("offerAutopilotSettings")
@@ -68,8 +69,8 @@ def partitions_serving(content: Json) -> int:
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:
     valid = f"The offer should have valid throughput values, in steps of {step}"
-    if not isinstance(ru_s, int) or (ru_s >= smallest and ru_s % step):
-        raise CosmosError(400, f"{valid}, not {ru_s!r}.")
+    if not isinstance(ru_s, int) or (ru_s >= smallest and ru_s % step) or ru_s > _LARGEST_RU_S:
+        raise CosmosError(400, f"{valid} up to {_LARGEST_RU_S}, not {ru_s!r}.")
     if ru_s < smallest:
         # Wording: azure-cosmos test_auto_scale.py.
         raise CosmosError(

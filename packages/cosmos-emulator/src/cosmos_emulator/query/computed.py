@@ -19,6 +19,7 @@ from cosmos_emulator.query.syntax import Expression, Query
 from cosmos_emulator.query.values import Json
 
 MAX_PROPERTIES: Final = 20
+MAX_TEXT: Final = 10_000  # an assumption: the event loop parses it
 _RESERVED: Final = frozenset({"id", "_rid", "_self", "_etag", "_attachments", "_ts"})
 
 
@@ -52,6 +53,8 @@ def _parsed(entry: Json) -> tuple[str, Query]:
         raise _invalid(f"the name of a computed property must be a top-level property, not '{name}'")
     if name in _RESERVED:
         raise _invalid(f"the name '{name}' is reserved for a system property")
+    if len(text) > MAX_TEXT:
+        raise _invalid(f"the query of the computed property '{name}' has more than {MAX_TEXT} characters")
     return name, parse(text)
 
 
