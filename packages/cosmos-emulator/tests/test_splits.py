@@ -18,7 +18,9 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.http.latency import Latency
 from cosmos_emulator.operations import execute_stored_procedure, query_items
+from cosmos_emulator.store import partition
 from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.store.schema import open_connection
 from tests.clock import Clock
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
@@ -529,6 +531,40 @@ async def test_the_parent_files_are_deleted_and_the_children_survive_a_restart(t
         assert len([one async for one in container.read_feed_ranges(force_refresh=True)]) == 4
         await client.delete_database("db")
     assert files_in(tmp_path) == []
+
+
+async def test_a_split_after_a_restart_opens_the_parent_only_once(
+    tmp_path: Path, pause: Pause, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with emulator_client(settings) as client:
+        database = await client.create_database("db")
+        await fill(await database.create_container("items", PartitionKey("/pk")))
+    opened: list[str] = []
+    copy = Partition._copy_to
+
+    def reported(*arguments: Any) -> None:
+        pause.is_reached.set()
+        copy(*arguments)
+
+    def counted(path: Path, **options: Any) -> Any:
+        if not options.get("read_only"):
+            opened.append(path.name)
+            if threading.current_thread() is not threading.main_thread():
+                assert pause.is_over.wait(20)
+        return open_connection(path, **options)
+
+    monkeypatch.setattr(Partition, "_copy_to", reported)
+    monkeypatch.setattr(partition, "open_connection", counted)
+    async with emulator_client(settings) as client:
+        container = client.get_database_client("db").get_container_client("items")
+        splitting = asyncio.create_task(container.replace_throughput(20_000))
+        await eventually(pause.is_reached.is_set)
+        assert (await container.read_item("item 0", "key of item 0"))["id"] == "item 0"
+        pause.is_over.set()
+        await splitting
+
+    assert opened.count("0.sqlite") == 1
 
 
 def files_in(directory: Path) -> list[str]:

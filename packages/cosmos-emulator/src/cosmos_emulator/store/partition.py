@@ -144,6 +144,7 @@ class Partition:
         self.split = asyncio.Event()
         try:
             async with self._lock:
+                _ = self._writer  # opened here: in a thread, a read could open it at the same time
                 for child in children:
                     await asyncio.to_thread(self._copy_to, child)
                 commit()
