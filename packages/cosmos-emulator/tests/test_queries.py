@@ -566,14 +566,30 @@ async def test_only_some_unfinished_queries_are_remembered(
 ) -> None:
     monkeypatch.setattr("cosmos_emulator.reads.unfinished.MOST", 2)
     await _store_numbers(container, 30)
-    sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "5"}
-    starts = [await post(raw, UNSTREAMED[0], **sent) for _ in range(3)]
+    query = "SELECT VALUE COUNT(1) FROM c GROUP BY c.n"
+    sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "20"}
+    sent["x_ms_documentdb_populatequerymetrics"] = "true"
+    starts = [await post(raw, query, **sent) for _ in range(3)]
 
     nexts = [
-        await post(raw, UNSTREAMED[0], **sent, x_ms_continuation=one.headers["x-ms-continuation"]) for one in starts
+        await post(raw, query, **sent, x_ms_continuation=one.headers["x-ms-continuation"]) for one in reversed(starts)
     ]
 
-    assert [one.json["Documents"] for one in nexts] == [[*range(5, 10)]] * 3
+    assert [one.json["Documents"] for one in nexts] == [[1] * 10] * 3
+    assert [_loaded(one) for one in nexts] == [0, 0, 30]
+
+
+async def test_an_unfinished_query_is_remembered_for_a_limited_time(
+    raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cosmos_emulator.reads.unfinished.KEPT_S", 0)
+    await _store_numbers(container, 30)
+    query = "SELECT VALUE COUNT(1) FROM c GROUP BY c.n"
+
+    pages = await _pages(raw, query, x_ms_max_item_count="10")
+
+    assert [row for page in pages for row in page.json["Documents"]] == [1] * 30
+    assert [_loaded(page) for page in pages] == [30] * 3
 
 
 async def _store_numbers(container: ContainerProxy, count: int) -> None:

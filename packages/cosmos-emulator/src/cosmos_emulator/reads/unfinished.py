@@ -6,6 +6,7 @@ that each page continues where the page before ended. Others, such as after a re
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
@@ -20,6 +21,9 @@ from cosmos_emulator.reads.result_page import QueryPage, Reading
 
 MOST = 32
 """Unfinished queries that an emulator keeps."""
+
+KEPT_S = 300.0
+"""How long it keeps them: they use memory, and can have the file of a deleted container open."""
 
 
 class UnfinishedQuery:
@@ -63,7 +67,9 @@ class UnfinishedQueries:
 
     def keep(self, query: UnfinishedQuery, identity: Hashable) -> None:
         """Keep a query for its next page. Only a request with the same identity continues it."""
+        query.reading.page = QueryPage()  # the rows of the last page can be 4 MB
         self._kept[query.id] = query, identity
+        asyncio.get_running_loop().call_later(KEPT_S, self._forget, query.id)
         while len(self._kept) > MOST:
             self._forget(next(iter(self._kept)))
 
@@ -81,6 +87,6 @@ class UnfinishedQueries:
             self._forget(next(iter(self._kept)))
 
     def _forget(self, query_id: str) -> None:
-        query, _ = self._kept.pop(query_id)
-        if query.views is not None:
+        query, _ = self._kept.pop(query_id, (None, None))
+        if query is not None and query.views is not None:
             query.views.close()
