@@ -119,6 +119,8 @@ async def test_bulk_operations_succeed_or_fail_independently(raw: RawClient, con
 
     assert [result["statusCode"] for result in response.json] == [409, 201, 200]
     assert (await container.read_item("new", "q"))["id"] == "new"
+    feed = await raw.send("GET", PATH, kind="docs", link=CONTAINER)
+    assert response.headers["x-ms-session-token"] == feed.headers["x-ms-session-token"]  # of every partition
 
 
 @pytest.mark.parametrize(

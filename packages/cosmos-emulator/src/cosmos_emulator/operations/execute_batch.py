@@ -24,6 +24,8 @@ from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.ranges import EVERYTHING
+from cosmos_emulator.reads.slices import slices_headers, slices_of_range
 from cosmos_emulator.store.account import Container
 
 MAX_OPERATIONS: Final = 100
@@ -170,7 +172,7 @@ async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
             entries.append(_failed(error, charge_ru))
             charges_ru += charge_ru
     failed = any(int(str(entry["statusCode"])) >= 400 for entry in entries)
-    headers = partition_headers(container, container.partitions[0])
+    headers = slices_headers(container, slices_of_range(container, EVERYTHING))
     return _answer(207 if failed else 200, entries, charges_ru, headers)
 
 

@@ -85,7 +85,7 @@ def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
-    """Return the session headers of a read: the first partition's, with all session tokens."""
+    """Return the session headers of slices: the first partition's, with all session tokens."""
     headers = partition_headers(container, slices[0].partition, slices[0].lsn)
     tokens = (partition_headers(container, one.partition, one.lsn)[h.SESSION_TOKEN] for one in slices)
     return {**headers, h.SESSION_TOKEN: ",".join(tokens)}
