@@ -119,8 +119,6 @@ class CosmosEmulator:
 
 
 async def _purge(partition: Partition) -> None:
-    if not partition.is_open:
-        return
     try:
         await partition.purge_expired()
     except sqlite3.Error:

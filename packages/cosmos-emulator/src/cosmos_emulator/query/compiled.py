@@ -198,6 +198,6 @@ def compile_query(
     return CompiledQuery(features_of(query), counts, context, selection, ordering)
 
 
-def compile_condition(text: str, udfs: UdfCaller | None = None) -> CompiledQuery:
+def compile_condition(text: str) -> CompiledQuery:
     """Compile a patch's predicate, `FROM c WHERE …`."""
-    return compile_query(parse_condition(text), {}, udfs)
+    return compile_query(parse_condition(text), {})

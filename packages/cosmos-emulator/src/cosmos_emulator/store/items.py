@@ -372,7 +372,8 @@ class ItemTransaction(ItemView):
         ).fetchall()
         for row in rows:
             self._remove(StoredItem._make(row), is_expiry=True)
-            self.writes += self._log is not None
+            if self._log is not None:
+                self.writes += 1
 
     def trim_log(self, retention_s: int) -> None:
         """Remove older changes from the log."""
