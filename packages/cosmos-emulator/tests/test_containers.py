@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import count
+from types import ModuleType, SimpleNamespace
+
 import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.operations import list_changes
+from cosmos_emulator.reads import paging
 from tests.errors import fails_with
-from tests.raw_client import RawClient
+from tests.raw_client import CONTAINER, RawClient
 
 
 async def test_create_if_not_exists_creates_once(client: CosmosClient) -> None:
@@ -220,3 +225,42 @@ async def test_a_query_for_conflicts_needs_a_partition_key_or_the_cross_partitio
 
     assert response.status == status
     assert ("Cross partition query is required but disabled" in response.text) == (status == 400)
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        (list_changes, None),
+        (paging, "SELECT * FROM c"),
+        (paging, "SELECT * FROM c ORDER BY c.n"),
+        (paging, "SELECT * FROM c WHERE c.pk = 'p' ORDER BY c.m"),
+    ],
+)
+async def test_a_read_fails_with_404_if_its_container_is_deleted_meanwhile(
+    database: DatabaseProxy, raw: RawClient, monkeypatch: pytest.MonkeyPatch, module: ModuleType, text: str | None
+) -> None:
+    policy = {"includedPaths": [{"path": "/*"}, {"path": "/n/?"}], "excludedPaths": []}
+    container = await database.create_container("items", PartitionKey("/pk"), indexing_policy=policy)
+    for first in range(0, 400, 100):
+        items = [{"id": str(n), "pk": "p", "n": n, "m": n} for n in range(first, first + 100)]
+        await container.execute_item_batch([("create", (item,)) for item in items], "p")
+
+    async def delete_once(_: float) -> None:
+        monkeypatch.undo()
+        await database.delete_container("items")
+
+    monkeypatch.setattr(paging, "time", SimpleNamespace(monotonic=count().__next__))
+    monkeypatch.setattr(paging, "SLICE_S", 1.5)  # one step
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 1000)
+    monkeypatch.setattr(module, "asyncio", SimpleNamespace(sleep=delete_once))
+    headers = {"x-ms-max-item-count": "-1"}
+    if text is None:
+        headers |= {"A-IM": "Incremental feed"}
+        response = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
+    else:
+        headers |= {"x-ms-documentdb-isquery": "true", "x-ms-documentdb-partitionkey": '["p"]'}
+        response = await raw.send(
+            "POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers, body={"query": text}
+        )
+
+    assert (response.status, response.headers["x-ms-substatus"]) == (404, "1003")

@@ -58,3 +58,8 @@ class CosmosError(Exception):
     def code(self) -> str:
         """The .NET name of the status."""
         return CODES.get(self.status, str(self.status))
+
+
+def container_deleted() -> CosmosError:
+    """Return the error of a request whose container is deleted before it ends."""
+    return CosmosError(404, "The container was deleted during the request.", sub_status=OWNER_MISSING)

@@ -12,7 +12,7 @@ from itertools import dropwhile
 from typing import Final, TypeVar
 
 from cosmos_emulator import json_text
-from cosmos_emulator.errors import OWNER_MISSING, CosmosError
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import ON_LOOP, SLICE_S
 from cosmos_emulator.reads.slices import Slice
@@ -145,8 +145,7 @@ def item_chunks(
 ) -> Iterator[tuple[Slice, list[StoredItem]]]:
     """Yield the items after `start`, slice by slice, in chunks of a few milliseconds.
 
-    `candidates` can fetch fewer items of a slice. Raises 400 if `start` is not in the slices, 404 if the container is
-    deleted.
+    `candidates` can fetch fewer items of a slice. Raises 400 if `start` is not in the slices.
     """
     remaining = slices
     if start is not None:
@@ -161,8 +160,6 @@ def item_chunks(
         fetch = None if candidates is None else candidates(one)
         while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
             yield one, chunk
-            if one.partition.is_closed:
-                raise CosmosError(404, "The container was deleted during the request.", sub_status=OWNER_MISSING)
             after = ScanPosition(chunk[-1].epk, chunk[-1].number)
             size = _CHUNK
 

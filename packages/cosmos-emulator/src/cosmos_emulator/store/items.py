@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
 from cosmos_emulator import json_text
-from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.errors import CosmosError, container_deleted
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
@@ -94,8 +94,19 @@ class ItemView:
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
-        self._connection = connection
+        self._open_connection: sqlite3.Connection | None = connection
         self._clock = clock
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._open_connection is None:
+            raise container_deleted()
+        return self._open_connection
+
+    def close(self) -> None:
+        """Close the connection. Reads that continue later raise 404."""
+        self._connection.close()
+        self._open_connection = None
 
     def get(self, key: PartitionKey, item_id: str) -> StoredItem | None:
         """Return the item with this id in a logical partition."""

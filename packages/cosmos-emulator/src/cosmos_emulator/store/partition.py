@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from cosmos_emulator.errors import OWNER_MISSING, CosmosError
+from cosmos_emulator.errors import container_deleted
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange
 from cosmos_emulator.store.change_log import ChangeLog, set_log
 from cosmos_emulator.store.index_definition import IndexDefinition
@@ -104,8 +104,7 @@ class Partition:
     def committed(self) -> ItemView:
         """The items as last committed."""
         _ = self._writer  # creates the file
-        self._reader = open_connection(self._path, durable=self._durable, read_only=True)
-        return ItemView(self._reader, self._clock)
+        return self._view()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[ItemTransaction]:
@@ -136,8 +135,7 @@ class Partition:
     @cached_property
     def committed_for_worker(self) -> ItemView:
         """The items before the current transaction, for the worker thread that runs it."""
-        self._worker_reader = open_connection(self._path, durable=self._durable, read_only=True)
-        return ItemView(self._worker_reader, self._clock)
+        return self._view()
 
     async def divide(self, children: Sequence[Partition], commit: Callable[[], None]) -> None:
         """Copy each child's items, with their LSNs and numbers, then run `commit`. Writes wait meanwhile."""
@@ -175,8 +173,11 @@ class Partition:
     def separate_view(self) -> Iterator[ItemView]:
         """Open a view of the committed items for a worker thread."""
         _ = self._writer
-        with closing(open_connection(self._path, durable=self._durable, read_only=True)) as connection:
-            yield ItemView(connection, self._clock)
+        with closing(self._view()) as view:
+            yield view
+
+    def _view(self) -> ItemView:
+        return ItemView(open_connection(self._path, durable=self._durable, read_only=True), self._clock)
 
     def _snapshot(self) -> Snapshot:
         indexes = self.indexes
@@ -280,11 +281,11 @@ class Partition:
             self.is_closed = True
             self.replicas.catch_up()
             if "committed" in self.__dict__:
+                self.committed.close()
                 del self.committed
-                self._reader.close()
             if "committed_for_worker" in self.__dict__:
+                self.committed_for_worker.close()
                 del self.committed_for_worker
-                self._worker_reader.close()
             if self.is_open:
                 self._writer.close()
                 del self._writer
@@ -292,7 +293,7 @@ class Partition:
     @cached_property
     def _writer(self) -> sqlite3.Connection:
         if self.is_closed:
-            raise CosmosError(404, "The container was deleted during the request.", sub_status=OWNER_MISSING)
+            raise container_deleted()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = open_connection(self._path, durable=self._durable)
         check_format(connection, self._path)
