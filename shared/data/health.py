@@ -19,7 +19,7 @@ from shared.cosmos import Container, has_multiple_write_regions, open_container
 from shared.errors import NotReady
 from shared.logs import log
 from shared.models.health import Check
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED
+from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
 from shared.settings import SettingsError, settings
 
 _FORBIDDEN = 403
@@ -60,7 +60,8 @@ class Readiness:
 
     async def _states(self) -> dict[str, str]:
         try:
-            found, _ = await asyncio.gather(asyncio.gather(*self._probes()), self._record_lag())
+            lags = map(self._record_lag, (USERS_FEED, POSTS_FEED))
+            found, *_ = await asyncio.gather(asyncio.gather(*self._probes()), *lags)
         except SettingsError as error:
             found = [{"settings": str(error)}]
         states = {name: state for part in found for name, state in part.items()}
@@ -68,22 +69,21 @@ class Readiness:
             log(logging.WARNING, "not ready", failed=failed)
         return states
 
-    async def _record_lag(self) -> None:
-        """Record the lag of the change-feed functions with telemetry, because one that stands still records nothing."""
+    async def _record_lag(self, feed: ChangeFeed) -> None:
+        """Record the lag of a change-feed function with telemetry, because one that stands still records nothing."""
         if tracing.telemetry is None:
             return
         # Not needed without telemetry.
         from shared.propagation.lag import measure_progress
 
         host = urlsplit(settings().account_endpoint).hostname or ""
-        for feed in (USERS_FEED, POSTS_FEED):
-            watched, leases = (self._open_container(name) for name in (feed.container, LEASES))
-            try:
-                async with asyncio.timeout(self._deadline_s):
-                    progress = await measure_progress(feed, watched, leases, host)
-                tracing.telemetry.lag(feed.function, progress.seconds)
-            except Exception as error:  # noqa: BLE001 - the account can still be ready
-                log(logging.WARNING, "lag unknown", function=feed.function, reason=type(error).__name__)
+        watched, leases = (self._open_container(name) for name in (feed.container, LEASES))
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                progress = await measure_progress(feed, watched, leases, host)
+            tracing.telemetry.lag(feed.function, progress.seconds)
+        except Exception as error:  # noqa: BLE001 - the account can still be ready
+            log(logging.WARNING, "lag unknown", function=feed.function, reason=type(error).__name__)
 
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
         uses_scripts, definitions = self._uses_scripts(), container_definitions()
