@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -34,10 +34,11 @@ class Span:
     `traceparent` is the caller's, or empty, and then its own. `links` are the contexts of what else caused the work.
     """
 
-    def __init__(self, function: str, name: str, traceparent: object, links: Sequence[object]) -> None:
+    def __init__(self, function: str, name: str, traceparent: object, links: Iterable[object]) -> None:
         self.function, self.name = function, name
         self.traceparent = _valid(traceparent)
-        self.links = [link for link in map(_valid, links) if link]
+        # Most changes of a batch can have one writer. A set has another order in each run.
+        self.links = list(dict.fromkeys(filter(None, map(_valid, links))))
         self.started_ns = time.time_ns()
         self.attributes: dict[str, str | int | float | bool] = {}
         self.error = ""
@@ -48,7 +49,7 @@ current_span: ContextVar[Span | None] = ContextVar("span", default=None)
 
 
 @contextmanager
-def span(function: str, *, name: str = "", traceparent: object = "", links: Sequence[object] = ()) -> Iterator[Span]:
+def span(function: str, *, name: str = "", traceparent: object = "", links: Iterable[object] = ()) -> Iterator[Span]:
     """Record the block as a span, called as its function unless it has a name. Invalid trace contexts are ignored."""
     opened = Span(function, name or function, traceparent, links)
     token = current_span.set(opened)

@@ -112,8 +112,7 @@ class ChangeFeed:
         batch = list(changes)
         started = time.perf_counter()
         finished = False
-        # Most changes of a batch can have one writer. A set has another order in each run.
-        causes = list(dict.fromkeys(map(writer_of, batch)))
+        causes = map(writer_of, batch)
         with span(self.function, traceparent=traceparent, links=causes) as recorded, metered() as charge:
             try:
                 async with asyncio.timeout(deadline_s) as timeout:

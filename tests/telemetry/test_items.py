@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from management.account import Blog as ManagedBlog
 from management.verify import verify_within
 from shared import tracing
+from shared.propagation.change_feed import POSTS_FEED
 from shared.telemetry import Telemetry
 from tests.api import Api
 from tests.blog import Blog
@@ -59,6 +60,18 @@ async def test_a_copy_is_current_whatever_trace_its_post_has(blog: Blog) -> None
     await blog.drain()
 
     assert {copy["_etag"] for copy in await blog.all_items(blog.feed)} == before
+
+
+@pytest.mark.parametrize("malformed", [{"not": "text"}, ["not text"], 1, "not a trace"])
+async def test_a_malformed_trace_does_not_stop_a_batch(blog: Blog, malformed: object) -> None:
+    author = a_user()
+    post = a_post(author)
+    await blog.users.create(author)
+    await blog.posts.create({**post, "traceparent": malformed})
+
+    await POSTS_FEED.run(await blog.changes(blog.posts), blog.posts_handler.on_changed, deadline_s=30)
+
+    assert [copy["id"] for copy in await blog.all_items(blog.feed)] == [post["id"]]
 
 
 async def test_retries_and_conditions_work_with_traces(traced_api: Api) -> None:
