@@ -13,19 +13,19 @@ def container_and_kind(request: Any) -> tuple[str, str]:
     # http://{account}/dbs/{database}/colls/{container}/{collection}/{ID}
     parts: list[str] = request.url.rstrip("/").split("/")[3:]
     if len(parts) < 4 or parts[2] != "colls":
-        return "", "read of the account"
+        return "", "read of the database" if parts[:1] == ["dbs"] else "read of the account"
     collection, name, *_ = [*parts[4:], "", ""]
-    return unquote(parts[3]), _kind(request, collection, unquote(name) if collection == "sprocs" else name)
+    return unquote(parts[3]), _kind(request, collection, name)
 
 
 def _kind(request: Any, collection: str, name: str) -> str:
     headers = request.headers
     if not collection:
         return "read of the container"
-    if collection == "sprocs":
-        return f"stored procedure {name}"
-    if collection != "docs":
+    if collection == "pkranges":
         return "read of partition ranges"
+    if collection != "docs":
+        return f"stored procedure {unquote(name)}" if name else "list of scripts"
     if name:
         return _OF_ITEMS[request.method]
     if "x-ms-cosmos-is-batch-request" in headers:
