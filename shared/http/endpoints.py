@@ -82,7 +82,7 @@ def http_function(
                 response = refuse(error, req)
             if charge.answers:
                 response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
-            if req.method != "GET" and (token := str(charge.session)):
+            if req.method not in ("GET", "HEAD") and (token := str(charge.session)):
                 response.headers[SESSION_HEADER] = token
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
             charge_ru = round(charge.request_units, 2)

@@ -368,3 +368,11 @@ async def test_a_rename_succeeds_although_replicas_lack_the_previous_one(instanc
     stale = await instances.reader.edit_user(user["id"], name := unique("ada"))
 
     assert (stale.status, stale.body["username"]) == (200, name)
+
+
+async def test_pages_return_no_token(api: Api, app: RunningApp) -> None:
+    path = f"{app.url}/users/{(await api.new_user())['id']}"
+
+    async with api.session.get(path) as page, api.session.head(path) as head:
+        assert (page.status, TOKEN in page.headers) == (200, False)
+        assert (head.status, TOKEN in head.headers) == (200, False)
