@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Set
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from async_lru import alru_cache
@@ -21,6 +21,9 @@ from shared.logs import log
 from shared.models.health import Check
 from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
 from shared.settings import SettingsError, settings
+
+if TYPE_CHECKING:
+    from shared.telemetry import Telemetry
 
 _FORBIDDEN = 403
 _READY, _UNCHECKED = "ready", "unchecked"
@@ -60,8 +63,7 @@ class Readiness:
 
     async def _states(self) -> dict[str, str]:
         try:
-            lags = map(self._record_lag, (USERS_FEED, POSTS_FEED))
-            found, *_ = await asyncio.gather(asyncio.gather(*self._probes()), *lags)
+            found = await asyncio.gather(*self._probes())
         except SettingsError as error:
             found = [{"settings": str(error)}]
         states = {name: state for part in found for name, state in part.items()}
@@ -69,10 +71,8 @@ class Readiness:
             log(logging.WARNING, "not ready", failed=failed)
         return states
 
-    async def _record_lag(self, feed: ChangeFeed) -> None:
-        """Record the lag of a change-feed function with telemetry, because one that stands still records nothing."""
-        if tracing.telemetry is None:
-            return
+    async def _record_lag(self, feed: ChangeFeed, telemetry: Telemetry) -> dict[str, str]:
+        """Record the lag of a change-feed function, because one that stands still records nothing. Returns no state."""
         # Not needed without telemetry.
         from shared.propagation.lag import measure_progress
 
@@ -81,9 +81,10 @@ class Readiness:
         try:
             async with asyncio.timeout(self._deadline_s):
                 progress = await measure_progress(feed, watched, leases, host)
-            tracing.telemetry.lag(feed.function, progress.seconds)
+            telemetry.lag(feed.function, progress.seconds)
         except Exception as error:  # noqa: BLE001 - the account can still be ready
             log(logging.WARNING, "lag unknown", function=feed.function, reason=type(error).__name__)
+        return {}
 
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
         uses_scripts, definitions = self._uses_scripts(), container_definitions()
@@ -98,6 +99,9 @@ class Readiness:
                     proxy.id, definition["storedProcedures"], proxy.scripts.list_stored_procedures
                 )
                 yield self._probe_scripts(proxy.id, triggers, proxy.scripts.list_triggers)
+        if tracing.telemetry is not None:
+            for feed in (USERS_FEED, POSTS_FEED):
+                yield self._record_lag(feed, tracing.telemetry)
 
     async def _probe_scripts(
         self, container: str, scripts: list[str], list_scripts: Callable[[], AsyncIterable[dict[str, Any]]]
