@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from typing import Literal
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 Way = Literal["batch", "procedure"]
+Value = TypeVar("Value")
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
@@ -57,7 +58,6 @@ class Settings:
     auth: AuthSettings = AuthSettings()
     batch_deadline_s: int = 150
     inspector: bool = False
-    telemetry: bool = False
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -85,35 +85,28 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     if not batch_deadline.isdecimal() or int(batch_deadline) == 0:
         faults.append("set BLOG_BATCH_DEADLINE_S to a whole number of seconds, at least 1")
     inspector = _read_inspector(environment, faults)
-    telemetry = read_telemetry(environment)
     auth = _read_auth(environment, faults)
     if faults or way is None:
         raise SettingsError("; ".join(faults))
-    return Settings(endpoint, key, database, way, auth, int(batch_deadline), inspector, telemetry)
+    return Settings(endpoint, key, database, way, auth, int(batch_deadline), inspector)
 
 
 def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
     """Read only the authentication settings. Raises SettingsError."""
-    faults: list[str] = []
-    auth = _read_auth(environment, faults)
-    if faults:
-        raise SettingsError("; ".join(faults))
-    return auth
+    return _read_alone(_read_auth, environment)
 
 
 def read_inspector(environment: Mapping[str, str]) -> bool:
     """Read only whether the inspector is enabled. Raises SettingsError."""
+    return _read_alone(_read_inspector, environment)
+
+
+def _read_alone(read: Callable[[Mapping[str, str], list[str]], Value], environment: Mapping[str, str]) -> Value:
     faults: list[str] = []
-    is_enabled = _read_inspector(environment, faults)
+    value = read(environment, faults)
     if faults:
         raise SettingsError("; ".join(faults))
-    return is_enabled
-
-
-def read_telemetry(environment: Mapping[str, str]) -> bool:
-    """Read only whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
-    exporters = ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    return any(environment.get(name) for name in exporters)
+    return value
 
 
 def is_trustworthy_url(text: str) -> bool:
@@ -175,12 +168,12 @@ def auth_settings() -> AuthSettings:
 
 
 @cache
-def telemetry_enabled() -> bool:
-    """Whether this process exports telemetry."""
-    return read_telemetry(os.environ)
-
-
-@cache
 def inspector_enabled() -> bool:
     """Whether this process has the inspector, needed to register functions. Raises SettingsError."""
     return read_inspector(os.environ)
+
+
+def telemetry_enabled(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
+    exporters = ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    return any(environment.get(name) for name in exporters)

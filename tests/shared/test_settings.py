@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.settings import AuthMode, AuthSettings, SettingsError, read_auth_settings, read_settings
+from shared.settings import AuthMode, AuthSettings, SettingsError, read_auth_settings, read_settings, telemetry_enabled
 
 ROOT = Path(__file__).parents[2]
 KEY = "c2VjcmV0IGtleQ=="
@@ -157,6 +157,7 @@ def test_the_documentation_lists_exactly_the_settings_that_are_read() -> None:
         recorder = Recorder(environment)
         with pytest.raises(SettingsError):
             read_settings(recorder)
+        telemetry_enabled(recorder)
         read |= recorder.read
 
     assert set(documented()) == read
