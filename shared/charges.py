@@ -64,13 +64,8 @@ def add_share(charge: Charge, sharers: int) -> None:
             own.operations.append(replace(one, charge=one.charge / sharers, sharers=sharers))
 
 
-def record_response(response: Any) -> None:
-    """Add a pipeline response to the current charge. The SDK calls this for each, including those it retries."""
-    record_answer(response.http_response)
-
-
 def record_answer(answer: Any) -> None:
-    """Add an HTTP response to the current charge."""
+    """Add an HTTP response to the current charge, also one that is then retried."""
     charge = current_charge.get()
     if charge is None:
         return

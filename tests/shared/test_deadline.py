@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.charges import add_share, metered, record_response
+from shared.charges import add_share, metered, record_answer
 from shared.deadline import deadline
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
@@ -17,10 +17,6 @@ class Response:
     status_code: int
     headers: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def http_response(self) -> Response:
-        return self
-
 
 THROTTLED = Response(429, {"x-ms-retry-after-ms": "60000"})
 
@@ -29,7 +25,7 @@ async def _time_out_after(*responses: Response) -> None:
     with metered():
         async with deadline(0.02):
             for response in responses:
-                record_response(response)
+                record_answer(response)
             await asyncio.Event().wait()
 
 
@@ -50,7 +46,7 @@ async def test_a_block_that_is_not_throttled_raises_unavailable(responses: list[
 
 async def test_throttling_in_a_task_started_by_the_block_counts() -> None:
     async def throttled() -> None:
-        record_response(THROTTLED)
+        record_answer(THROTTLED)
         await asyncio.Event().wait()
 
     with pytest.raises(DatabaseThrottled), metered():
@@ -60,7 +56,7 @@ async def test_throttling_in_a_task_started_by_the_block_counts() -> None:
 
 async def test_throttled_shared_work_throttles_its_waiters() -> None:
     with metered() as shared:
-        record_response(THROTTLED)
+        record_answer(THROTTLED)
 
     async def waiter() -> None:
         with metered():

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from shared.auth.callers import ANONYMOUS
-from shared.charges import metered, record_response
+from shared.charges import metered, record_answer
 from shared.cosmos import Container
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.http import front_page
@@ -159,7 +159,7 @@ async def test_a_throttled_query_throttles_every_request(feed: Feed, monkeypatch
     read = _reader(feed)
 
     async def throttled_query(*_: object, **__: object) -> list[object]:
-        record_response(SimpleNamespace(http_response=SimpleNamespace(status_code=429, headers={})))
+        record_answer(SimpleNamespace(status_code=429, headers={}))
         await asyncio.Event().wait()
         return []
 
