@@ -56,9 +56,8 @@ async def measure_progress(feed: ChangeFeed, watched: Container, leases: Contain
     found = positions(documents, prefix=f"{feed.lease_prefix}{host}", rids=rids)
     partitions = [KeyRange.of(feed_range) for feed_range in await watched.feed_ranges()]
     places = _by_partition(found or [Position(EVERYTHING, None)], partitions)
-    waiting = [one for one in await asyncio.gather(*(_waiting(watched.proxy, place) for place in places)) if one]
-    seconds = max((one.seconds for one in waiting), default=0)
-    return Progress(bool(found), seconds, sum(one.changes for one in waiting))
+    waiting = await asyncio.gather(*(_waiting(watched.proxy, place) for place in places))
+    return Progress(bool(found), max(seconds for seconds, _ in waiting), sum(changes for _, changes in waiting))
 
 
 async def _rids(watched: ContainerProxy) -> str:
@@ -73,14 +72,8 @@ def _by_partition(found: Iterable[Position], partitions: Iterable[KeyRange]) -> 
     return [Position(keys, place.continuation) for place, keys in parts if keys is not None]
 
 
-@dataclass(frozen=True)
-class _Waiting:
-    seconds: int
-    changes: int
-
-
-async def _waiting(watched: ContainerProxy, place: Position) -> _Waiting | None:
-    """Read one change after `place`. Raises UnreadableLeasesError."""
+async def _waiting(watched: ContainerProxy, place: Position) -> tuple[int, int]:
+    """Read one change after `place`; return its age in seconds, and how many wait. Raises UnreadableLeasesError."""
     headers: dict[str, str] = {}
 
     def keep_headers(response_headers: Mapping[str, str], _: object) -> None:
@@ -101,12 +94,12 @@ async def _waiting(watched: ContainerProxy, place: Position) -> _Waiting | None:
     page = await anext(pages, None)
     changes: list[Item] = [] if page is None else [change async for change in page]
     if not changes:
-        return None
+        return 0, 0
     number, second = changes[0].get("_lsn"), changes[0].get("_ts")
     if not isinstance(number, int) or not isinstance(second, int):
         raise UnreadableLeasesError("A change has no _lsn or no _ts.")
     latest = _latest_lsn(headers.get("x-ms-session-token", ""))
-    return _Waiting(max(0, _server_time(headers.get("date", "")) - second), max(1, latest - number + 1))
+    return max(0, _server_time(headers.get("date", "")) - second), max(1, latest - number + 1)
 
 
 def _latest_lsn(session_token: str) -> int:
