@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from azure.cosmos.aio import CosmosClient, DatabaseProxy, ScriptsProxy
+from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 
 from management.account import signed_in
@@ -150,36 +150,28 @@ def can_do_without_scripts(configuration: Settings, error: CosmosHttpResponseErr
 
 async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any], changed: Say) -> None:
     scripts = database.get_container_client(declared["id"]).scripts
-    if declared["storedProcedures"]:
-        present = {script["id"]: script async for script in scripts.list_stored_procedures()}
-        for name in declared["storedProcedures"]:
-            await _provision_procedure(scripts, name, present.get(name), changed)
-    if declared["triggers"]:
-        present = {script["id"]: script async for script in scripts.list_triggers()}
-        for trigger in declared["triggers"]:
-            await _provision_trigger(scripts, trigger, present.get(trigger["id"]), changed)
-
-
-async def _provision_procedure(
-    scripts: ScriptsProxy, name: str, present: Mapping[str, Any] | None, changed: Say
-) -> None:
-    wanted = procedure_definition(name)
-    if present is None:
-        await scripts.create_stored_procedure(wanted)
-        changed(f"Stored procedure {name}: created.")
-    elif present["body"] != wanted["body"]:
-        await scripts.replace_stored_procedure(name, wanted)
-        changed(f"Stored procedure {name}: replaced.")
-
-
-async def _provision_trigger(
-    scripts: ScriptsProxy, declared: Mapping[str, str], present: Mapping[str, Any] | None, changed: Say
-) -> None:
-    name = declared["id"]
-    wanted = trigger_definition(declared)
-    if present is None:
-        await scripts.create_trigger(wanted)
-        changed(f"Trigger {name}: created.")
-    elif any(present[property_] != value for property_, value in wanted.items()):
-        await scripts.replace_trigger(name, wanted)
-        changed(f"Trigger {name}: replaced.")
+    for kind, list_scripts, create, replace, wanted in (
+        (
+            "Stored procedure",
+            scripts.list_stored_procedures,
+            scripts.create_stored_procedure,
+            scripts.replace_stored_procedure,
+            list(map(procedure_definition, declared["storedProcedures"])),
+        ),
+        (
+            "Trigger",
+            scripts.list_triggers,
+            scripts.create_trigger,
+            scripts.replace_trigger,
+            list(map(trigger_definition, declared["triggers"])),
+        ),
+    ):
+        present = {script["id"]: script async for script in list_scripts()} if wanted else {}
+        for definition in wanted:
+            name = definition["id"]
+            if name not in present:
+                await create(definition)
+                changed(f"{kind} {name}: created.")
+            elif definition.items() - present[name].items():
+                await replace(name, definition)
+                changed(f"{kind} {name}: replaced.")
