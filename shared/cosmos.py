@@ -297,15 +297,16 @@ class Container:
         self, what: str, attempt: Callable[[], Awaitable[Result]], *, about_item: bool = True
     ) -> Result:
         for number in range(CONFLICT_RETRIES + 1):
-            if number and tracing.telemetry is not None:
-                tracing.telemetry.retried(self.proxy.id)
+            if number:
+                # Without jitter, writes that conflicted once would conflict again.
+                await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
+                if tracing.telemetry is not None:
+                    tracing.telemetry.retried(self.proxy.id)
             try:
                 with _blog_errors(about_item=about_item):
                     return await attempt()
             except _ConcurrentWrite as conflict:
                 last = conflict
-            # Without jitter, writes that conflicted once would conflict again.
-            await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2**number))  # noqa: S311 - not secret
         raise DatabaseUnavailable(
             f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
         ) from last
