@@ -37,7 +37,7 @@ _LEASES = (
 
 
 @dataclass(frozen=True)
-class Progress:
+class FeedProgress:
     """`seconds` is the age of the oldest waiting change by the database's clock; `changes` counts transactions.
 
     Without leases, the function has never run.
@@ -48,7 +48,7 @@ class Progress:
     changes: int
 
 
-async def measure_progress(feed: ChangeFeed, watched: Container, leases: Container, host: str) -> Progress:
+async def measure_progress(feed: ChangeFeed, watched: Container, leases: Container, host: str) -> FeedProgress:
     """Measure one function, which watches a container of the account at `host`. Raises UnreadableLeasesError."""
     rids = await _rids(watched.proxy)
     parameters = {"prefix": feed.lease_prefix, "rids": rids}
@@ -57,7 +57,8 @@ async def measure_progress(feed: ChangeFeed, watched: Container, leases: Contain
     partitions = [KeyRange.of(feed_range) for feed_range in await watched.feed_ranges()]
     places = _by_partition(found or [Position(EVERYTHING, None)], partitions)
     waiting = await asyncio.gather(*(_waiting(watched.proxy, place) for place in places))
-    return Progress(bool(found), max(seconds for seconds, _ in waiting), sum(changes for _, changes in waiting))
+    ages, counts = zip(*waiting, strict=True)
+    return FeedProgress(bool(found), max(ages), sum(counts))
 
 
 async def _rids(watched: ContainerProxy) -> str:
