@@ -15,8 +15,8 @@ from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
 from tests.telemetry.conftest import OFTEN
+from tests.telemetry.following import new_traceparent
 from tests.telemetry.ingestion import TOKEN, Ingestion
-from tests.telemetry.test_traces import new_traceparent
 
 CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
 

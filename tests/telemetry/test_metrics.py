@@ -17,6 +17,7 @@ from tests.items import a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import TRIGGERS, provisioned, running_app
 from tests.telemetry.conftest import OFTEN
+from tests.telemetry.following import has_comment
 
 CHARGE = "azure.cosmosdb.client.operation.request_charge"
 
@@ -52,11 +53,6 @@ async def test_the_size_of_a_fan_out_is_measured(traced_api: Api, sink: Telemetr
     await traced_api.edit_user(author["id"], unique("renamed"))
 
     await eventually(lambda: sum(one.sum for one in sink.metric("blog.fan_out.items")) >= before + 2)
-
-
-async def has_comment(api: Api, post_id: str) -> bool:
-    feed = (await api.get_feed(limit=100)).body["items"]
-    return any(entry["id"] == post_id and entry["commentCount"] == 1 for entry in feed)
 
 
 async def test_a_change_that_fails_is_counted(traced_api: Api, stored: Blog, sink: TelemetrySink) -> None:

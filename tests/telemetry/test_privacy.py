@@ -8,6 +8,7 @@ from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
+from tests.telemetry.following import in_feed, new_traceparent, span_of
 
 
 async def test_content_usernames_and_tokens_are_never_recorded(
@@ -28,13 +29,17 @@ async def test_content_usernames_and_tokens_are_never_recorded(
     post = (await traced_api.create_post(author["id"], "A telling title", "Telling content.", headers)).body
     await traced_api.create_comment(post["id"], author["id"], "A telling comment.", headers)
     await traced_api.create_like(post["id"], author["id"], headers)
-    await traced_api.edit_user(author["id"], other, headers)
+    traceparent, trace_id = new_traceparent()
+    await traced_api.edit_user(author["id"], other, {**headers, "traceparent": traceparent})
     await eventually(lambda: in_feed(traced_api, post["id"], other))
-    await eventually(lambda: sink.named("rename fan-out"))
-    exported = len(sink.bodies)
+    await span_of(sink, trace_id, "rename fan-out")
 
-    # The next exports have everything until here.
-    await eventually(lambda: len(sink.bodies) > exported + 2)
+    # Spans are exported in order, so this one is the last to arrive. The next metrics have everything until then.
+    traceparent, last_id = new_traceparent()
+    await traced_api.get_post(post["id"], {"traceparent": traceparent})
+    await span_of(sink, last_id, "get_post")
+    exported = len(sink.bodies)
+    await eventually(lambda: len(sink.bodies) > exported + 1)
 
     assert taken.status == 409
     assert not [body for body in sink.bodies if b"telling" in body.lower()]
@@ -53,8 +58,3 @@ async def test_a_malformed_item_is_not_quoted_in_the_log(traced_api: Api, traced
     assert answer.status == 500
     await eventually(lambda: traced_app.log_lines(containing='request failed function="list_comments"'))
     assert not traced_app.log_lines(containing="revealing")
-
-
-async def in_feed(api: Api, post_id: str, username: str) -> bool:
-    feed = (await api.get_feed(limit=100)).body["items"]
-    return any(entry["postId"] == post_id and entry["userUsername"] == username for entry in feed)

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 
 from bench.telemetry_sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
 from tests.api import Api
 from tests.blog import Blog
 from tests.polling import eventually
-
-
-def new_traceparent() -> tuple[str, str]:
-    """Return a header, and its trace ID."""
-    trace_id = secrets.token_hex(16)
-    return f"00-{trace_id}-{secrets.token_hex(8)}-01", trace_id
-
-
-async def span_of(sink: TelemetrySink, trace_id: str, name: str) -> ReceivedSpan:
-    """Wait for a span of a trace."""
-    spans = await eventually(lambda: [span for span in sink.named(name) if span.trace_id == trace_id])
-    return spans[0]
+from tests.telemetry.following import has_comment, in_feed, new_traceparent, span_of
 
 
 def calls_of(sink: TelemetrySink, span: ReceivedSpan) -> list[ReceivedSpan]:
@@ -94,16 +82,6 @@ async def test_a_rename_is_traced_through_its_fan_out_into_the_feed(traced_api: 
     assert fan_out.attributes["blog.fan_out.items"] == 2
     assert (trace_id, fan_out.span_id) in posts_batch.links
     assert "patch feed" in [call.name for call in calls_of(sink, posts_batch)]
-
-
-async def has_comment(api: Api, post_id: str) -> bool:
-    feed = (await api.get_feed(limit=100)).body["items"]
-    return any(entry["id"] == post_id and entry["commentCount"] == 1 for entry in feed)
-
-
-async def in_feed(api: Api, post_id: str, username: str) -> bool:
-    feed = (await api.get_feed(limit=100)).body["items"]
-    return any(entry["postId"] == post_id and entry["userUsername"] == username for entry in feed)
 
 
 async def test_likes_that_share_a_batch_link_to_each_other(traced_api: Api, sink: TelemetrySink) -> None:
