@@ -176,4 +176,5 @@ def inspector_enabled() -> bool:
 def telemetry_enabled(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
     exporters = ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    return any(environment.get(name) for name in exporters)
+    is_disabled = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    return not is_disabled and any(environment.get(name) for name in exporters)

@@ -20,11 +20,12 @@ from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetr
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, Decision
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from shared.database_requests import container_and_kind
+from shared.settings import SettingsError
 from shared.tracing import Span, current_span
 
 _NAME = "blog"
@@ -75,7 +76,7 @@ class Telemetry:
 
     @classmethod
     def start(cls) -> Self:
-        """Start the exporters that the environment configures."""
+        """Start the exporters that the environment configures. Raises SettingsError."""
         processors: list[SpanProcessor] = []
         readers: list[MetricReader] = []
         if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
@@ -87,12 +88,16 @@ class Telemetry:
             readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
         if os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING"):
             _start_azure_monitor(processors, readers)
-            return cls(trace.get_tracer_provider(), metrics.get_meter_provider())  # type: ignore[arg-type]  # the SDK's
+            traces = trace.get_tracer_provider()
+            # It is not the SDK's if OTEL_TRACES_EXPORTER is none.
+            provider = traces if isinstance(traces, TracerProvider) else TracerProvider(sampler=ALWAYS_OFF)
+            return cls(provider, metrics.get_meter_provider())
         resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or _NAME})
-        traces = TracerProvider(resource=resource)
+        has_traces = os.environ.get("OTEL_TRACES_EXPORTER") != "none"
+        provider = TracerProvider(None if has_traces else ALWAYS_OFF, resource)
         for processor in processors:
-            traces.add_span_processor(processor)
-        return cls(traces, MeterProvider(readers, resource))
+            provider.add_span_processor(processor)
+        return cls(provider, MeterProvider(readers, resource))
 
     def begin(self, span: Span) -> Trace:
         """Return the span's trace, which starts here unless its caller has one. The sampler decides once per span."""
@@ -223,18 +228,23 @@ def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricRe
     """Export to Application Insights, signed in as APPLICATIONINSIGHTS_AUTHENTICATION_STRING says.
 
     The Functions host exports requests, the log and live metrics. The instrumentations would record the same requests
-    to the database again, with their addresses, which have usernames.
+    to the database again, with their addresses, which have usernames. Raises SettingsError.
     """
     os.environ["OTEL_LOGS_EXPORTER"] = "none"
     from azure.monitor.opentelemetry import configure_azure_monitor
 
-    configure_azure_monitor(
-        span_processors=processors,
-        metric_readers=readers,
-        enable_live_metrics=False,
-        enable_performance_counters=False,
-        instrumentation_options={library: {"enabled": False} for library in _INSTRUMENTED},
-    )
+    try:
+        configure_azure_monitor(
+            span_processors=processors,
+            metric_readers=readers,
+            enable_live_metrics=False,
+            enable_performance_counters=False,
+            instrumentation_options={library: {"enabled": False} for library in _INSTRUMENTED},
+        )
+    except ValueError as error:
+        raise SettingsError(
+            f"set APPLICATIONINSIGHTS_CONNECTION_STRING to that of Application Insights ({error})"
+        ) from error
 
 
 def _context(traceparent: str) -> SpanContext | None:

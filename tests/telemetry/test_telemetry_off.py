@@ -11,26 +11,53 @@ import pytest
 from shared import tracing
 
 _REPOSITORY = Path(__file__).parents[2]
-_LOADED = "import function_app, sys; print(*sorted(name for name in sys.modules if 'opentelemetry' in name))"
+_LOADED = "print(*sorted(name for name in sys.modules if 'opentelemetry' in name))"
+_STAMP = "from shared import tracing\nwith tracing.span('a_test'): print(tracing.stamp()['traceparent'])"
+# Exits at once, because the exporters would try to reach their endpoint.
+_EXIT = "sys.stdout.flush(); os._exit(0)"
+_INSIGHTS = "InstrumentationKey=0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11;IngestionEndpoint=http://127.0.0.1:9/"
 
 
-def _loaded(environment: dict[str, str]) -> str:
-    command = [sys.executable, "-c", _LOADED]
-    done = subprocess.run(command, cwd=_REPOSITORY, env=environment, check=True, capture_output=True, text=True)  # noqa: S603 - our own code
-    return done.stdout.strip()
+def _started(environment: dict[str, str], code: str = _LOADED) -> subprocess.CompletedProcess[str]:
+    """Import the app in its own process, then run `code`."""
+    command = [sys.executable, "-c", f"import function_app, os, sys\n{code}\n{_EXIT}"]
+    return subprocess.run(command, cwd=_REPOSITORY, env=environment, check=False, capture_output=True, text=True)  # noqa: S603 - our own code
 
 
 @pytest.mark.parametrize("value", [None, ""])
 def test_without_an_exporter_nothing_of_opentelemetry_is_imported(value: str | None) -> None:
     names = ("APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
-    loaded = _loaded({} if value is None else dict.fromkeys(names, value))
+    started = _started({} if value is None else dict.fromkeys(names, value))
 
-    assert loaded == ""
+    assert (started.returncode, started.stdout) == (0, "\n")
+
+
+def test_the_sdk_can_be_disabled() -> None:
+    started = _started({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"})
+
+    assert (started.returncode, started.stdout) == (0, "\n")
+
+
+@pytest.mark.parametrize("name", ["APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+def test_traces_can_be_disabled(name: str) -> None:
+    endpoint = {"APPLICATIONINSIGHTS_CONNECTION_STRING": _INSIGHTS, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+
+    started = _started({name: endpoint[name], "OTEL_TRACES_EXPORTER": "none"}, _STAMP)
+
+    assert started.returncode == 0, started.stderr
+    assert started.stdout.endswith("-00\n")  # not sampled
+
+
+def test_an_invalid_connection_string_is_named() -> None:
+    started = _started({"APPLICATIONINSIGHTS_CONNECTION_STRING": "secret"})
+
+    assert started.returncode != 0
+    assert "set APPLICATIONINSIGHTS_CONNECTION_STRING to" in started.stderr
 
 
 def test_with_an_endpoint_opentelemetry_is_imported() -> None:
-    loaded = _loaded({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"})
+    loaded = _started({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}).stdout.split()
 
     assert "opentelemetry.sdk.trace" in loaded
     assert "azure.monitor.opentelemetry" not in loaded
