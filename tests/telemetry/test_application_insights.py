@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from aiohttp import ClientSession
 
+from bench.telemetry_sink import TelemetrySink
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
@@ -15,7 +16,7 @@ from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
 from tests.telemetry.conftest import OFTEN
-from tests.telemetry.following import new_traceparent
+from tests.telemetry.following import new_traceparent, span_of
 from tests.telemetry.ingestion import TOKEN, Ingestion
 
 CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
@@ -29,14 +30,15 @@ def ingestion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ingestion]:
 
 @pytest.fixture(scope="module")
 def monitored_app(
-    emulator: EmulatorThread, ingestion: Ingestion, tmp_path_factory: pytest.TempPathFactory
+    emulator: EmulatorThread, ingestion: Ingestion, sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
-    """The app with the settings that it has in Azure."""
+    """The app with the settings that it has in Azure, and an OTLP endpoint, too."""
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("monitored")))
     address = f"InstrumentationKey={uuid.uuid4()};IngestionEndpoint={ingestion.endpoint}"
     environment = {
         "APPLICATIONINSIGHTS_CONNECTION_STRING": address,
         "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"Authorization=AAD;ClientId={CLIENT_ID}",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint,
         "OTEL_TRACES_SAMPLER": "always_on",
         # Where App Service and Functions hand out tokens of a managed identity.
         "IDENTITY_ENDPOINT": f"{ingestion.endpoint}identity",
@@ -74,6 +76,17 @@ async def test_a_request_and_its_database_calls_are_dependencies(monitored_api: 
     # The host reports requests, and the log.
     assert ingestion.of_type("RequestData") == []
     assert ingestion.of_type("MessageData") == []
+
+
+async def test_an_otlp_endpoint_gets_the_same_spans_and_metrics(monitored_api: Api, sink: TelemetrySink) -> None:
+    sink.points.clear()
+    traceparent, trace_id = new_traceparent()
+
+    await monitored_api.create_user(unique("ada"), {"traceparent": traceparent})
+
+    request = await span_of(sink, trace_id, "create_user")
+    assert [span.name for span in sink.spans if span.parent_id == request.span_id] == ["create users"] * 2
+    await eventually(lambda: sink.metric("azure.cosmosdb.client.operation.request_charge"))
 
 
 async def test_metrics_keep_their_names_and_attributes(monitored_api: Api, ingestion: Ingestion) -> None:
