@@ -96,11 +96,6 @@ def read_auth_settings(environment: Mapping[str, str]) -> AuthSettings:
     return _read_alone(_read_auth, environment)
 
 
-def read_inspector(environment: Mapping[str, str]) -> bool:
-    """Read only whether the inspector is enabled. Raises SettingsError."""
-    return _read_alone(_read_inspector, environment)
-
-
 def _read_alone(read: Callable[[Mapping[str, str], list[str]], Value], environment: Mapping[str, str]) -> Value:
     faults: list[str] = []
     value = read(environment, faults)
@@ -167,10 +162,9 @@ def auth_settings() -> AuthSettings:
     return read_auth_settings(os.environ)
 
 
-@cache
-def inspector_enabled() -> bool:
-    """Whether this process has the inspector, needed to register functions. Raises SettingsError."""
-    return read_inspector(os.environ)
+def inspector_enabled(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether pages have the inspector, needed to register functions. Raises SettingsError."""
+    return _read_alone(_read_inspector, environment)
 
 
 def telemetry_enabled(environment: Mapping[str, str] = os.environ) -> bool:

@@ -16,7 +16,7 @@ from aiohttp import ClientSession
 from local.stack import StackSettings
 from shared.charges import Charge, add_share, metered, record_answer
 from shared.inspector import KEPT_OPERATIONS, KEY_LENGTH, Inspector, Operation
-from shared.settings import Settings, SettingsError, read_inspector
+from shared.settings import Settings, SettingsError, inspector_enabled
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.browser import PageLog, running_chromium
@@ -112,9 +112,9 @@ def test_without_the_setting_nothing_is_recorded() -> None:
 
 @pytest.mark.parametrize("value", ["yes", "true", "2"])
 def test_the_setting_is_0_or_1(value: str) -> None:
-    assert [read_inspector({"BLOG_INSPECTOR": valid}) for valid in ("1", "0", "")] == [True, False, False]
+    assert [inspector_enabled({"BLOG_INSPECTOR": valid}) for valid in ("1", "0", "")] == [True, False, False]
     with pytest.raises(SettingsError, match="set BLOG_INSPECTOR to 1"):
-        read_inspector({"BLOG_INSPECTOR": value})
+        inspector_enabled({"BLOG_INSPECTOR": value})
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("0", "0"), ("", "")])
