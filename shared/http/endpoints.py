@@ -85,19 +85,12 @@ def http_function(
             if req.method not in ("GET", "HEAD") and (token := str(charge.session)):
                 response.headers[SESSION_HEADER] = token
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
-            charge_ru = round(charge.request_units, 2)
-            recorded.attributes = {"http.response.status_code": response.status_code, "blog.charge_ru": charge_ru}
-            recorded.error = str(response.status_code) if response.status_code >= _FAILURE else ""
-            log(
-                logging.INFO,
-                "request",
-                function=name,
-                status=response.status_code,
-                charge_ru=charge_ru,
-                duration_ms=duration_ms,
-            )
+            charge_ru, status = round(charge.request_units, 2), response.status_code
+            recorded.attributes = {"http.response.status_code": status, "blog.charge_ru": charge_ru}
+            recorded.error = str(status) if status >= _FAILURE else ""
+            log(logging.INFO, "request", function=name, status=status, charge_ru=charge_ru, duration_ms=duration_ms)
             if charges.inspector is not None:
-                charges.inspector.add_request(handler, req, response.status_code, charge, duration_ms)
+                charges.inspector.add_request(handler, req, status, charge, duration_ms)
         return response
 
     # The Functions host names a function after its Python function.

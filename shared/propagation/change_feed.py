@@ -112,8 +112,8 @@ class ChangeFeed:
         batch = list(changes)
         started = time.perf_counter()
         finished = False
-        causes = map(writer_of, batch)
-        with span(self.function, traceparent=traceparent, links=causes) as recorded, metered() as charge:
+        writers = map(writer_of, batch)
+        with span(self.function, traceparent=traceparent, links=writers) as recorded, metered() as charge:
             try:
                 async with asyncio.timeout(deadline_s) as timeout:
                     await handle(batch)
@@ -127,23 +127,14 @@ class ChangeFeed:
                 ) from None
             finally:
                 duration_ms = round((time.perf_counter() - started) * 1000, 1)
-                charge_ru, lag_s = round(charge.request_units, 2), _age_s(batch)
-                about: dict[str, Any] = {"changes": len(batch), "finished": finished}
-                recorded.attributes = {f"blog.{name}": value for name, value in about.items()}
-                recorded.attributes |= {"blog.charge_ru": charge_ru, "blog.lag_s": lag_s}
+                done = {"changes": len(batch), "finished": finished}
+                fields: dict[str, Any] = {**done, "charge_ru": round(charge.request_units, 2), "lag_s": _age_s(batch)}
+                recorded.attributes = {f"blog.{name}": value for name, value in fields.items()}
                 if tracing.telemetry is not None:
-                    tracing.telemetry.lag(self.function, lag_s)
-                log(
-                    logging.INFO,
-                    "batch",
-                    function=self.function,
-                    **about,
-                    charge_ru=charge_ru,
-                    duration_ms=duration_ms,
-                    lag_s=lag_s,
-                )
+                    tracing.telemetry.lag(self.function, fields["lag_s"])
+                log(logging.INFO, "batch", function=self.function, **fields, duration_ms=duration_ms)
                 if charges.inspector is not None:
-                    charges.inspector.add_batch(self.function, self.container, charge, duration_ms, **about)
+                    charges.inspector.add_batch(self.function, self.container, charge, duration_ms, **done)
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]
