@@ -29,8 +29,14 @@ def ingestion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ingestion]:
 
 
 @pytest.fixture(scope="module")
+def own_sink() -> Iterator[TelemetrySink]:
+    with TelemetrySink() as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
 def monitored_app(
-    emulator: EmulatorThread, ingestion: Ingestion, sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
+    emulator: EmulatorThread, ingestion: Ingestion, own_sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
     """The app with the settings that it has in Azure, and an OTLP endpoint, too."""
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("monitored")))
@@ -38,7 +44,7 @@ def monitored_app(
     environment = {
         "APPLICATIONINSIGHTS_CONNECTION_STRING": address,
         "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"Authorization=AAD;ClientId={CLIENT_ID}",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": own_sink.endpoint,
         "OTEL_TRACES_SAMPLER": "always_on",
         # Where App Service and Functions hand out tokens of a managed identity.
         "IDENTITY_ENDPOINT": f"{ingestion.endpoint}identity",
@@ -78,15 +84,14 @@ async def test_a_request_and_its_database_calls_are_dependencies(monitored_api: 
     assert ingestion.of_type("MessageData") == []
 
 
-async def test_an_otlp_endpoint_gets_the_same_spans_and_metrics(monitored_api: Api, sink: TelemetrySink) -> None:
-    sink.points.clear()
+async def test_an_otlp_endpoint_gets_the_same_spans_and_metrics(monitored_api: Api, own_sink: TelemetrySink) -> None:
     traceparent, trace_id = new_traceparent()
 
     await monitored_api.create_user(unique("ada"), {"traceparent": traceparent})
 
-    request = await span_of(sink, trace_id, "create_user")
-    assert [span.name for span in sink.spans if span.parent_id == request.span_id] == ["create users"] * 2
-    await eventually(lambda: sink.metric("azure.cosmosdb.client.operation.request_charge"))
+    request = await span_of(own_sink, trace_id, "create_user")
+    assert [span.name for span in own_sink.spans if span.parent_id == request.span_id] == ["create users"] * 2
+    await eventually(lambda: own_sink.metric("azure.cosmosdb.client.operation.request_charge"))
 
 
 async def test_metrics_keep_their_names_and_attributes(monitored_api: Api, ingestion: Ingestion) -> None:

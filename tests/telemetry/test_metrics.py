@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -65,12 +65,18 @@ async def test_a_change_that_fails_is_counted(traced_api: Api, stored: Blog, sin
     await eventually(lambda: failures() >= 1)
 
 
+@pytest.fixture
+def own_sink() -> Iterator[TelemetrySink]:
+    """A sink that no other app sends its metrics to."""
+    with TelemetrySink() as listening:
+        yield listening
+
+
 async def test_health_measures_the_lag_of_functions_that_stand_still(
-    emulator: EmulatorThread, sink: TelemetrySink, tmp_path: Path
+    emulator: EmulatorThread, own_sink: TelemetrySink, tmp_path: Path
 ) -> None:
     settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("still")))
-    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **OFTEN}
-    sink.points.clear()
+    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": own_sink.endpoint, **OFTEN}
 
     with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS, environment=environment) as app:
         async with ClientSession() as session:
@@ -80,7 +86,7 @@ async def test_health_measures_the_lag_of_functions_that_stand_still(
             # Each process checks once in ten seconds, and the change is less than a second old at first.
             async def is_late() -> bool:
                 await api.get_health()
-                points = sink.metric("blog.change_feed.lag")
+                points = own_sink.metric("blog.change_feed.lag")
                 return any(one.attributes["blog.function"] == "on_users_changed" and one.max >= 1 for one in points)
 
             await eventually(is_late)
@@ -88,12 +94,12 @@ async def test_health_measures_the_lag_of_functions_that_stand_still(
 
 @pytest.fixture
 async def throttled_api(
-    emulator: EmulatorThread, sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
+    emulator: EmulatorThread, own_sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Api, Gateway]]:
     """An app with telemetry behind a gateway."""
     with Gateway(emulator.endpoint) as gateway:
         settings = provisioned(Settings(gateway.endpoint, emulator.key, unique("throttled")))
-        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **OFTEN}
+        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": own_sink.endpoint, **OFTEN}
         log = tmp_path_factory.mktemp("throttled") / "host.log"
         with running_app(settings, log, environment=environment) as app:
             async with ClientSession() as session:
@@ -101,11 +107,11 @@ async def throttled_api(
 
 
 async def test_throttled_operations_and_retries_are_counted(
-    throttled_api: tuple[Api, Gateway], sink: TelemetrySink
+    throttled_api: tuple[Api, Gateway], own_sink: TelemetrySink
 ) -> None:
     api, gateway = throttled_api
     user = await api.new_user()
-    before = {name: _of_users(sink, name) for name in ("blog.throttled", "blog.retries")}
+    before = {name: _of_users(own_sink, name) for name in ("blog.throttled", "blog.retries")}
 
     seen: list[Operation] = []
 
@@ -118,10 +124,10 @@ async def test_throttled_operations_and_retries_are_counted(
 
     assert answer.status == 200
     for name in before:
-        await eventually(lambda name=name: _of_users(sink, name) == before[name] + 2)
+        await eventually(lambda name=name: _of_users(own_sink, name) == before[name] + 2)
 
     def resends() -> list[ReceivedSpan]:
-        return [span for span in sink.named("point read users") if "http.request.resend_count" in span.attributes]
+        return [span for span in own_sink.named("point read users") if "http.request.resend_count" in span.attributes]
 
     await eventually(lambda: len(resends()) == 2)
     assert [(span.attributes["http.request.resend_count"], span.is_error) for span in resends()] == [
