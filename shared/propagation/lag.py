@@ -86,11 +86,7 @@ async def _waiting(watched: ContainerProxy, place: Position) -> tuple[int, int]:
         condition = {"etag": place.continuation, "match_condition": MatchConditions.IfModified}
     bounds = {"min": place.keys.first, "max": place.keys.end, "isMinInclusive": True, "isMaxInclusive": False}
     pages = watched.query_items_change_feed(
-        feed_range={"Range": bounds},
-        start_time="Beginning",
-        max_item_count=1,
-        response_hook=keep_headers,
-        **condition,
+        feed_range={"Range": bounds}, start_time="Beginning", max_item_count=1, response_hook=keep_headers, **condition
     ).by_page()
     page = await anext(pages, None)
     changes: list[Item] = [] if page is None else [change async for change in page]
