@@ -88,6 +88,8 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
     """
     edit_id = uuid.uuid4().hex
     for attempt in range(RENAME_ATTEMPTS):
+        if attempt:
+            await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
         user = await get_user(users, user_id)
         if user.get("editId") == edit_id:
             return user  # the SDK resent a write whose response was lost
@@ -107,7 +109,6 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
         else:
             remember(users, changed)
             return changed
-        await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
 
 

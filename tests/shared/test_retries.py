@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shared import retries
+from shared.cosmos import Container, connect
+from shared.data.users import create_user, edit_user
 from shared.errors import DatabaseUnavailable
+from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog
-from tests.items import a_post, a_user
+from tests.gateway import Gateway, named
+from tests.items import a_post, a_user, unique
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"
 
@@ -30,17 +35,30 @@ def test_shared_work_ends_before_the_deadline_of_its_requests() -> None:
     assert retries.FRONT_PAGE_DEADLINE_S < retries.REQUEST_DEADLINE_S
 
 
-async def test_conflicts_are_waited_for_only_before_a_retry(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The longest that each jittered wait can be."""
+    longest: list[float] = []
+    monkeypatch.setattr(random, "uniform", lambda _, most: longest.append(most) or 0)
+    return longest
 
-    def longest(_: float, most: float) -> float:
-        waits.append(most)
-        return most
 
-    monkeypatch.setattr(random, "uniform", longest)
-
+async def test_conflicts_are_waited_for_only_before_a_retry(blog: Blog, waits: list[float]) -> None:
     with blog.emulator.faults.during("449") as conflicts, pytest.raises(DatabaseUnavailable):
         await blog.posts.create(a_post(a_user()))
 
     assert conflicts.struck == retries.CONFLICT_RETRIES + 1
     assert waits == [retries.CONFLICT_WAIT_S * 2**number for number in range(retries.CONFLICT_RETRIES)]
+
+
+async def test_renames_are_waited_for_only_before_another_attempt(blog: Blog, waits: list[float]) -> None:
+    user = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
+    changes = UserChanges(username=unique("grace"))
+
+    with Gateway(blog.emulator.endpoint) as gateway:
+        async with connect(replace(blog.settings, account_endpoint=gateway.endpoint)) as client:
+            users = Container(client.get_database_client(blog.settings.database).get_container_client("users"))
+            with gateway.answering(named("replace users"), 412), pytest.raises(DatabaseUnavailable):
+                await edit_user(users, user["id"], changes, etag=None)
+
+    assert waits == [retries.RENAME_WAIT_S * number for number in range(1, retries.RENAME_ATTEMPTS)]
