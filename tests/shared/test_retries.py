@@ -44,7 +44,8 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 async def test_conflicts_are_waited_for_only_before_a_retry(blog: Blog, waits: list[float]) -> None:
-    with blog.emulator.faults.during("449") as conflicts, pytest.raises(DatabaseUnavailable):
+    fault = f"449 database={blog.settings.database}"
+    with blog.emulator.faults.during(fault) as conflicts, pytest.raises(DatabaseUnavailable):
         await blog.posts.create(a_post(a_user()))
 
     assert conflicts.struck == retries.CONFLICT_RETRIES + 1
