@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from email.utils import formatdate
+
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.links import parse_link
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 
@@ -63,6 +67,7 @@ async def test_any_key_is_accepted_if_signatures_are_not_checked(emulator: Cosmo
         ({"authorization": "nonsense"}, "must be of type=master"),
         ({"x-ms-date": "Thu, 01 Jan 2015 00:00:00 GMT"}, "off by over 15 minutes"),
         ({"x-ms-date": "yesterday"}, "no valid x-ms-date"),
+        ({"x-ms-date": "Thu, 01 Jan 2015 00:00:00 +" + "9" * 30}, "no valid x-ms-date"),
     ],
 )
 async def test_an_invalid_signature_is_rejected(raw: RawClient, headers: dict[str, str], reason: str) -> None:
@@ -71,6 +76,12 @@ async def test_an_invalid_signature_is_rejected(raw: RawClient, headers: dict[st
     assert response.status == 401
     assert response.json["code"] == "Unauthorized"
     assert reason in response.json["message"]
+
+
+async def test_a_signature_that_is_not_utf8_is_rejected(emulator: CosmosEmulator) -> None:
+    headers = {"authorization": "type=master&ver=1.0&sig=\udcff", "x-ms-date": formatdate(usegmt=True)}
+
+    assert not MasterKey(emulator.key).has_signed("GET", parse_link("/dbs/\udcff"), headers)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ async def test_settings_can_be_read_and_changed_one_by_one(session: ClientSessio
     ("body", "named"),
     [
         ({"latency": "fast"}, "'fast' is not a duration"),
+        ({"latency": "9" * 400 + "ms"}, "is not a duration"),
         ({"throttle": "yes"}, "throttle must be true or false"),
         ({"replicaLag": 5}, "replicaLag must be a duration such as 500ms±200ms, or null"),
         ({"speed": 1}, "'speed' is not a setting that can be changed; use latency, replicaLag, throttle"),
@@ -151,5 +152,10 @@ def test_another_machine_may_administer_the_emulator_only_with_a_signature() -> 
         check_administrator({"Host": "cosmos"}, "192.0.2.7", is_signed=False)
     check_administrator({"Host": "cosmos"}, "192.0.2.7", is_signed=True)
     check_administrator({"Host": "localhost"}, "127.0.0.1", is_signed=False)
+
+
+@pytest.mark.parametrize("origin", ["http://other", "http://localhost:9", "null", "http://["])
+def test_pages_of_other_sites_cannot_administer_the_emulator(origin: str) -> None:
     with pytest.raises(CosmosError, match="be administered"):
-        check_administrator({"Host": "localhost", "Origin": "http://other"}, "127.0.0.1", is_signed=True)
+        check_administrator({"Host": "localhost", "Origin": origin}, "127.0.0.1", is_signed=True)
+    check_administrator({"Host": "localhost", "Origin": "http://localhost"}, "127.0.0.1", is_signed=True)

@@ -220,6 +220,18 @@ async def test_any_other_key_is_rejected(with_manager: CosmosEmulator) -> None:
         assert (await raw.send("GET", "/dbs", kind="dbs", key="d3Jvbmc=")).status == 401
 
 
+async def test_a_recorded_request_with_the_management_key_cannot_be_sent_again_later(
+    with_manager: CosmosEmulator,
+) -> None:
+    old = {"x-ms-date": "Thu, 01 Jan 2015 00:00:00 GMT"}
+    async with ClientSession() as session:
+        raw = RawClient(session, with_manager)
+
+        response = await raw.send("POST", "/dbs", kind="dbs", body={"id": "db"}, headers=old, key=MANAGEMENT_KEY)
+
+    assert (response.status, "off by over 15 minutes" in response.text) == (401, True)
+
+
 @pytest.fixture
 async def https(settings: EmulatorSettings) -> AsyncIterator[CosmosEmulator]:
     settings.tls = settings.rbac = True

@@ -31,7 +31,7 @@ def check_administrator(headers: Mapping[str, str], peer: str | None, *, is_sign
             403, "The emulator can only be administered from its own machine, or with requests signed with its key."
         )
     origin = headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != headers.get("Host"):
+    if origin is not None and origin.partition("://")[2] != headers.get("Host"):
         raise CosmosError(403, "The emulator cannot be administered from pages of other sites.")
 
 

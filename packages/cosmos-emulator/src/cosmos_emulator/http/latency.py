@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_FORM: Final = re.compile(r"(?P<mean>\d+(?:\.\d+)?)ms(?:(?:±|\+-|\+/-)(?P<jitter>\d+(?:\.\d+)?)ms)?")
+_FORM: Final = re.compile(r"(?P<mean>\d{1,9}(?:\.\d+)?)ms(?:(?:±|\+-|\+/-)(?P<jitter>\d{1,9}(?:\.\d+)?)ms)?")
 
 
 @dataclass(frozen=True, slots=True)

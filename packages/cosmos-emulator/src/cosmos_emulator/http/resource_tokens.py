@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -101,7 +102,7 @@ def _target(resources: ResourceTable, link: str) -> tuple[str, str, str]:
 def token_lifetime_s(request: Request) -> int:
     """Return how long the request wants a token to be valid. Raises 400."""
     text = request.headers.get(h.EXPIRY_SECONDS, str(_DEFAULT_S))
-    if not text.isdecimal() or not 0 < int(text) <= _LONGEST_S:
+    if not re.fullmatch(r"\d{1,5}", text) or not 0 < int(text) <= _LONGEST_S:
         raise CosmosError(400, f"The header {h.EXPIRY_SECONDS} must be a number from 1 to {_LONGEST_S}, not {text!r}.")
     return int(text)
 
