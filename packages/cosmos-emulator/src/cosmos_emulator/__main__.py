@@ -10,15 +10,21 @@ import json
 import logging
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from cosmos_emulator import __version__, importing_command
 from cosmos_emulator.emulator import CosmosEmulator
-from cosmos_emulator.faults import FaultRule, Faults, parse_rule
+from cosmos_emulator.faults import Faults, parse_rule
+from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.http.latency import Latency
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 
+T = TypeVar("T")
+
 DEFAULT_PORT = 8081
+LARGEST_PORT = 65535
 DEFAULT_DATA_DIR = Path(".data/cosmos")
 
 
@@ -79,7 +85,12 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     parser.add_argument(
         "--account-endpoint", metavar="URL", help="endpoint that the account reports (default: the one the client used)"
     )
-    parser.add_argument("--key", default=WELL_KNOWN_KEY, help="account key, base64 (default: the well-known key)")
+    parser.add_argument(
+        "--key",
+        type=_explained(_base64),
+        default=WELL_KNOWN_KEY,
+        help="account key, base64 (default: the well-known key)",
+    )
     parser.add_argument(
         "--profile",
         choices=["service-2026", "article-2019"],
@@ -96,8 +107,12 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     parser.add_argument("--no-signature-check", action="store_true", help="do not check signatures")
     _add_simulation_options(parser)
     given = parser.parse_args(arguments)
+    if not 0 <= given.port <= LARGEST_PORT:
+        parser.error(f"--port must be from 0 to {LARGEST_PORT}")
     if given.partitions < 1:
         parser.error("--partitions must be at least 1")
+    if given.script_operations is not None and given.script_operations < 1:
+        parser.error("--script-operations must be at least 1")
     if given.rbac_actions is not None and not given.rbac:
         parser.error("--rbac-actions needs --rbac")
     return EmulatorSettings(
@@ -127,15 +142,17 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
 def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fault",
-        type=_rule,
+        type=_explained(parse_rule),
         action="append",
         default=[],
         metavar="RULE",
         help="fail matching requests, for example '429 operation=create times=3'; repeatable, see README.md",
     )
-    parser.add_argument("--latency", type=_latency, help="delay every response: 10ms or 10ms±5ms")
+    parser.add_argument("--latency", type=_explained(Latency.parse), help="delay every response: 10ms or 10ms±5ms")
     parser.add_argument(
-        "--replica-lag", type=_latency, help="let reads without a newer session token see an old state: 500ms±200ms"
+        "--replica-lag",
+        type=_explained(Latency.parse),
+        help="let reads without a newer session token see an old state: 500ms±200ms",
     )
     parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s is used up")
     parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
@@ -146,7 +163,12 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         help="JSON array of the data actions that --rbac allows (default: all)",
     )
     parser.add_argument("--multiple-write-regions", action="store_true", help="report two write regions")
-    parser.add_argument("--management-key", metavar="KEY", help="second key, base64, that is exempt from --rbac")
+    parser.add_argument(
+        "--management-key",
+        type=_explained(_base64),
+        metavar="KEY",
+        help="second key, base64, that is exempt from --rbac",
+    )
     parser.add_argument("--tls", action="store_true", help="serve https with a self-signed certificate")
 
 
@@ -160,18 +182,21 @@ def _data_actions(file: str) -> frozenset[str]:
     raise argparse.ArgumentTypeError(f"{file} must be a JSON array of data actions")
 
 
-def _rule(text: str) -> FaultRule:
-    try:
-        return parse_rule(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def _base64(key: str) -> str:
+    MasterKey(key)
+    return key
 
 
-def _latency(text: str) -> Latency:
-    try:
-        return Latency.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def _explained(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return `parse` for argparse, which shows the message of a ValueError only from another exception."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parsed
 
 
 if __name__ == "__main__":

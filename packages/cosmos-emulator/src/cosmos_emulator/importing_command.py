@@ -67,4 +67,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--partitions", type=int, default=1, help="physical partitions of a new container (default: 1)")
     parser.add_argument("file", type=Path, help="JSON Lines file: one item per line")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if given.partitions < 1:
+        parser.error("--partitions must be at least 1")
+    return given
