@@ -1,14 +1,14 @@
 // The page is one session, like an SDK's client: it always sees its own writes, also with a replica lag.
 
-const sessions = new Map(); // by container: the LSN seen of each physical partition
+const sessions = new Map(); // by container: the latest token of each physical partition
 
 /** Merge the session token of a response. */
 export function remember(link, token) {
   if (!token) return;
   const seen = sessions.get(containerOf(link)) ?? new Map();
   for (const one of token.split(",")) {
-    const [range, lsn] = one.split(":-1#");
-    seen.set(range, Math.max(Number(lsn), seen.get(range) ?? 0));
+    const range = one.split(":")[0];
+    if (lsnOf(one) >= lsnOf(seen.get(range))) seen.set(range, one);
   }
   sessions.set(containerOf(link), seen);
 }
@@ -17,7 +17,8 @@ export function remember(link, token) {
 export function sessionOf(link) {
   const seen = sessions.get(containerOf(link));
   if (!seen || !/\/(docs|sprocs)\//.test(link)) return {};
-  return {"x-ms-session-token": [...seen].map(([range, lsn]) => `${range}:-1#${lsn}`).join(",")};
+  return {"x-ms-session-token": [...seen.values()].join(",")};
 }
 
+const lsnOf = (token = "#0") => Number(token.split("#").at(-1));
 const containerOf = (link) => link.split("/").filter(Boolean).slice(0, 4).join("/");
