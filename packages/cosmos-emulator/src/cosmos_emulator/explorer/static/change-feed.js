@@ -22,7 +22,7 @@ export function changeFeedView({container, signal}) {
 class ChangeFeed {
   constructor(container, signal) {
     this.container = container;
-    this.isRunning = false;
+    this.running = null; // aborted by Stop, and when the view ends
     this.status = new Status();
     this.start = select({id: "feed-start"}, [["now", "from now on"], ["beginning", "from the beginning"]]);
     const hasAll = container.changeFeedPolicy?.retentionDuration > 0;
@@ -30,7 +30,7 @@ class ChangeFeed {
       {id: "feed-mode", onchange: () => this.#explain()},
       [[LATEST, "latest versions"], ...(hasAll ? [[ALL, "all versions and deletes"]] : [])],
     );
-    this.toggle = button("Start", () => (this.isRunning ? this.stop() : this.run()), {className: "primary", id: "feed-toggle"});
+    this.toggle = button("Start", () => (this.running ? this.stop() : this.run()), {className: "primary", id: "feed-toggle"});
     this.list = element("ol", {className: "changes", reversed: true});
     this.explained = element("p", {className: "quiet"});
     this.#explain();
@@ -43,45 +43,48 @@ class ChangeFeed {
       this.status.node,
       this.list,
     );
-    signal.addEventListener("abort", () => { this.isRunning = false; });
+    signal.addEventListener("abort", () => this.running?.abort());
   }
 
   #explain() {
     this.explained.textContent = EXPLAINED[this.mode.value];
     if (this.mode.value === ALL) this.start.value = "now";
-    this.start.disabled = this.isRunning || this.mode.value === ALL;
+    this.start.disabled = this.running !== null || this.mode.value === ALL;
   }
 
-  #setRunning(isRunning) {
-    this.isRunning = isRunning;
-    this.toggle.textContent = isRunning ? "Stop" : "Start";
-    this.mode.disabled = isRunning;
+  #setRunning(running) {
+    this.running?.abort();
+    this.running = running;
+    this.toggle.textContent = running ? "Stop" : "Start";
+    this.mode.disabled = running !== null;
     this.#explain();
   }
 
   stop() {
-    this.#setRunning(false);
+    this.#setRunning(null);
     this.status.say(`Stopped after ${count(this.changes, "change")}; ${ru(this.chargeRu)}`);
   }
 
   async run() {
-    this.#setRunning(true);
+    const running = new AbortController();
+    this.#setRunning(running);
     this.changes = this.chargeRu = 0;
     let etag = this.start.value === "now" ? "*" : null;
     try {
-      while (this.isRunning) {
+      while (!running.signal.aborted) {
         const answer = await api.list(this.container._self, "docs", {
           "a-im": this.mode.value,
           "x-ms-max-item-count": "50",
           ...(etag && {"if-none-match": etag}),
         });
-        if (!this.isRunning) return;
+        if (running.signal.aborted) return;
         etag = answer.etag;
         this.#show(answer);
         if (answer.status === 304) await pause();
       }
     } catch (error) {
-      this.#setRunning(false);
+      if (running.signal.aborted) return;
+      this.#setRunning(null);
       this.status.fail(error);
     }
   }

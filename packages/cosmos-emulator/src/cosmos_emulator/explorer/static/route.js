@@ -6,9 +6,17 @@
 
 /** @returns {{page: string, database?: string, container?: string, view?: string}} */
 export function route() {
-  const [kind, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const [kind, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   if (kind === "dbs") return {page: "container", database: rest[0], container: rest[2], view: rest[3]};
   return {page: kind === "simulation" ? kind : "overview"};
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // typed by hand
+  }
 }
 
 export function linkTo({page, database, container, view}) {
