@@ -3,6 +3,7 @@
 import {textOf} from "./columns.js";
 import {element, json, output} from "./dom.js";
 import {grid} from "./grid.js";
+import {isObject} from "./partition-key.js";
 import {tabs} from "./tabs.js";
 
 const MOST_COLUMNS = 30;
@@ -24,11 +25,11 @@ export function resultTabs(rows, metrics) {
 
 function tableOf(rows) {
   if (!rows.length) return element("p", {className: "quiet empty"}, "No rows. Check the condition, the spelling of properties (they are case-sensitive), and the partition key.");
-  const isRecord = (row) => row !== null && typeof row === "object" && !Array.isArray(row);
+  const isRecord = (row) => isObject(row) && !Array.isArray(row);
   const names = [...new Set(rows.flatMap((row) => (isRecord(row) ? Object.keys(row) : [])))];
   const some = [...names.filter((name) => !name.startsWith("_")), ...names.filter((name) => name.startsWith("_"))].slice(0, MOST_COLUMNS);
   const hasValues = !rows.every(isRecord);
-  const valueOf = (row, name) => (isRecord(row) ? row[name] : undefined);
+  const valueOf = (row, name) => (isRecord(row) && Object.hasOwn(row, name) ? row[name] : undefined);
   const columns = some.map((name) => ({name, title: name, number: rows.every((row) => ["number", "undefined"].includes(typeof valueOf(row, name)))}));
   const values = hasValues ? [{name: "value", title: "value", number: rows.every((row) => typeof row === "number")}] : [];
   return grid({
