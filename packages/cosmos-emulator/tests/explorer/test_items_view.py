@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from typing import TYPE_CHECKING
 
 import pytest
-from azure.cosmos.aio import ContainerProxy
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from cosmos_emulator import CosmosEmulator
 from tests.explorer.explorer import Explorer
 
 from tests.browser import expect
+
+if TYPE_CHECKING:
+    from playwright.async_api import Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -182,3 +189,82 @@ async def test_the_grid_is_operated_with_the_keyboard(explorer: Explorer, orders
     await expect(explorer.page.locator("#item")).to_be_hidden()
     await expect(focused).to_have_text("order-0")
     assert await explorer.items.locator("[tabindex='0']").count() == 1
+
+
+async def test_the_item_that_was_chosen_last_is_shown_and_deleted(explorer: Explorer, orders: ContainerProxy) -> None:
+    """The response to the first choice comes after the second choice."""
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await released.wait()
+        await route.continue_()
+
+    await explorer.view("items")
+    await explorer.fill("Partition key", "c3")
+    await explorer.press("Apply")
+    await explorer.status("4 items")
+    await explorer.page.route("**/docs/*", hold, times=1)
+    await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
+    await expect(explorer.page.locator(".detail h3")).to_have_text("order-3")
+    await explorer.items.get_by_role("gridcell", name="order-10", exact=True).press("Delete")
+    await explorer.press("Delete", within="dialog")
+    await expect(explorer.page.locator(".detail h3")).to_have_text("order-10")
+    released.set()
+    await explorer.status("Deleted")
+
+    left = {item["id"] async for item in orders.query_items("SELECT c.id FROM c", partition_key="c3")}
+    assert left == {"order-3", "order-17", "order-24"}
+
+
+async def test_a_slow_read_does_not_replace_a_new_item(explorer: Explorer, orders: ContainerProxy) -> None:
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await released.wait()
+        await route.continue_()
+
+    await explorer.view("items")
+    await explorer.status("Page 1")
+    await explorer.page.route("**/docs/*", hold)
+    await explorer.items.locator("td").first.click()
+    await expect(explorer.page.locator(".detail h3")).not_to_have_text("")
+
+    await explorer.press("New item")
+    await explorer.page.fill("#item", "{}")
+    async with explorer.page.expect_request_finished():
+        released.set()
+    await explorer.page.evaluate("() => new Promise((resolve) => setTimeout(resolve))")
+
+    assert await explorer.page.input_value("#item") == "{}"
+
+
+async def test_properties_named_like_those_of_every_object_are_shown(
+    explorer: Explorer, orders: ContainerProxy
+) -> None:
+    hostile = {"constructor": 1, "toString": "text", "__proto__": {"x": 1}}
+    await orders.create_item({"id": "hostile", "customer": "c3", **hostile})
+    await explorer.view("items")
+    await explorer.fill("Partition key", "c3")
+    await explorer.press("Apply")
+    await explorer.status("5 items")
+
+    assert sorted(await explorer.column(explorer.items, "constructor")) == ["", "", "", "", "1"]
+    await explorer.view("query")
+    await explorer.page.fill("#query-key", "c3")
+    await explorer.press("Run")
+    await explorer.status("Page 1")
+    assert sorted(await explorer.column(explorer.rows, "constructor")) == ["", "", "", "", "1"]
+    assert explorer.log.errors == []
+
+
+async def test_a_new_item_of_a_hostile_container_changes_no_other_object(
+    explorer: Explorer, emulator: CosmosEmulator
+) -> None:
+    async with CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        await database.create_container("orders", PartitionKey("/__proto__/polluted"))
+    await explorer.view("items")
+    await explorer.press("New item")
+
+    assert (await explorer.json("#item"))["__proto__"] == {"polluted": ""}
+    assert await explorer.page.evaluate("'polluted' in {}") is False

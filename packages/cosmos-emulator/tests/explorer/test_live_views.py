@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
@@ -12,6 +15,9 @@ from cosmos_emulator.http.links import parse_link
 from tests.explorer.explorer import Explorer
 
 from tests.browser import expect
+
+if TYPE_CHECKING:
+    from playwright.async_api import Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -32,6 +38,41 @@ async def test_the_change_feed_shows_changes_as_they_happen(explorer: Explorer, 
 
     await explorer.status("Stopped after 2 changes")
     assert explorer.log.errors == []
+
+
+async def test_a_restarted_change_feed_shows_each_change_once(explorer: Explorer, orders: ContainerProxy) -> None:
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await released.wait()
+        await route.continue_()
+
+    await explorer.view("changes")
+    await explorer.page.select_option("#feed-start", "beginning")
+    await explorer.page.route("**/docs", hold)
+    async with explorer.page.expect_request("**/docs"):
+        await explorer.press("Start")
+    await explorer.press("Stop")
+    async with explorer.page.expect_request("**/docs"):
+        await explorer.press("Start")
+    released.set()
+    await explorer.status("Listening: 30 changes")
+    await orders.create_item({"id": "order-30", "customer": "c9"})
+    await explorer.status("Listening: 31 changes")
+
+    assert await explorer.page.locator(".changes li").count() == 31
+
+
+async def test_a_container_can_be_used_after_a_split(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.status("Page 1")
+    await orders.replace_throughput(50_000)
+
+    for _ in range(2):  # the second request has the session token of the first
+        await explorer.press("Apply")
+        await explorer.status("Page 1: 25 items")
+        await explorer.press("Next")
+        await explorer.status("Page 2: 5 items")
 
 
 async def test_the_change_feed_can_start_at_the_beginning(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -92,6 +92,13 @@ async def test_the_address_survives_a_reload_and_the_back_button(explorer: Explo
     await expect(explorer.main).to_contain_text("Connection string")
 
 
+async def test_an_address_that_cannot_be_decoded_is_explained(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.open("#/dbs/%E0%A4%A/colls/orders")
+
+    await expect(explorer.main).to_contain_text("does not exist. Choose another one")
+    assert explorer.log.errors == []
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_every_view_is_accessible_and_fits(

@@ -36,8 +36,9 @@ export class ItemEditor {
   open(document) {
     this.#show(document, document, document.id);
     this.title.focus();
-    return this.status.during(async () => {
+    return this.status.afterwards(async () => {
       const answer = await api.read(document._self, this.#keyHeader(document));
+      if (this.stored !== document) return; // the user has moved on
       this.#show(answer.body, answer.body, document.id);
       this.status.say(`Read: ${cost(answer)}`);
     });
@@ -46,40 +47,43 @@ export class ItemEditor {
   close() {
     if (this.node.hidden) return;
     this.node.hidden = true;
+    this.stored = null;
     this.onClosed();
   }
 
   write(isForced = false) {
     const work = async () => {
       const document = this.#document();
-      const answer = this.stored
-        ? await api.replace(this.stored._self, document, this.#conditions(isForced))
+      const {stored} = this;
+      const answer = stored
+        ? await api.replace(stored._self, document, this.#conditions(stored, isForced))
         : await api.create(this.container._self, "docs", document, this.#keyHeader(document));
+      this.onWritten();
+      if (this.stored !== stored) return;
       this.#show(answer.body, answer.body, answer.body.id);
       this.status.say(`Saved: ${cost(answer)}`, "success");
-      this.onWritten();
     };
     return this.status.during(work, (error) =>
       error.status === 412 ? [button("Reload", () => this.open(this.stored)), button("Save anyway", () => this.write(true), {className: "danger"})] : [],
     );
   }
 
-  delete(isForced = false) {
+  delete(stored, isForced = false) {
     const work = async () => {
-      const answer = await api.remove(this.stored._self, this.#conditions(isForced));
+      const answer = await api.remove(stored._self, this.#conditions(stored, isForced));
       this.#show(null, {}, "Deleted item");
       this.editor.node.hidden = this.save.hidden = true;
       this.status.say(`Deleted: ${cost(answer)}`, "success");
       this.onWritten();
     };
-    return this.status.during(work, (error) =>
-      error.status === 412 ? [button("Reload", () => this.open(this.stored)), button("Delete anyway", () => this.delete(true), {className: "danger"})] : [],
+    return this.status.afterwards(work, (error) =>
+      error.status === 412 ? [button("Reload", () => this.open(stored)), button("Delete anyway", () => this.delete(stored, true), {className: "danger"})] : [],
     );
   }
 
   async #askToDelete() {
-    const text = `The item ${JSON.stringify(this.stored.id)} cannot be restored.`;
-    if (await confirmed("Delete this item?", text, "Delete")) this.delete();
+    const {stored} = this;
+    if (await confirmedDeletion(stored)) this.delete(stored);
   }
 
   #show(stored, document, title) {
@@ -106,7 +110,10 @@ export class ItemEditor {
     return api.partitionKeyHeader(keyOf(this.container.partitionKey, document));
   }
 
-  #conditions(isForced) {
-    return {...this.#keyHeader(this.stored), ...(!isForced && {"if-match": this.stored._etag})};
+  #conditions(stored, isForced) {
+    return {...this.#keyHeader(stored), ...(!isForced && {"if-match": stored._etag})};
   }
 }
+
+export const confirmedDeletion = ({id}) =>
+  confirmed("Delete this item?", `The item ${JSON.stringify(id)} cannot be restored.`, "Delete");

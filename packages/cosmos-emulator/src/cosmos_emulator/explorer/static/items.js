@@ -2,10 +2,9 @@
 
 import * as api from "./api.js";
 import {columnMenu, columnsOf, expressionOf, textOf, titleOf} from "./columns.js";
-import {confirmed} from "./dialogs.js";
 import {button, element, field, select} from "./dom.js";
 import {grid} from "./grid.js";
-import {ItemEditor} from "./item-editor.js";
+import {ItemEditor, confirmedDeletion} from "./item-editor.js";
 import {menu} from "./menu.js";
 import {KEY_HINT, typedKey, valueAt} from "./partition-key.js";
 import {Status, cost, count} from "./status.js";
@@ -134,9 +133,9 @@ class Items {
   }
 
   async #delete(document) {
-    if (!(await confirmed("Delete this item?", `The item ${JSON.stringify(document.id)} cannot be restored.`, "Delete"))) return;
-    await this.editor.open(document);
-    await this.editor.delete();
+    if (!(await confirmedDeletion(document))) return;
+    this.editor.open(document);
+    await this.editor.delete(document);
   }
 
   focus() {

@@ -36,7 +36,7 @@ export class Status {
 
   /** Like `during`, but wait for running work first. */
   async afterwards(work, actionsFor) {
-    await this.current;
+    while (this.isBusy) await this.current;
     await this.during(work, actionsFor);
   }
 
