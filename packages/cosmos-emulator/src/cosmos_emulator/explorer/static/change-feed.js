@@ -4,9 +4,9 @@ import * as api from "./api.js";
 import {textOf} from "./columns.js";
 import {button, element, field, json, select} from "./dom.js";
 import {keyOf} from "./partition-key.js";
+import {pause} from "./polling.js";
 import {Status, count, ru} from "./status.js";
 
-const EVERY_MS = 1000;
 const MOST_SHOWN = 200;
 const LATEST = "Incremental Feed";
 const ALL = "Full-Fidelity Feed";
@@ -126,5 +126,3 @@ function changeOf({current, previous, metadata}) {
   const operation = timeToLiveExpired ? "expired" : operationType;
   return {item: operationType === "delete" ? {id: metadata.id, ...previous} : current, operation, lsn, seconds: crts};
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, EVERY_MS));

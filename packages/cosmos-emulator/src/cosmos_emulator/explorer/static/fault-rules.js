@@ -2,9 +2,9 @@
 
 import {button, cell, element, field, select, table} from "./dom.js";
 import {addFault, readFaults, removeFault} from "./emulator.js";
+import {everySecond} from "./polling.js";
 import {Status, count} from "./status.js";
 
-const EVERY_MS = 1000;
 const FAULTS = [
   ["429", "429 throttled"], ["408", "408 timeout"], ["410", "410 gone"], ["449", "449 retry with"], ["500", "500 server error"],
   ["503", "503 unavailable"], ["drop", "drop the connection"], ["hang", "hang"],
@@ -68,11 +68,8 @@ class FaultRules {
 
   async #repeat(signal) {
     await this.#change(async () => {});
-    while (!signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-      // Leaves a failed change's error as it is.
-      if (!signal.aborted && !document.hidden) await this.#refresh().catch((error) => this.status.fail(error));
-    }
+    // Leaves a failed change's error as it is.
+    await everySecond(() => this.#refresh().catch((error) => this.status.fail(error)), signal);
   }
 
   async #refresh() {

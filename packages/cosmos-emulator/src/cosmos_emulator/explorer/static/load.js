@@ -4,10 +4,10 @@ import * as api from "./api.js";
 import {bars, columns, legend} from "./charts.js";
 import {cell, element, table} from "./dom.js";
 import {readLoad} from "./emulator.js";
+import {everySecond} from "./polling.js";
 import {provisioned} from "./settings.js";
 import {Status, count, ru} from "./status.js";
 
-const EVERY_MS = 1000;
 const HOT_SHARE = 0.6; // of the charge, with several partitions
 
 export function loadView({container, database, signal}) {
@@ -24,20 +24,9 @@ export function loadView({container, database, signal}) {
     const refresh = async () => render(body, partitions, throughput, await readLoad(container._rid));
     await refresh();
     status.say("Updated every second. The explorer's own requests count, too.");
-    repeat(refresh, signal, status);
+    everySecond(refresh, signal).catch((error) => status.fail(error));
   });
   return node;
-}
-
-async function repeat(refresh, signal, status) {
-  try {
-    while (!signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-      if (!signal.aborted && !document.hidden) await refresh();
-    }
-  } catch (error) {
-    status.fail(error);
-  }
 }
 
 function render(body, partitions, throughput, load) {

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import {element, field, select} from "./dom.js";
 import {formDialog} from "./dialogs.js";
 import {go, route} from "./route.js";
+import {KINDS} from "./script-kinds.js";
 
 const CUSTOMERS = ["ada", "grace", "alan", "edsger", "barbara", "katherine"];
 const SAMPLE_ITEMS = 60;
@@ -49,8 +50,8 @@ export async function createSample(reload) {
   const items = Array.from({length: SAMPLE_ITEMS}, (_, number) => orderOf(number));
   for (const item of items) await api.create(container._self, "docs", item, api.partitionKeyHeader([item.customer]));
   await api.create(container._self, "sprocs", {id: "countOrders", body: COUNT_ORDERS});
-  await api.create(container._self, "udfs", {id: "withTax", body: WITH_TAX});
-  await api.create(container._self, "triggers", {id: "setCreated", triggerType: "Pre", triggerOperation: "Create", body: SET_CREATED});
+  await api.create(container._self, "udfs", {id: "withTax", body: KINDS.udfs.code});
+  await api.create(container._self, "triggers", {id: "setCreated", triggerType: "Pre", triggerOperation: "Create", body: KINDS.triggers.code});
   await reload();
   go({database: "sample", container: "orders", view: "items"});
 }
@@ -73,17 +74,5 @@ function countOrders(least) {
     getContext().getResponse().setBody({orders: rows[0]});
   });
   if (!isAccepted) throw new Error("The query was not accepted.");
-}
-`;
-const WITH_TAX = `function withTax(total, percent) {
-  return Math.round(total * (100 + percent)) / 100;
-}
-`;
-const SET_CREATED = `// Set the time of creation.
-function setCreated() {
-  const request = getContext().getRequest();
-  const item = request.getBody();
-  item.created = new Date().toISOString();
-  request.setBody(item);
 }
 `;

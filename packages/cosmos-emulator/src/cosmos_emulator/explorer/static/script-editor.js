@@ -8,24 +8,6 @@ import {KINDS} from "./script-kinds.js";
 import {runForm} from "./script-runs.js";
 import {Status, cost} from "./status.js";
 
-const TEMPLATES = {
-  sprocs: `function hello(name) {
-  console.log("called with", name);
-  getContext().getResponse().setBody({greeting: "Hello " + name});
-}
-`,
-  triggers: `function setCreated() {
-  const request = getContext().getRequest();
-  const item = request.getBody();
-  item.created = new Date().toISOString();
-  request.setBody(item);
-}
-`,
-  udfs: `function withTax(total, percent) {
-  return total * (100 + percent) / 100;
-}
-`,
-};
 const OPERATIONS = ["All", "Create", "Replace", "Delete", "Update", "Upsert"];
 
 export class ScriptEditor {
@@ -38,7 +20,7 @@ export class ScriptEditor {
     this.type = select({id: "trigger-type"}, [["Pre", "before the write"], ["Post", "after the write"]]);
     this.operation = select({id: "trigger-operation"}, OPERATIONS.map((name) => [name, name]));
     if (kind === "triggers" && script) [this.type.value, this.operation.value] = [script.triggerType, script.triggerOperation];
-    this.code = new CodeEditor("javascript", {id: "code", "aria-label": "Code (JavaScript)", value: script?.body ?? TEMPLATES[kind]});
+    this.code = new CodeEditor("javascript", {id: "code", "aria-label": "Code (JavaScript)", value: script?.body ?? KINDS[kind].code});
     this.discard = button("Delete", () => this.#delete(), {className: "danger", hidden: script === null});
     this.runs = element("div");
     this.nodes = [this.#form(), this.runs];
