@@ -54,7 +54,8 @@ class LoadHistory:
         if container is None:
             return
         loads = self._current().loads
-        partitions = _partitions(answer)
+        full = answer.headers.get(h.PARTITION_KEY_RANGE_ID)  # of a throttled request, which has no session token
+        partitions = answer.partitions or ([] if full is None else [full])
         for partition in partitions:
             load = loads.setdefault((container, partition), PartitionLoad())
             load.charge_ru += answer.charge_ru / len(partitions)
@@ -69,13 +70,11 @@ class LoadHistory:
         if rid is None:
             raise CosmosError(400, f"Name a container by its _rid: {LOAD}?container=…")
         now = int(self._clock())
-        partitions: JsonObject = {}
+        partitions: dict[str, list[JsonObject]] = {}
         for one in self._seconds:
             for (container, partition), load in one.loads.items():
                 if container == rid and one.number > now - _WINDOW_S:
-                    seconds = partitions.setdefault(partition, [])
-                    assert isinstance(seconds, list)  # noqa: S101 - see the line above
-                    seconds.append(_described(one, load))
+                    partitions.setdefault(partition, []).append(_described(one, load))
         return Answer(200, json_text.dump({"now": now, "windowS": _WINDOW_S, "partitions": partitions}))
 
     def _current(self) -> Second:
@@ -83,14 +82,6 @@ class LoadHistory:
         if not self._seconds or self._seconds[-1].number != now:
             self._seconds.append(Second(now))
         return self._seconds[-1]
-
-
-def _partitions(answer: Answer) -> list[str]:
-    tokens = answer.headers.get(h.SESSION_TOKEN)
-    if tokens is None:  # throttled
-        full = answer.headers.get(h.PARTITION_KEY_RANGE_ID)
-        return [] if full is None else [full]
-    return [token.partition(":")[0] for token in tokens.split(",")]
 
 
 def _described(one: Second, load: PartitionLoad) -> JsonObject:

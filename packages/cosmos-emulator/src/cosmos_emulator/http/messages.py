@@ -35,6 +35,12 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     charge_ru: float = 0.0
 
+    @property
+    def partitions(self) -> list[str]:
+        """The ids of the physical partitions that the operation used, from the session tokens."""
+        tokens = self.headers.get(h.SESSION_TOKEN)
+        return [] if tokens is None else [token.partition(":")[0] for token in tokens.split(",")]
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -49,7 +49,7 @@ class Throttle:
             self._spend(owner, partitions, charge_ru)
             raise
         # The response's session tokens show which partitions a query actually read.
-        self._spend(owner, _answered_by(answer) if len(partitions) > 1 else partitions, answer.charge_ru)
+        self._spend(owner, answer.partitions if len(partitions) > 1 else partitions, answer.charge_ru)
         return answer
 
     def _share(self, container: Container) -> tuple[str, float]:
@@ -80,7 +80,3 @@ class Throttle:
         for partition in partitions:
             key = (owner, partition)
             self._spent_ru[key] = self._spent_ru.get(key, 0.0) + charge_ru / len(partitions)
-
-
-def _answered_by(answer: Answer) -> list[str]:
-    return [token.partition(":")[0] for token in answer.headers[h.SESSION_TOKEN].split(",")]
