@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import tarfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from tests.sdk_suite import execution, expectations
+from tests.sdk_suite import download, execution, expectations
 from tests.sdk_suite.execution import Outcome
 
 # What the program needs of Microsoft's configuration.
@@ -88,6 +92,28 @@ def test_an_error_at_import_is_a_failure(suite: Path, tmp_path: Path) -> None:
 
     assert (outcome.test, outcome.outcome) == ("test_some.py", "failed")
     assert "missing_module" in outcome.message
+
+
+def test_an_interrupted_download_leaves_no_part_of_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = version("azure-cosmos")
+    source = tmp_path / f"azure_cosmos-{installed}"
+    (source / "tests").mkdir(parents=True)
+    for name in ("test_a.py", "test_b.py"):
+        (source / "tests" / name).write_bytes(os.urandom(100_000))
+
+    def download_half(command: list[str], **_: object) -> None:
+        archive = Path(command[command.index("--dest") + 1]) / "azure_cosmos.tar.gz"
+        with tarfile.open(archive, "w:gz") as content:
+            content.add(source, source.name)
+        os.truncate(archive, 150_000)
+
+    monkeypatch.setattr(subprocess, "run", download_half)
+    monkeypatch.setattr(download, "CACHE", tmp_path / "cache")
+
+    with pytest.raises(EOFError):
+        download.suite()
+
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_run_is_compared_with_the_list() -> None:

@@ -23,16 +23,19 @@ def suite() -> Path:
         raise SystemExit(f"azure-cosmos {installed} is installed, but {LOCK.name} has another. Run: make setup")
     folder = CACHE / f"azure_cosmos-{installed}"
     if not folder.exists():
-        _download(installed)
+        _download(installed, folder)
     return folder / "tests"
 
 
-def _download(locked: str) -> None:
+def _download(locked: str, folder: Path) -> None:
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    with tempfile.TemporaryDirectory() as directory:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as directory:
         subprocess.run(  # noqa: S603 - a fixed command
             [*pip, "--no-binary", "azure-cosmos", "--dest", directory, f"azure-cosmos=={locked}"], check=True
         )
         (archive,) = Path(directory).glob("*.tar.gz")
         with tarfile.open(archive) as content:
-            content.extractall(CACHE, filter="data")
+            content.extractall(directory, filter="data")
+        # An interrupted download must not leave a part of the suite.
+        (Path(directory) / folder.name).rename(folder)
