@@ -233,6 +233,20 @@ async def test_pages_of_another_origin_cannot_use_the_emulator(browser: Browser,
     assert list(emulator.faults) == []
 
 
+async def test_pages_of_another_origin_cannot_write_without_a_signature(
+    browser: Browser, emulator: CosmosEmulator
+) -> None:
+    """Browsers send such a request, but do not show its response to the page."""
+    emulator.settings.check_signatures = False
+    send = """url => fetch(url, {method: "POST", mode: "no-cors", body: '{"id": "foreign"}'})"""
+    async with CosmosEmulator(EmulatorSettings()) as other, await browser.new_page() as page:
+        await page.goto(f"{other.endpoint}_emulator/health")
+        await page.evaluate(send, f"{emulator.endpoint}dbs")
+
+    async with CosmosClient(emulator.endpoint, emulator.key) as client:
+        assert [database["id"] async for database in client.list_databases()] == []
+
+
 async def test_a_rebound_host_name_cannot_open_the_explorer(browser: Browser, emulator: CosmosEmulator) -> None:
     """The route stands for a name server that lets the attacker's name point to this machine."""
     async with await browser.new_page() as page:

@@ -30,9 +30,14 @@ def check_administrator(headers: Mapping[str, str], peer: str | None, *, is_sign
         raise CosmosError(
             403, "The emulator can only be administered from its own machine, or with requests signed with its key."
         )
+    check_origin(headers)
+
+
+def check_origin(headers: Mapping[str, str]) -> None:
+    """Raise 403 for a request from another site's page. Browsers send some without asking, such as a POST of text."""
     origin = headers.get("Origin")
     if origin is not None and origin.partition("://")[2] != headers.get("Host"):
-        raise CosmosError(403, "The emulator cannot be administered from pages of other sites.")
+        raise CosmosError(403, "The emulator cannot be used from pages of other sites.")
 
 
 @lru_cache(maxsize=64)

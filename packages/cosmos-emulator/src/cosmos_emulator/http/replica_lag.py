@@ -10,7 +10,7 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.http.live_settings import parsed_duration
 from cosmos_emulator.http.messages import Answer
 from cosmos_emulator.settings import EmulatorSettings
 
@@ -23,18 +23,10 @@ def administer_replica_lag(settings: EmulatorSettings, method: str, body: bytes)
     if method not in ("GET", "PUT"):
         raise CosmosError(405, f"The method {method} is not allowed on {REPLICA_LAG}.")
     if method == "PUT":
-        settings.replica_lag = _parsed(body)
+        match json_text.parse(body):
+            case {"replicaLag": lag_or_null}:
+                settings.replica_lag = parsed_duration(_PROPERTY, lag_or_null)
+            case _:
+                raise CosmosError(400, f'The body must be {{"{_PROPERTY}": "500ms"}}, or null to switch the lag off.')
     lag = settings.replica_lag
     return Answer(200, json_text.dump({_PROPERTY: None if lag is None else str(lag)}))
-
-
-def _parsed(body: bytes) -> Latency | None:
-    match json_text.parse(body):
-        case {"replicaLag": None}:
-            return None
-        case {"replicaLag": str() as text}:
-            try:
-                return Latency.parse(text)
-            except ValueError as error:
-                raise CosmosError(400, f"The replica lag is invalid: {error}.") from error
-    raise CosmosError(400, f'The body must be {{"{_PROPERTY}": "500ms"}}, or null to switch the lag off.')

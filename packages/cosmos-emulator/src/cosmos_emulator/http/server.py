@@ -23,7 +23,7 @@ from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.auth import MasterKey
-from cosmos_emulator.http.callers import check_administrator, check_host
+from cosmos_emulator.http.callers import check_administrator, check_host, check_origin
 from cosmos_emulator.http.grants import check_grant
 from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.links import Link, parse_link
@@ -120,6 +120,8 @@ class CosmosServer:
             check_administrator(headers, http.remote, is_signed=is_signed)
             return self._administer(http.method, http.raw_path, await _body(http))
         is_manager = self._is_manager(http.method, link, headers)
+        if not settings.check_signatures:
+            check_origin(headers)
         grant = self._authorized(http.method, link, headers) if settings.check_signatures and not is_manager else None
         _check_consistency(headers)
         operation = route(http.method, link, headers)
