@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from threading import Lock
 
 import nh3
@@ -11,8 +12,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-# Characters of HTML and text that each cache keeps.
+# Size of each cache in characters of output. Long Markdown can have no output, so an entry keeps only its hash, and
+# counts as at least 200 characters.
 _KEPT = 8_000_000
+_ENTRY = 200
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _TAGS = {
     *("a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s"),
@@ -26,7 +29,15 @@ _ATTRIBUTES = {
 }
 
 
-@cached(LRUCache(_KEPT, getsizeof=len), lock=Lock())
+def _size(output: str) -> int:
+    return _ENTRY + len(output)
+
+
+def _hash(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, lock=Lock())
 def rendered_markdown(text: str) -> Markup:
     """CommonMark with tables and strikethrough, as safe HTML: raw HTML is shown as text, images become links.
 
@@ -49,7 +60,7 @@ def rendered_markdown(text: str) -> Markup:
     return Markup(html)  # noqa: S704 - sanitized
 
 
-@cached(LRUCache(_KEPT, getsizeof=len), lock=Lock())
+@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, lock=Lock())
 def plain_text(text: str) -> str:
     """The words of Markdown on one line, without headings unless there is nothing else."""
     tokens = _MARKDOWN.parse(text)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
+from collections.abc import Callable
 
 import pytest
 
@@ -92,3 +95,20 @@ def test_the_longest_post_is_rendered_in_bounded_time(unit: str) -> None:
 
     # Quadratic time would take minutes.
     assert time.process_time() - started < 20
+
+
+class Text(str):
+    """Text that a weak reference can follow."""
+
+
+@pytest.mark.parametrize("render", [rendered_markdown, plain_text])
+def test_the_caches_do_not_keep_texts_without_output(render: Callable[[str], str]) -> None:
+    text = Text("[a]: /b")
+    followed = weakref.ref(text)
+
+    output = render(text)
+    del text
+    gc.collect()
+
+    assert output == ""
+    assert followed() is None
