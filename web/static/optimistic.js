@@ -20,7 +20,8 @@ let isSending = false;
 button.addEventListener("click", toggleLike);
 form.addEventListener("submit", comment);
 list.addEventListener("click", event => {
-  const item = event.target.closest("[data-delete-comment]")?.closest("li");
+  // A comment that is being sent has no ID yet.
+  const item = event.target.closest("[data-delete-comment]")?.closest("li[id]");
   if (item) deleteComment(item);
 });
 post.querySelector("[data-delete-post]").addEventListener("click", deletePost);
@@ -109,7 +110,8 @@ async function comment(event) {
   } catch (error) {
     item.remove();
     changed(-1);
-    if (!field.value) field.value = content;
+    // They may have begun another comment.
+    field.value = [content, field.value].filter(Boolean).join("\n\n");
     field.focus();
     refused(error, form);
   }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from playwright.async_api import Route, expect
 
@@ -40,6 +42,27 @@ async def test_a_comment_that_fails_is_taken_back_and_its_text_is_kept(visit: Vi
     await expect(ada.page.get_by_text("No comments yet.")).to_be_visible()
     await expect(ada.page.get_by_label("Your comment")).to_have_value("Well put.")
     await expect(ada.page.locator("[data-comment-count]")).to_have_text("0")
+
+
+async def test_a_comment_that_fails_is_kept_beside_the_next_one(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("Failed to load resource")
+    next_is_written = asyncio.Event()
+
+    async def fail_later(route: Route) -> None:
+        await next_is_written.wait()
+        await route.abort()
+
+    await ada.page.route("**/comments", fail_later)
+    await ada.comment("First.")
+    await expect(ada.comments).to_have_count(1)
+    await ada.page.get_by_label("Your comment").fill("Second.")
+    next_is_written.set()
+
+    await expect(ada.alert).to_contain_text("cannot be reached")
+    await expect(ada.page.get_by_label("Your comment")).to_have_value("First.\n\nSecond.")
 
 
 async def test_a_deletion_that_fails_restores_the_comment_in_its_place(visit: Visit, api: Api) -> None:
