@@ -195,6 +195,18 @@ async def test_a_draft_survives_a_closed_tab_and_can_be_discarded(visit: Visit) 
     await expect(ada.page.get_by_label("Title")).to_have_value("")
 
 
+async def test_a_draft_survives_a_browser_that_restores_fields(visit: Visit) -> None:
+    ada = await visit("/write")
+    await ada.page.get_by_label("Text").fill("Unfinished")
+
+    await ada.open("/")
+    await ada.page.go_back(wait_until="networkidle")
+    await ada.open("/")
+    await ada.open("/write")
+
+    await expect(ada.page.get_by_label("Text")).to_have_value("Unfinished")
+
+
 async def test_two_tabs_share_the_user_and_see_each_others_changes(visit: Visit, api: Api) -> None:
     post = await api.new_post(await api.new_user())
     ada = await visit(f"/posts/{post['id']}")
