@@ -12,13 +12,12 @@ if (document.querySelector("[data-editor]")) import("./editor.js");
 if (document.querySelector("article.post")) import("./optimistic.js");
 if (root.dataset.inspector) import("./inspector.js");
 
-document.addEventListener("click", async event => {
+document.addEventListener("click", event => {
   const link = event.target.closest("a.more");
   const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
   if (!link || !isPlain) return;
   event.preventDefault();
-  const { showMore } = await import("./more.js");
-  await showMore(link);
+  import("./more.js").then(({ showMore }) => showMore(link), () => location.assign(link.href));
 });
 
 setInterval(async () => {

@@ -207,6 +207,20 @@ async def test_a_draft_survives_a_browser_that_restores_fields(visit: Visit) -> 
     await expect(ada.page.get_by_label("Text")).to_have_value("Unfinished")
 
 
+async def test_more_items_are_a_navigation_if_the_scripts_do_not_load(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    for number in range(21):
+        await api.new_comment(post, author, f"Comment {number}.")
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.fail("GET", "**/more.js")
+
+    await ada.page.get_by_role("link", name="Older comments").click()
+
+    await expect(ada.comments).to_have_count(1)
+    await expect(ada.comments).to_contain_text(["Comment 0."])
+
+
 async def test_two_tabs_share_the_user_and_see_each_others_changes(visit: Visit, api: Api) -> None:
     post = await api.new_post(await api.new_user())
     ada = await visit(f"/posts/{post['id']}")
