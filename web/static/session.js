@@ -25,7 +25,7 @@ export function keepSession(response, brought) {
     const both = `${other},${token}`;
     const kept = other && other !== brought && other !== token && both.length <= LENGTH ? both : token;
     write(kept, MAX_AGE_S);
-  } else if (brought && (response.status === 400 || response.status === 503)) {
+  } else if (brought && brought === sessionToken() && (response.status === 400 || response.status === 503)) {
     // The database may have been recreated, so that it will never reach the token.
     write("", 0);
   }

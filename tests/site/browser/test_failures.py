@@ -255,6 +255,27 @@ async def test_a_rename_to_a_taken_name_is_refused_at_the_field(visit: Visit, ap
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text(user["username"])
 
 
+async def test_a_failed_request_does_not_drop_a_later_session_token(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/posts/{(await api.new_post(user))['id']}")
+    await ada.be(user)
+    ada.expected.append("503 (Service Unavailable)")
+    has_later_token = asyncio.Event()
+
+    async def fail_later(route: Route) -> None:
+        await has_later_token.wait()
+        await route.fulfill(status=503, json={"title": "Unavailable"})
+
+    await ada.page.route("**/comments", fail_later)
+    await ada.evaluate("document.cookie = 'blog-session=1.AAAA; Path=/'")
+    await ada.comment("Well put.")
+    await ada.evaluate("document.cookie = 'blog-session=1.BBBB; Path=/'")
+    has_later_token.set()
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+
+    assert await ada.evaluate("document.cookie") == "blog-session=1.BBBB"
+
+
 async def test_a_session_token_that_the_database_never_reaches_is_dropped(visit: Visit, api: Api) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
