@@ -12,6 +12,8 @@ const client = { client_id: clientId };
 const redirectUri = `${location.origin}/`;
 let tokens = null;
 let expires = 0;
+// One renewal for all requests that need it, because many issuers accept a refresh token only once.
+let renewal = null;
 let register;
 
 export async function start(become, openDialog) {
@@ -98,7 +100,10 @@ async function redeem(flow, become) {
 }
 
 async function headers() {
-  if (tokens && Date.now() > expires - RENEWAL_MS && tokens.refresh_token) await renew();
+  if (tokens && Date.now() > expires - RENEWAL_MS && tokens.refresh_token) {
+    renewal ??= renew().finally(() => { renewal = null; });
+    await renewal;
+  }
   return tokens ? { Authorization: `Bearer ${tokens.access_token}` } : {};
 }
 

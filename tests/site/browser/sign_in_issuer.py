@@ -28,6 +28,8 @@ class SignInIssuer(Issuer):
         # What the site asked for, to be compared with what it then redeems.
         self._codes: dict[str, Mapping[str, str]] = {}
         self.grants: list[str] = []
+        # Like many issuers, it accepts a refresh token once.
+        self._refresh_tokens: set[str] = set()
 
     async def _listen(self) -> None:
         app = web.Application()
@@ -69,12 +71,17 @@ class SignInIssuer(Issuer):
             digest = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
             assert urlsafe_b64encode(digest).decode().rstrip("=") == asked["code_challenge"]
             assert form["redirect_uri"] == asked["redirect_uri"]
-        subject = str(self.subject)
+        elif form["refresh_token"] not in self._refresh_tokens:
+            return web.json_response({"error": "invalid_grant"}, status=400)
+        else:
+            self._refresh_tokens.remove(str(form["refresh_token"]))
+        subject, refresh_token = str(self.subject), uuid.uuid4().hex
+        self._refresh_tokens.add(refresh_token)
         return web.json_response(
             {
                 "access_token": self.token(subject, exp=int(time.time()) + 600),
                 "id_token": self.token(subject, aud=CLIENT_ID),
-                "refresh_token": uuid.uuid4().hex,
+                "refresh_token": refresh_token,
                 "token_type": "Bearer",
                 "expires_in": self.lifetime_s,
             }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientSession
 from playwright.async_api import Browser, expect
 
 from shared.settings import AuthMode, AuthSettings, Settings
-from tests.auth.issuer import AUDIENCE
+from tests.api import Api
+from tests.auth.issuer import AUDIENCE, bearer
 from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
@@ -72,6 +75,29 @@ async def test_someone_signs_in_registers_posts_is_renewed_and_signs_out(
     await ada.page.get_by_role("button", name="Sign out").click()
     await expect(ada.page.get_by_role("button", name="Sign in")).to_be_visible()
     assert issuer.subject is None
+    ada.assert_no_errors()
+
+
+async def test_concurrent_commands_share_the_renewal_of_a_token(
+    browser: Browser, app: RunningApp, issuer: SignInIssuer
+) -> None:
+    issuer.subject = "ada"
+    async with ClientSession() as session:
+        api = Api(session, app.url, app.openapi, headers=bearer(issuer.token("ada")))
+        post = await api.new_post(await api.new_user())
+    ada = Person(await browser.new_page(), app.url)
+    ada.origins.append(issuer.url.removesuffix("/tenant"))
+    await ada.open(f"/posts/{post['id']}")
+    issuer.lifetime_s = 1
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await expect(ada.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+    await ada.page.get_by_label("Your comment").fill("Well put.")
+    await ada.evaluate("document.querySelector('[data-like]').click(); document.querySelector('main form').requestSubmit()")
+
+    await expect(ada.comments.locator("time")).to_have_count(1)
+    await expect(ada.comments.first).to_have_id(re.compile("comment-."))
+    await expect(ada.status).not_to_be_empty()
     ada.assert_no_errors()
 
 
