@@ -21,8 +21,11 @@ export async function start(become, openDialog) {
   const claims = principal.user_claims.filter(claim => SUBJECTS.includes(claim.typ)).map(claim => claim.val);
   for (const subject of new Set([...claims, principal.user_id])) {
     const id = await userIdOf(`app-service:${principal.provider_name}`, subject);
-    const user = await send(`/api/users/${id}`).then(found => found.json(), () => null);
-    if (user) return become(user);
+    try {
+      return become(await (await send(`/api/users/${id}`)).json());
+    } catch (error) {
+      if (error.status !== 404) throw error;
+    }
   }
   become(null);
   if (location.hash === REGISTER) await register();

@@ -142,5 +142,11 @@ async def test_someone_signed_in_by_app_service_chooses_a_username_once(
         await ada.open("/")
 
         await expect(ada.corner).to_contain_text(username)
+
+        # An outage does not make them someone without a user.
+        await ada.fail("GET", "**/api/users/*", 503)
+        await ada.page.reload()
+        await expect(ada.alert).to_contain_text("The database cannot be reached.")
+        await expect(ada.corner).to_contain_text(username)
         ada.assert_no_errors()
         await context.close()
