@@ -20,7 +20,7 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Draft, Post
 from shared.models.user import User
-from shared.site.page import Context, Page, fragment
+from shared.site.web_page import Context, WebPage, fragment
 
 bp = func.Blueprint()
 
@@ -30,7 +30,7 @@ _READ = ["GET", "HEAD"]
 
 # The host tries routes in the order of function names, so this name must sort after all others.
 @bp.route(route="{*path}", methods=_READ, auth_level=_ANYONE)
-@Page("feed.html", listed=True)
+@WebPage("feed.html", listed=True)
 async def z_page(call: Call[None]) -> Context:
     """Show the front page (Q6); no other path has a page."""
     if "path" in call.path:
@@ -42,7 +42,7 @@ async def z_page(call: Call[None]) -> Context:
 
 
 @bp.route(route="posts/{postId}", methods=_READ, auth_level=_ANYONE)
-@Page("post.html")
+@WebPage("post.html")
 async def page_post(call: Call[None]) -> Context:
     """Show a post with its comments and likes (Q2, Q4, Q5)."""
     stored, post_id = await container(POSTS), call.path["postId"]
@@ -61,7 +61,7 @@ async def page_post(call: Call[None]) -> Context:
 
 
 @bp.route(route="posts/{postId}/edit", methods=_READ, auth_level=_ANYONE)
-@Page("editor.html")
+@WebPage("editor.html")
 async def page_edit(call: Call[None]) -> Context:
     """Show a post in the editor (Q2)."""
     post = await posts.get_post(await container(POSTS), call.path["postId"])
@@ -69,14 +69,14 @@ async def page_edit(call: Call[None]) -> Context:
 
 
 @bp.route(route="write", methods=_READ, auth_level=_ANYONE)
-@Page("editor.html")
+@WebPage("editor.html")
 async def page_write(_call: Call[None]) -> Context:
     """Show the empty editor."""
     return {"post": None}
 
 
 @bp.route(route="users/{userId}", methods=_READ, auth_level=_ANYONE)
-@Page("user.html")
+@WebPage("user.html")
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts (Q1, Q3)."""
     return await user_with_posts(call)

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from shared.settings import AuthMode, AuthSettings
-from shared.site.page import content_security_policy
+from shared.site.web_page import content_security_policy
 from tests.api import Api
 from tests.site.pages import Site
 

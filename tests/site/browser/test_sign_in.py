@@ -93,7 +93,9 @@ async def test_concurrent_commands_share_the_renewal_of_a_token(
     await expect(ada.page.get_by_role("button", name="Sign out")).to_be_visible()
 
     await ada.page.get_by_label("Your comment").fill("Well put.")
-    await ada.evaluate("document.querySelector('[data-like]').click(); document.querySelector('main form').requestSubmit()")
+    await ada.evaluate(
+        "document.querySelector('[data-like]').click(); document.querySelector('main form').requestSubmit()"
+    )
 
     await expect(ada.comments.locator("time")).to_have_count(1)
     await expect(ada.comments.first).to_have_id(re.compile("comment-."))

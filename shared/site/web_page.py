@@ -25,7 +25,7 @@ Context = dict[str, object] | None
 
 
 @dataclass(frozen=True)
-class Page:
+class WebPage:
     """Decorator that turns a handler into a page; place the route above.
 
     The handler returns what `template` needs. The page has an ETag and security headers, and reports the request charge
