@@ -17,16 +17,14 @@ bp = func.Blueprint()
 @Endpoint(statuses=(200, 304))
 async def get_asset(call: Call[None]) -> func.HttpResponse:
     """Load a style sheet, script, or icon."""
-    document = asset(call.path["name"], call.path["version"])
-    return served(call, document) if document else func.HttpResponse(status_code=404)
+    return _asset(call, call.path["name"], call.path["version"])
 
 
 @bp.route(route="favicon.ico", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_favicon(call: Call[None]) -> func.HttpResponse:
     """Load the icon by the name that clients guess."""
-    document = asset("favicon.svg", version="")
-    return served(call, document) if document else func.HttpResponse(status_code=404)
+    return _asset(call, "favicon.svg", version="")
 
 
 @bp.route(route="avatars/{userId}.svg", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
@@ -34,3 +32,8 @@ async def get_favicon(call: Call[None]) -> func.HttpResponse:
 async def get_avatar(call: Call[None]) -> func.HttpResponse:
     """Load the avatar of a user, who need not exist."""
     return served(call, Document(avatar(call.path["userId"]).encode(), "image/svg+xml", CACHE_FOR_A_YEAR))
+
+
+def _asset(call: Call[None], name: str, version: str) -> func.HttpResponse:
+    document = asset(name, version)
+    return served(call, document) if document else func.HttpResponse(status_code=404)
