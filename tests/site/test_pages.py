@@ -7,7 +7,6 @@ import re
 import pytest
 
 from tests.api import Api, Json
-from tests.blog import Blog
 from tests.items import unique
 from tests.polling import eventually
 from tests.site.pages import ParsedPage, Shown, Site
@@ -32,12 +31,10 @@ async def test_the_front_page_shows_recent_posts_with_authors_counts_and_links(a
     links = [link["href"] for link in shown.page.all("a")]
     assert f"/posts/{post['id']}" in links
     assert f"/users/{author['id']}" in links
-    assert {"datetime": post["creationDate"]}.items() <= shown.page.all("time", datetime=post["creationDate"])[
-        0
-    ].items()
+    assert shown.page.all("time", datetime=post["creationDate"])
 
 
-async def test_the_front_page_links_to_more_posts_until_the_feed_ends(api: Api, stored: Blog, site: Site) -> None:
+async def test_the_front_page_links_to_more_posts_until_the_feed_ends(api: Api, site: Site) -> None:
     author = await api.new_user()
     for _ in range(22):
         await api.new_post(author)
@@ -94,7 +91,7 @@ async def test_older_comments_are_one_link_away(api: Api, site: Site) -> None:
     assert seen == [f"comment-{comment['id']}" for comment in reversed(comments)]
 
 
-async def test_a_user_page_shows_the_user_and_their_posts(api: Api, stored: Blog, site: Site) -> None:
+async def test_a_user_page_shows_the_user_and_their_posts(api: Api, site: Site) -> None:
     author = await api.new_user()
     posts = [await api.new_post(author, f"Post {number}") for number in range(3)]
     await eventually(lambda: has_copies(api, author, 3))

@@ -123,11 +123,26 @@ async def test_hostile_text_in_every_field_runs_nothing(visit: Visit, stored: Bl
     assert alerts == []
 
 
-async def test_every_link_and_button_is_reached_by_the_keyboard(visit: Visit, post: Json) -> None:
+async def test_every_link_and_control_is_reached_by_the_keyboard(visit: Visit, post: Json) -> None:
     ada = await visit(f"/posts/{post['id']}")
+    unreached = (
+        "[...document.querySelectorAll('a, button, textarea')].filter(one => one.checkVisibility() && !one.reached)"
+    )
+    count = await ada.evaluate(f"{unreached}.length")
 
     await ada.page.keyboard.press("Tab")
     await expect(ada.page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    for _ in range(count):
+        await ada.evaluate("document.activeElement.reached = true")
+        await ada.page.keyboard.press("Tab")
+
+    assert count > 10
+    assert await ada.evaluate(f"{unreached}.map(one => one.outerHTML)") == []
+
+
+async def test_the_dialog_opens_by_the_keyboard_and_has_the_focus(visit: Visit) -> None:
+    ada = await visit()
+
     await ada.page.get_by_role("button", name="Sign in").focus()
     await ada.page.keyboard.press("Enter")
 
