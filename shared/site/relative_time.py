@@ -35,6 +35,6 @@ def exact_time(date: str) -> str:
     """A date in full, such as `22 November 2026, 09:00:00 UTC`. Returns a date that it cannot parse unchanged."""
     try:
         moment = parse_moment(date).astimezone(UTC)
-    except ValueError:
+    except (OverflowError, ValueError):
         return date
     return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"

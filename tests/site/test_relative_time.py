@@ -35,6 +35,10 @@ def test_the_exact_time_is_in_utc() -> None:
     assert exact_time("2026-11-22T10:00:00+01:00") == "22 November 2026, 09:00:00 UTC"
 
 
+def test_a_date_that_has_no_utc_form_is_shown_unchanged() -> None:
+    assert exact_time("0001-01-01T00:00:00+01:00") == "0001-01-01T00:00:00+01:00"
+
+
 @pytest.mark.parametrize("date", ["", "yesterday", "2026-13-01"])
 def test_a_date_in_an_unknown_format_is_shown_unchanged(date: str) -> None:
     assert (relative_time(date, NOW), exact_time(date)) == (date, date)
