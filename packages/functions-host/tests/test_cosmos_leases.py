@@ -76,6 +76,16 @@ async def test_a_missing_lease_container_is_logged_and_retried(
         await eventually(calls)
 
 
+async def test_a_trigger_with_an_invalid_key_is_reported_and_not_listening(
+    account: Account, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    invalid = {"COSMOS": f"AccountEndpoint={account.endpoint};AccountKey=not base64;"}
+    async with running(write_app(tmp_path, trigger()), invalid) as host:
+        await eventually(lambda: "function 'changed' was unable to start" in caplog.text)
+
+        assert not host.is_listening("changed")
+
+
 async def test_a_lease_container_requires_key_id_or_partition_key(
     account: Account, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

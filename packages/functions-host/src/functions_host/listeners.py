@@ -26,7 +26,7 @@ class Listener(Protocol):
     function_name: str
 
     async def start(self) -> None:
-        """Start watching. After ListenerStartError or AzureError, the supervisor tries again."""
+        """Start watching. After an exception, the supervisor tries again."""
 
     async def stop(self, *, drain: bool) -> None:
         """Stop watching and wait for the running call. With `drain`, its batch is checkpointed."""
@@ -72,9 +72,15 @@ async def _start(listener: Listener) -> None:
     while True:
         try:
             await listener.start()
-        except (ListenerStartError, AzureError) as error:
+        except Exception as error:  # noqa: BLE001 - a background task must not fail silently
             reason = str(error).partition("\n")[0]
-            _log.error("The listener for function '%s' was unable to start: %s", listener.function_name, reason)
+            unexpected = None if isinstance(error, (ListenerStartError, AzureError)) else error
+            _log.error(
+                "The listener for function '%s' was unable to start: %s",
+                listener.function_name,
+                reason,
+                exc_info=unexpected,
+            )
             await asyncio.sleep(delay_s)
             delay_s = min(delay_s * 2, LONGEST_DELAY_S)
         else:
