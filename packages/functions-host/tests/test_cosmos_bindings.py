@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientSession, web
+from aiohttp.test_utils import RawTestServer
 from azure.core.credentials import AccessToken
 from azure.cosmos import PartitionKey
 from tests.cosmos_apps import Account
@@ -403,6 +405,32 @@ async def test_an_identity_connection_authenticates_with_a_token(
 
     # The SDK has the credential, and refuses to send its token to the emulator without TLS.
     assert "Bearer token authentication is not permitted for non-TLS" in caplog.text
+
+
+async def test_an_account_that_does_not_respond_delays_no_other_connection(
+    tmp_path: Path, account: Account, http: ClientSession
+) -> None:
+    await account.write("one", pk="p")
+    item = f"{ITEMS}, id='one', partition_key='p'"
+    stuck = reader(item.replace("COSMOS", "SILENT"), "stuck").replace("def read", "def read_stuck")
+    connected, released = asyncio.Event(), asyncio.Event()
+
+    async def respond_late(_: web.BaseRequest) -> web.Response:
+        connected.set()
+        await released.wait()
+        return web.Response(status=401)
+
+    async with RawTestServer(respond_late) as silent:
+        environment = {**account.environment, "SILENT": f"AccountEndpoint={silent.make_url('/')};AccountKey=a2V5;"}
+        async with running(write_app(tmp_path, stuck + reader(item)), environment) as host:
+            waiting = asyncio.create_task(get(http, f"{host.url}/api/stuck"))
+            await asyncio.wait_for(connected.wait(), 20)
+
+            assert await asyncio.wait_for(ids_at(http, f"{host.url}/api/x"), 20) == ["one"]
+            assert not waiting.done()
+
+            released.set()
+            assert await waiting == (500, "")
 
 
 @pytest.mark.parametrize(

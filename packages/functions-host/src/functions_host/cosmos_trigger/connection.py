@@ -7,6 +7,7 @@ Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the iden
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -70,7 +71,7 @@ class ClientCache:
     def __init__(self) -> None:
         self._clients: dict[tuple[CosmosConnection, tuple[str, ...]], CosmosClient] = {}
         self._credentials: list[AsyncTokenCredential] = []
-        self._opening = asyncio.Lock()
+        self._opening: defaultdict[CosmosClient, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._opened: set[CosmosClient] = set()
 
     def get(self, connection: CosmosConnection, preferred_locations: tuple[str, ...]) -> CosmosClient:
@@ -90,7 +91,7 @@ class ClientCache:
         """Return the client, connected. Raises AzureError."""
         client = self.get(connection, preferred_locations)
         # Connecting again would discard the client's session tokens.
-        async with self._opening:
+        async with self._opening[client]:
             if client not in self._opened:
                 await client.__aenter__()
                 self._opened.add(client)
@@ -108,6 +109,7 @@ class ClientCache:
         for credential in self._credentials:
             await credential.close()
         self._clients.clear()
+        self._opening.clear()
         self._opened.clear()
         self._credentials.clear()
 
