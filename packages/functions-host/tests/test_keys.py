@@ -131,7 +131,15 @@ async def test_only_the_owner_can_read_the_keys(app_dir: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"masterKey": {"value": ""}}', '{"masterKey": {"value": "x", "encrypted": true}}']
+    "text",
+    [
+        "{",
+        "[]",
+        '{"masterKey": {"value": ""}}',
+        '{"masterKey": {"value": "x", "encrypted": true}}',
+        '{"masterKey": {"value": "x"}, "functionKeys": {"value": "y"}}',
+        '{"masterKey": {"value": "x"}, "functionKeys": null}',
+    ],
 )
 async def test_an_invalid_key_file_stops_the_start(app_dir: Path, text: str) -> None:
     directory = app_dir / ".data" / "functions-host" / "secrets"

@@ -84,7 +84,9 @@ def _read(path: Path, new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(path: Path, keys: Any) -> list[bytes]:
-    for key in keys if isinstance(keys, list) else [keys]:
+    if not isinstance(keys, list):
+        raise _invalid(path, "the keys must be in an array")
+    for key in keys:
         if not isinstance(key, dict) or not isinstance(key.get("value"), str) or not key["value"]:
             raise _invalid(path, "each key must have a value")
         if key.get("encrypted"):
