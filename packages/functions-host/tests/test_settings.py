@@ -76,8 +76,9 @@ def test_connection_strings_and_host_options_are_read(tmp_path: Path) -> None:
     assert (local.port, local.cors_origins, local.cors_credentials) == (7100, ("http://a", "http://b"), True)
 
 
-def test_invalid_json_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "local.settings.json").write_text("{")
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_invalid_json_is_ignored_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str) -> None:
+    (tmp_path / "local.settings.json").write_text(text)
 
     assert read_local_settings(tmp_path).values == {}
     assert [record.levelno for record in caplog.records] == [logging.WARNING]

@@ -42,8 +42,10 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
         return LocalSettings()
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
-    except ValueError as error:
-        _log.warning("%s is not valid JSON and is ignored: %s", FILE_NAME, error)
+        if not isinstance(document, dict):
+            raise TypeError("it must be a JSON object")
+    except (TypeError, ValueError) as error:
+        _log.warning("%s is invalid and is ignored: %s", FILE_NAME, error)
         return LocalSettings()
     # Microsoft's quickstarts write "false", which .NET accepts.
     if str(document.get("IsEncrypted", True)).lower() != "false":
