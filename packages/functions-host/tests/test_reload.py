@@ -59,6 +59,16 @@ async def test_a_changed_module_is_loaded_in_the_same_process_on_the_same_port(
         assert await host.terminate() == 0
 
 
+async def test_a_change_of_the_same_size_within_a_second_is_loaded(app_dir: Path, http: ClientSession) -> None:
+    part = app_dir / "part.py"
+    async with host_process(app_dir, "a", {}, reload=True) as host:
+        second = part.stat().st_mtime_ns // 10**9 * 10**9
+        part.write_text(name("two"))
+        os.utime(part, ns=(second, second))
+
+        await eventually(shows(http, host, f"200 two {host.process.pid}"))
+
+
 async def test_a_new_function_and_new_settings_are_loaded(app_dir: Path, http: ClientSession) -> None:
     async with host_process(app_dir, "a", {}, reload=True) as host:
         (app_dir / "new.py").write_text("import os\nNAME = os.environ.get('GREETING')\n")
@@ -137,6 +147,31 @@ async def test_signals_stop_a_host_that_loads_its_app(app_dir: Path, number: sig
     _, log = await asyncio.wait_for(process.communicate(), 20)
 
     assert (process.returncode, log) == (0, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_just_before_the_process_is_replaced_stops_the_host(
+    app_dir: Path, number: signal.Signals
+) -> None:
+    script = app_dir / "function_app.py"
+    signal_late = f"""
+from functions_host import FunctionsHost
+
+hand_over = FunctionsHost.hand_over
+
+async def hand_over_and_signal(self):
+    sockets = await hand_over(self)
+    os.kill(os.getpid(), {number.value})
+    return sockets
+
+FunctionsHost.hand_over = hand_over_and_signal
+"""
+    script.write_text(script.read_text() + signal_late)
+    async with host_process(app_dir, "a", {}, reload=True) as host:
+        (app_dir / "part.py").write_text(name("two"))
+
+        assert await asyncio.wait_for(host.process.wait(), 20) == 0
+        assert host.log.read_text().count("listening on") == 1
 
 
 async def test_output_before_a_reload_is_not_lost(app_dir: Path, http: ClientSession) -> None:

@@ -15,7 +15,14 @@ from pathlib import Path
 
 from .errors import HostStartError
 from .host import FunctionsHost
-from .reloading import SUPPORTED, exit_on_signals, inherited_sockets, replace_process, unavailable
+from .reloading import (
+    SUPPORTED,
+    delay_signals,
+    exit_on_signals,
+    inherited_sockets,
+    replace_process,
+    unavailable,
+)
 from .settings import HostSettings
 from .source_files import Snapshot, next_change, snapshot
 from .version import VERSION
@@ -35,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Before the app is loaded, so that no later change is missed.
     files = snapshot(settings.app_dir) if options.reload else None
     host = FunctionsHost(settings, configure_logs=True, sockets=sockets)
+    stopping = asyncio.Event()
     try:
-        kept = asyncio.run(_serve(host, settings.app_dir, files, hold=options.hold and not sockets))
+        kept = asyncio.run(_serve(host, settings.app_dir, files, stopping, hold=options.hold and not sockets))
     except Exception as error:  # noqa: BLE001 - the app can raise anything while it is loaded
         if isinstance(error, (HostStartError, OSError)):
             sys.stderr.write(f"The host cannot start: {error}\n")
@@ -44,8 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         if not sockets:
             return 1
-        kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}))
-    if kept:
+        kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}, stopping))
+    # A signal can arrive as late as the end of the event loop.
+    if kept and not stopping.is_set():
         logging.shutdown()
         replace_process(kept, directory, environment)
     if host.has_running_threads:
@@ -107,13 +116,14 @@ def _settings(options: argparse.Namespace) -> HostSettings:
     )
 
 
-async def _serve(host: FunctionsHost, app_dir: Path, files: Snapshot | None, *, hold: bool) -> list[socket.socket]:
+async def _serve(
+    host: FunctionsHost, app_dir: Path, files: Snapshot | None, stopping: asyncio.Event, *, hold: bool
+) -> list[socket.socket]:
     """Serve until a signal or, if `files` is given, until one of them changes. Return the sockets for a reload."""
     host.load()
     # Blocking is safe because no task runs yet. End of input means that the parent process has ended.
     if hold and not sys.stdin.readline():
         return []
-    stopping = asyncio.Event()
     _on_signals(stopping)
     await host.start()
     _log.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
@@ -125,16 +135,20 @@ async def _serve(host: FunctionsHost, app_dir: Path, files: Snapshot | None, *, 
         return []
     _log.info("%s changed; reloading", changed)
     sockets = await host.hand_over()
-    return [] if stopping.is_set() else sockets
+    delay_signals()
+    return sockets
 
 
-async def _wait_for_change(sockets: list[socket.socket], app_dir: Path, files: Snapshot) -> list[socket.socket]:
-    """Refuse requests until a file changes and return the sockets, or none after a signal."""
+async def _wait_for_change(
+    sockets: list[socket.socket], app_dir: Path, files: Snapshot, stopping: asyncio.Event
+) -> list[socket.socket]:
+    """Refuse requests until a signal or until a file changes. Return the sockets."""
     sys.stderr.write("The host is waiting for the next change.\n")
-    stopping = asyncio.Event()
     _on_signals(stopping)
     async with unavailable(sockets):
-        return sockets if await _changed_file(app_dir, files, stopping) else []
+        await _changed_file(app_dir, files, stopping)
+    delay_signals()
+    return sockets
 
 
 async def _changed_file(app_dir: Path, files: Snapshot | None, stopping: asyncio.Event) -> str | None:

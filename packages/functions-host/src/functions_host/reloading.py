@@ -38,10 +38,13 @@ def exit_on_signals() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
-def replace_process(sockets: Sequence[socket.socket], directory: str, environment: Mapping[str, str]) -> NoReturn:
-    """Start over with the same command in its original directory and environment."""
-    # A signal waits until the new interpreter can handle it.
+def delay_signals() -> None:
+    """Keep signals pending until the new interpreter can handle them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+
+
+def replace_process(sockets: Sequence[socket.socket], directory: str, environment: Mapping[str, str]) -> NoReturn:
+    """Start over with the same command in its original directory and environment. Call `delay_signals` before."""
     sys.stdout.flush()
     for each in sockets:
         each.set_inheritable(True)
