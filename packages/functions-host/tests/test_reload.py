@@ -61,7 +61,7 @@ async def test_a_changed_module_is_loaded_in_the_same_process_on_the_same_port(
 
 async def test_a_change_of_the_same_size_within_a_second_is_loaded(app_dir: Path, http: ClientSession) -> None:
     part = app_dir / "part.py"
-    async with host_process(app_dir, "a", {}, reload=True) as host:
+    async with host_process(app_dir, "a", {"PYTHONDONTWRITEBYTECODE": ""}, reload=True) as host:
         second = part.stat().st_mtime_ns // 10**9 * 10**9
         part.write_text(name("two"))
         os.utime(part, ns=(second, second))

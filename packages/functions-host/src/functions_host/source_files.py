@@ -12,6 +12,8 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 
 POLL_S = 0.5
@@ -59,15 +61,27 @@ def _from_host_json(app_dir: Path) -> tuple[set[str], set[tuple[str, ...]]]:
 
 async def next_change(app_dir: Path, before: Snapshot) -> str:
     """Wait until a file differs from `before` and the files are quiet. Return its path, relative to `app_dir`."""
-    while True:
-        after = await asyncio.to_thread(snapshot, app_dir)
-        if after != before:
-            break
+    while (after := await asyncio.to_thread(snapshot, app_dir)) == before:
         await asyncio.sleep(POLL_S)
-    changed = min(path for path, _ in set(before.items()) ^ set(after.items()))
+    changed = _changed(before, after)
     while True:
         await asyncio.sleep(QUIET_S)
         later = await asyncio.to_thread(snapshot, app_dir)
         if later == after:
-            return str(Path(changed).relative_to(app_dir))
+            break
+        changed |= _changed(after, later)
         after = later
+    for path in changed:
+        _discard_bytecode(path)
+    return str(Path(min(changed)).relative_to(app_dir))
+
+
+def _changed(before: Snapshot, after: Snapshot) -> set[str]:
+    return {path for path, _ in before.items() ^ after.items()}
+
+
+def _discard_bytecode(path: str) -> None:
+    """Delete the compiled file, which hides a change of the same size within a second."""
+    if path.endswith(".py"):
+        with suppress(OSError):  # a directory without write permission has no bytecode of this process
+            Path(cache_from_source(path)).unlink()
