@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from aiohttp import ClientResponse, ClientSession
 from functions_host import FunctionsHost
@@ -49,7 +50,7 @@ async def test_requests_beyond_the_queue_return_429(http: ClientSession, tmp_pat
     assert {r.headers.get("X-FUNCTION-SCALEOUT") for r in responses if r.status == 429} == {"1"}
 
 
-async def test_stop_waits_for_running_requests(http: ClientSession, tmp_path: Path) -> None:
+async def test_stop_refuses_connections_and_waits_for_running_requests(http: ClientSession, tmp_path: Path) -> None:
     host = FunctionsHost(settings(write_app(tmp_path, GATE)))
     await host.start()
     call = asyncio.create_task(get(http, f"{host.url}/api/wait"))
@@ -57,11 +58,21 @@ async def test_stop_waits_for_running_requests(http: ClientSession, tmp_path: Pa
     await eventually(lambda: module.running)
 
     stop = asyncio.create_task(host.stop())
-    await asyncio.wait([stop], timeout=0.1)
+    await eventually(lambda: is_refused(host.url))
+    assert not stop.done()
     module.gate.set()
     await stop
 
     assert (await call).status == 200
+
+
+async def is_refused(url: str) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
+    except ConnectionRefusedError:
+        return True
+    writer.close()
+    return False
 
 
 async def test_sync_functions_run_concurrently_up_to_the_thread_count(http: ClientSession, tmp_path: Path) -> None:

@@ -238,10 +238,11 @@ class FunctionsHost:
         return Keys(directory, functions)
 
     async def _listen(self, server: HttpServer) -> None:
+        self._resources.push_async_callback(server.stop)
+        # Runs before the server stops, so that connections are refused while its requests end.
         self._resources.callback(self._close_sockets)
         if not self._sockets:
             self._sockets = await _bound_sockets(self._settings.host, self._port)
-        self._resources.push_async_callback(server.stop)
         await server.start(self._sockets)
         authority = f"{self._settings.host}:{self._sockets[0].getsockname()[1]}"
         self.url = f"http://{authority}"
