@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import suppress
 
-from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from azure.cosmos.exceptions import CosmosResourceExistsError, CosmosResourceNotFoundError
+from azure.cosmos.exceptions import CosmosResourceNotFoundError
 from azure.cosmos.partition_key import NonePartitionKeyValue
 
 from .app_settings import AppSettings
 from .binding_expressions import Template, Values, value_of
 from .cosmos_trigger.binding import PropertyReader
-from .cosmos_trigger.connection import ClientCache, resolve_connection
+from .cosmos_trigger.connection import ClientCache, create_container, resolve_connection
 from .errors import BindingError, FunctionIndexError
 from .functions import Binding
 from .payloads import decode_documents, encode_documents
 
-_LEGACY = ("collectionName", "connectionStringSetting")
 _log = logging.getLogger("Host.Bindings.CosmosDB")
 
 
 class _CosmosBinding:
     def __init__(self, binding: Binding, settings: AppSettings, clients: ClientCache) -> None:
-        if legacy := [name for name in _LEGACY if name in binding]:
-            raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
         reader = PropertyReader(binding, settings)
         self.name = str(binding["name"])
         self._clients = clients
@@ -123,10 +118,4 @@ class CosmosOutput(_CosmosBinding):
         if not path:
             raise BindingError(f"to create the container '{container}', set partition_key to a path such as /id")
         client, database = await self._client(), self._database.bind(values)
-        # The SDK reads before it creates, so another call can create the resource in between.
-        with suppress(CosmosResourceExistsError):
-            await client.create_database_if_not_exists(database)
-        with suppress(CosmosResourceExistsError):
-            await client.get_database_client(database).create_container_if_not_exists(
-                container, PartitionKey(path), offer_throughput=self._throughput
-            )
+        await create_container(client, database, container, path, offer_throughput=self._throughput)

@@ -28,7 +28,7 @@ from .http.throttle import RequestThrottle
 from .invocation import Invoker
 from .listeners import Listener, ListenerSupervisor
 from .logs import configure_logging
-from .payloads import documents_argument, timer_argument
+from .payloads import decode_documents, timer_argument
 from .settings import HostSettings
 from .timer_trigger.listener import TimerListener
 from .trigger_thread import TriggerThread
@@ -158,7 +158,7 @@ class FunctionsHost:
         if function.type == COSMOS:
             if not isinstance(json.loads(payload or "[]"), list):
                 raise ValueError("the input of a Cosmos DB function must be a JSON array of items")
-            argument = documents_argument(function, payload or "[]")
+            argument = decode_documents(function.argument_type, payload or "[]")
         else:
             argument = timer_argument(function, past_due=False, status=None)
         task = asyncio.create_task(self._invoke_manually(function, argument))

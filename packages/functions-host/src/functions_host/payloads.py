@@ -17,11 +17,6 @@ from azure.functions.timer import TimerRequest
 from .functions import LoadedFunction
 
 
-def documents_argument(function: LoadedFunction, payload: str) -> func.DocumentList | str | bytes:
-    """Return the argument of a Cosmos DB trigger for a JSON array."""
-    return decode_documents(function.argument_type, payload)
-
-
 def decode_documents(annotation: object, payload: str) -> func.DocumentList | str | bytes:
     """Decode a JSON object or array to documents, unless the parameter is `str` or `bytes`."""
     if annotation is str:

@@ -63,10 +63,7 @@ def interval_s(text: str) -> float:
 
 
 def parse_decorator_policy(settings: Mapping[str, object], function_name: str) -> RetryPolicy:
-    """Return the policy of `@app.retry(...)`.
-
-    Raises FunctionIndexError.
-    """
+    """Return the policy of `@app.retry(...)`. Raises FunctionIndexError."""
     try:
         count = int(str(settings["max_retry_count"]))
         delay, minimum, maximum = (

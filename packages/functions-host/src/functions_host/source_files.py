@@ -61,7 +61,10 @@ def _from_host_json(app_dir: Path) -> tuple[set[str], set[tuple[str, ...]]]:
 
 async def next_change(app_dir: Path, before: Snapshot) -> str:
     """Wait until a file differs from `before` and the files are quiet. Return its path, relative to `app_dir`."""
-    while (after := await asyncio.to_thread(snapshot, app_dir)) == before:
+    while True:
+        after = await asyncio.to_thread(snapshot, app_dir)
+        if after != before:
+            break
         await asyncio.sleep(POLL_S)
     changed = _changed(before, after)
     while True:

@@ -48,7 +48,6 @@ class CosmosTriggerBinding:
 def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBinding:
     """Parse a binding. Raises FunctionIndexError."""
     reader = PropertyReader(binding, settings)
-    _refuse_unsupported(binding)
     connection, database, container = (
         reader.name("connection", "CosmosDB"),
         reader.required("databaseName"),
@@ -81,15 +80,13 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
     )
 
 
-def _refuse_unsupported(binding: Binding) -> None:
-    if legacy := [name for name in _LEGACY if name in binding]:
-        raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
-
-
 class PropertyReader:
     """Reads properties like .NET's binder, which accepts text for any type."""
 
     def __init__(self, binding: Binding, settings: AppSettings) -> None:
+        """Create a reader. Raises FunctionIndexError for a binding of an older extension."""
+        if legacy := [name for name in _LEGACY if name in binding]:
+            raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
         self._binding = binding
         self._settings = settings
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from azure.cosmos import PartitionKey
 from azure.cosmos.aio import CosmosClient
+from azure.cosmos.exceptions import CosmosResourceExistsError
 
 from ..app_settings import AppSettings
 from ..errors import FunctionIndexError
@@ -112,6 +115,17 @@ class ClientCache:
         self._opening.clear()
         self._opened.clear()
         self._credentials.clear()
+
+
+async def create_container(client: CosmosClient, database: str, container: str, path: str, **options: Any) -> None:
+    """Create a container with a partition key path and the SDK's options, and its database, unless they exist."""
+    # The SDK reads before it creates, so another host or call can create the resource in between.
+    with suppress(CosmosResourceExistsError):
+        await client.create_database_if_not_exists(database)
+    with suppress(CosmosResourceExistsError):
+        await client.get_database_client(database).create_container_if_not_exists(
+            container, PartitionKey(path), **options
+        )
 
 
 def _prevent_deadlock(response: Any) -> None:

@@ -10,25 +10,23 @@ import asyncio
 import logging
 import random
 import uuid
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from azure.core.exceptions import AzureError
-from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from azure.cosmos.exceptions import CosmosResourceExistsError, CosmosResourceNotFoundError
+from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from ..app_settings import AppSettings
 from ..errors import ListenerStartError
 from ..functions import LoadedFunction
 from ..invocation import Invoker
-from ..payloads import documents_argument
+from ..payloads import decode_documents
 from ..retry import RetryPolicy, RetryState, is_set_within, run_with_retries
 from .balancing import leases_to_acquire
-from .binding import CosmosTriggerBinding, parse_binding
+from .binding import parse_binding
 from .change_feed import FeedReader
-from .connection import ClientCache, resolve_connection
+from .connection import ClientCache, create_container, resolve_connection
 from .lease import FULL_FIDELITY, INCREMENTAL, Lease
 from .lease_processor import End, LeaseProcessor
 from .lease_store import Change, LeaseLostError, LeaseStore
@@ -71,7 +69,14 @@ class CosmosListener:
         client = await self._clients.open(self._connection, binding.preferred_locations)
         lease_client = await self._clients.open(self._lease_connection, binding.preferred_locations)
         if binding.create_lease_container:
-            await _create_lease_container(lease_client, binding)
+            await create_container(
+                lease_client,
+                binding.lease_database,
+                binding.lease_container,
+                "/id",
+                offer_throughput=binding.lease_throughput,
+                default_ttl=-1,
+            )
         try:
             await self._start_balancing(client, lease_client)
         except CosmosResourceNotFoundError as error:
@@ -183,7 +188,7 @@ class CosmosListener:
 
     async def _deliver(self, payload: str, halted: asyncio.Event) -> None:
         async def call(state: RetryState) -> object:
-            argument = documents_argument(self._function, payload)
+            argument = decode_documents(self._function.argument_type, payload)
             return await self._invoker.invoke(self._function, {self._function.argument: argument}, retry=state)
 
         await run_with_retries(self._retry, call, halted=halted, random=random.random)
@@ -196,19 +201,6 @@ def _acquired_by(owner: str, *, from_owner: str | None) -> Change:
         return lease.touched(owner=owner)
 
     return change
-
-
-async def _create_lease_container(client: CosmosClient, binding: CosmosTriggerBinding) -> None:
-    # The SDK reads before it creates, so another host or trigger can create the resource in between.
-    with suppress(CosmosResourceExistsError):
-        await client.create_database_if_not_exists(binding.lease_database)
-    with suppress(CosmosResourceExistsError):
-        await client.get_database_client(binding.lease_database).create_container_if_not_exists(
-            binding.lease_container,
-            PartitionKey(path="/id"),
-            default_ttl=-1,
-            offer_throughput=binding.lease_throughput,
-        )
 
 
 async def _is_keyed_by_partition_key(container: ContainerProxy) -> bool:
