@@ -78,6 +78,10 @@ class Account:
         """Return the continuation token of each lease."""
         return [item["ContinuationToken"] for item in await self.lease_items()]
 
+    async def has_checkpoint(self) -> bool:
+        """Return whether a lease has a continuation token."""
+        return any(await self.checkpoints())
+
 
 @asynccontextmanager
 async def connected(endpoint: str, key: str) -> AsyncIterator[Account]:

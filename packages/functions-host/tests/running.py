@@ -48,7 +48,7 @@ def app_module() -> ModuleType:
     return sys.modules["function_app"]
 
 
-async def eventually(condition: Callable[[], Any], deadline_s: float = 20.0) -> Any:
+async def eventually(condition: Callable[[], Any], deadline_s: float = 60.0) -> Any:
     """Poll until `condition`, sync or async, returns a true value, and return it."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:

@@ -39,16 +39,11 @@ def received() -> list[dict[str, Any]]:
     return app_module().received  # type: ignore[no-any-return]
 
 
-async def leases_have_checkpoints(account: Account) -> bool:
-    checkpoints = await account.checkpoints()
-    return bool(checkpoints) and all(checkpoints)
-
-
 async def test_every_version_and_each_delete_is_delivered(account: Account, audited: Any, tmp_path: Path) -> None:
     await audited.create_item({"id": "before", "pk": "p"})
     async with running(write_app(tmp_path, SOURCE), account.environment) as host:
         await host.ready()
-        await eventually(lambda: leases_have_checkpoints(account))
+        await eventually(account.has_checkpoint)
         await audited.create_item({"id": "a", "pk": "p", "n": 1})
         await audited.upsert_item({"id": "a", "pk": "p", "n": 2})
         await audited.delete_item("a", "p")
@@ -66,7 +61,7 @@ async def test_changes_made_while_the_host_is_down_are_delivered(
     app_dir = write_app(tmp_path, SOURCE)
     async with running(app_dir, account.environment) as host:
         await host.ready()
-        await eventually(lambda: leases_have_checkpoints(account))  # although nothing has changed
+        await eventually(account.has_checkpoint)  # although nothing has changed
     await audited.create_item({"id": "a", "pk": "p"})
     await audited.delete_item("a", "p")
 

@@ -36,7 +36,7 @@ async def test_leases_have_the_shape_of_the_change_feed_processor(account: Accou
         await account.write("a")
         await eventually(calls)
         leases = await eventually(lambda: all_owned(account, 4))
-        await eventually(lambda: any_checkpoint(account))
+        await eventually(account.has_checkpoint)
         leases = await account.lease_items()
         proxy = account.database.get_container_client("leases")
         others = {item["id"] async for item in proxy.read_all_items() if "LeaseToken" not in item}
@@ -55,10 +55,6 @@ async def test_leases_have_the_shape_of_the_change_feed_processor(account: Accou
 async def all_owned(account: Account, count: int) -> list[dict[str, Any]]:
     leases = await account.lease_items()
     return leases if len(leases) == count and all(lease["Owner"] for lease in leases) else []
-
-
-async def any_checkpoint(account: Account) -> bool:
-    return any(await account.checkpoints())
 
 
 async def test_a_missing_lease_container_is_logged_and_retried(
