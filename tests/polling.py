@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-async def eventually(condition: Callable[[], Any], deadline_s: float = 20.0) -> Any:
+async def eventually(condition: Callable[[], Any], deadline_s: float = 60.0) -> Any:
     """Poll until `condition` (synchronous or asynchronous) returns something true, and return that.
 
     Raises AssertionError after `deadline_s` seconds.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from typing import Any
 
 import pytest
@@ -124,11 +124,8 @@ async def test_waiting_ends_when_nothing_is_broken(blog: Blog, seeded: ManagedBl
 
     await a_missing_copy(blog)
     watched = ManagedBlog(ReportingUsers(blog.users.proxy), blog.posts, blog.feed, blog.failures)
-    started = time.monotonic()
 
-    assert await verify_within(watched, seconds=60) == []
-
-    assert time.monotonic() - started < 30
+    assert await asyncio.wait_for(verify_within(watched, seconds=600), 60) == []
 
 
 async def test_waiting_returns_the_findings_at_the_deadline(blog: Blog, seeded: ManagedBlog) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 
-async def eventually(condition: Callable[[], bool], deadline_s: float = 20.0) -> None:
+async def eventually(condition: Callable[[], bool], deadline_s: float = 60.0) -> None:
     """Wait until the condition is true. Raises AssertionError at the deadline."""
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:

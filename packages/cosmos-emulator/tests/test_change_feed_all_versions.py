@@ -50,7 +50,7 @@ async def read(container: ContainerProxy, continuation: str | None = None, **opt
 
 
 async def until_read(container: ContainerProxy, continuation: str, count: int) -> list[Any]:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             found, _ = await read(container, continuation)
             if len(found) >= count:
@@ -192,7 +192,7 @@ async def test_changes_are_kept_for_the_retention_time(logged: ContainerProxy, c
     clock.advance(2 * 60)
 
     with fails_with(400, match="retention"):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 await read(logged, start)
     assert [change["current"]["id"] for change in (await read(logged, later))[0]] == ["new"]

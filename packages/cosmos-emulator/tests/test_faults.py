@@ -166,7 +166,7 @@ async def test_the_emulator_stops_while_requests_hang(settings: EmulatorSettings
             await eventually(lambda: fault.struck == 1)
             began = time.monotonic()
 
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 6  # it waits 6 s for other requests
         with pytest.raises(ClientConnectionError):
             await asking
 
@@ -383,12 +383,12 @@ async def test_latency_delays_concurrent_requests_in_parallel(
     emulator: CosmosEmulator, container: ContainerProxy
 ) -> None:
     await container.create_item(ITEM)
-    emulator.settings.latency = Latency.parse("100ms±50ms")
+    emulator.settings.latency = Latency.parse("500ms±250ms")
     began = time.monotonic()
 
     await asyncio.gather(*(container.read_item("a", "p") for _ in range(20)))
 
-    assert 0.05 <= time.monotonic() - began < 2  # sequential delays would average 2 s in total
+    assert 0.25 <= time.monotonic() - began < 5  # sequential delays would take at least 5 s in total
 
 
 def test_faults_number_their_initial_rules() -> None:

