@@ -72,8 +72,13 @@ class StackSettings:
 def _settings_values(app_dir: Path) -> dict[str, str]:
     for name in ("local.settings.json", "local.settings.example.json"):
         if (app_dir / name).is_file():
-            values: dict[str, str] = json.loads((app_dir / name).read_text(encoding="utf-8")).get("Values", {})
-            return values
+            values = json.loads((app_dir / name).read_text(encoding="utf-8-sig")).get("Values", {})
+            # The host converts values to text in the same way.
+            return {
+                key: value if isinstance(value, str) else json.dumps(value)
+                for key, value in values.items()
+                if value is not None
+            }
     return {}
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientConnectionError, ClientSession
 
+from local.stack import StackSettings
 from tests.polling import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM, which stops the whole stack")
@@ -180,3 +181,13 @@ async def test_a_held_host_loads_its_app_and_stops_when_its_input_closes(tmp_pat
 
     assert process.returncode == 0
     assert b"listening on" not in log
+
+
+def test_settings_that_are_not_text_become_text_as_in_the_host(tmp_path: Path) -> None:
+    file = '{"Values": {"FLAG": true, "NUMBER": 1, "TEXT": "x", "NOTHING": null}}'
+    (tmp_path / "local.settings.json").write_text(file, encoding="utf-8-sig")
+
+    environment = StackSettings(tmp_path, port=1, cosmos_port=2, data_dir=None, seed=False).environment
+
+    found = {name: environment.get(name) for name in ("FLAG", "NUMBER", "TEXT", "NOTHING")}
+    assert found == {"FLAG": "true", "NUMBER": "1", "TEXT": "x", "NOTHING": None}
