@@ -75,7 +75,7 @@ class HostProcess:
     async def terminate(self) -> int:
         """Send SIGTERM and return the exit code."""
         self.process.terminate()
-        return await asyncio.wait_for(self.process.wait(), 20)
+        return await asyncio.wait_for(self.process.wait(), 60)
 
 
 @asynccontextmanager

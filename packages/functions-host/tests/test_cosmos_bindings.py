@@ -424,9 +424,9 @@ async def test_an_account_that_does_not_respond_delays_no_other_connection(
         environment = {**account.environment, "SILENT": f"AccountEndpoint={silent.make_url('/')};AccountKey=a2V5;"}
         async with running(write_app(tmp_path, stuck + reader(item)), environment) as host:
             waiting = asyncio.create_task(get(http, f"{host.url}/api/stuck"))
-            await asyncio.wait_for(connected.wait(), 20)
+            await asyncio.wait_for(connected.wait(), 60)
 
-            assert await asyncio.wait_for(ids_at(http, f"{host.url}/api/x"), 20) == ["one"]
+            assert await asyncio.wait_for(ids_at(http, f"{host.url}/api/x"), 60) == ["one"]
             assert not waiting.done()
 
             released.set()

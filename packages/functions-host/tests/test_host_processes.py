@@ -242,7 +242,7 @@ async def test_a_batch_over_the_timeout_ends_the_host_and_is_delivered_again(
     async with host_process(app_dir, "a", account.environment | timeout) as host:
         await account.write("x")
 
-        assert await asyncio.wait_for(host.process.wait(), 20) == 1
+        assert await asyncio.wait_for(host.process.wait(), 60) == 1
 
         assert "Timeout value of 0:00:01 exceeded by function 'changed' (functionTimeout in host.json)" in (
             host.log.read_text()
@@ -266,7 +266,7 @@ async def test_a_request_over_the_timeout_ends_the_host(tmp_path: Path, function
     (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
     async with host_process(app_dir, "a", {}) as host, ClientSession() as http:
         assert await status_of(http, f"{host.url}/api/x") is None
-        assert await asyncio.wait_for(host.process.wait(), 20) == 1
+        assert await asyncio.wait_for(host.process.wait(), 60) == 1
 
         assert "exceeded by function 'hang'" in host.log.read_text()
 
@@ -278,7 +278,7 @@ async def test_a_timer_over_the_timeout_ends_the_host(tmp_path: Path) -> None:
     (app_dir / "host.json").write_text('{"version": "2.0", "functionTimeout": "00:00:01"}')
     async with host_process(app_dir, "a", {}) as host:
         (app_dir / "hang").touch()
-        assert await asyncio.wait_for(host.process.wait(), 20) == 1
+        assert await asyncio.wait_for(host.process.wait(), 60) == 1
 
         assert "exceeded by function 'tick'" in host.log.read_text()
 

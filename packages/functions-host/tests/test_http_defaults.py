@@ -1,4 +1,4 @@
-"""HTTP defaults of an app without settings: authorization, concurrency, route order."""
+"""HTTP defaults of an app without settings: concurrency, route order."""
 
 from __future__ import annotations
 
@@ -10,16 +10,6 @@ import pytest
 from aiohttp import ClientSession
 from functions_host.host_json import HostConfig
 from tests.running import app_module, eventually, running, write_app
-
-LEVELS = """
-def level(name):
-    @app.function_name(name)
-    @app.route(route=f"for-{name}", auth_level=name.upper())
-    def answer(req): return name
-
-for name in ("anonymous", "function", "admin"):
-    level(name)
-"""
 
 GATHERING = """
 import asyncio
@@ -53,13 +43,6 @@ def B_second(req): return "second"
 @app.route(route="one")
 def a_first(req): return "first"
 """
-
-
-async def test_no_authorization_level_requires_a_key(http: ClientSession, tmp_path: Path) -> None:
-    async with running(write_app(tmp_path, LEVELS)) as host:
-        for name in ("anonymous", "function", "admin"):
-            response = await http.get(f"{host.url}/api/for-{name}")
-            assert (response.status, await response.text()) == (200, name)
 
 
 async def test_coroutines_run_concurrently_on_one_loop_without_a_limit(http: ClientSession, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def test_anonymous_functions_and_the_home_page_need_no_key(app_dir: Path, 
 
 async def test_without_enable_auth_no_key_is_needed(app_dir: Path, http: ClientSession) -> None:
     async with running(app_dir) as host:
-        for path in ("api/keyed", "api/boss", "admin/functions"):
+        for path in ("api/open", "api/keyed", "api/boss", "admin/functions"):
             assert await status(http, host, path) == 200
 
     assert not (app_dir / ".data").exists()

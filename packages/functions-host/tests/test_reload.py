@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 from aiohttp import ClientError, ClientSession
+from functions_host.reloading import SUPPORTED
 from functions_host.source_files import snapshot
 from tests.cosmos_apps import Account, trigger
 from tests.running import HostProcess, eventually, host_process, write_app
+
+pytestmark = pytest.mark.skipif(not SUPPORTED, reason="Windows cannot replace a process")
 
 SHOW = """
 import os
@@ -119,7 +122,7 @@ async def test_signals_stop_a_host_that_waits_for_a_change(
 
         host.process.send_signal(number)
 
-        assert await asyncio.wait_for(host.process.wait(), 20) == 0
+        assert await asyncio.wait_for(host.process.wait(), 60) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -130,7 +133,7 @@ async def test_signals_stop_a_reloaded_host(app_dir: Path, http: ClientSession, 
 
         host.process.send_signal(number)
 
-        assert await asyncio.wait_for(host.process.wait(), 20) == 0
+        assert await asyncio.wait_for(host.process.wait(), 60) == 0
         assert "Traceback" not in host.log.read_text()
 
 
@@ -144,7 +147,7 @@ async def test_signals_stop_a_host_that_loads_its_app(app_dir: Path, number: sig
     await eventually((app_dir / "loading").exists)
 
     process.send_signal(number)
-    _, log = await asyncio.wait_for(process.communicate(), 20)
+    _, log = await asyncio.wait_for(process.communicate(), 60)
 
     assert (process.returncode, log) == (0, b"")
 
@@ -170,7 +173,7 @@ FunctionsHost.hand_over = hand_over_and_signal
     async with host_process(app_dir, "a", {}, reload=True) as host:
         (app_dir / "part.py").write_text(name("two"))
 
-        assert await asyncio.wait_for(host.process.wait(), 20) == 0
+        assert await asyncio.wait_for(host.process.wait(), 60) == 0
         assert host.log.read_text().count("listening on") == 1
 
 
