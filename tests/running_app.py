@@ -23,7 +23,7 @@ from shared.settings import AuthMode, AuthSettings, Settings
 REPOSITORY = Path(__file__).parent.parent
 TRIGGERS = ("on_posts_changed", "on_users_changed")
 _START_S = 60
-_STOP_S = 20
+_STOP_S = 60
 _POLL_S = 0.02
 
 
