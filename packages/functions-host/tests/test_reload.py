@@ -93,6 +93,7 @@ async def test_a_new_function_and_new_settings_are_loaded(app_dir: Path, http: C
         ("NAME = (", "SyntaxError"),
         ("import no_such_package", "requirements.txt"),
         ("raise ValueError('at import')", "at import"),
+        ("raise SystemExit('NAME is not set')", "NAME is not set"),
     ],
 )
 async def test_a_broken_change_is_reported_and_the_next_one_recovers(

@@ -18,8 +18,8 @@ from .host import FunctionsHost
 from .reloading import (
     SUPPORTED,
     delay_signals,
-    exit_on_signals,
     inherited_sockets,
+    interrupt_on_signals,
     replace_process,
     unavailable,
 )
@@ -32,8 +32,14 @@ _log = logging.getLogger("Host.Startup")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C or SIGTERM. Return 1 if the app cannot start."""
-    exit_on_signals()
-    options = _parse(arguments)
+    interrupt_on_signals()
+    try:
+        return _run(_parse(arguments))
+    except KeyboardInterrupt:
+        return 0
+
+
+def _run(options: argparse.Namespace) -> int:
     settings = _settings(options)
     sockets = inherited_sockets()
     directory, environment = str(Path.cwd()), dict(os.environ)
@@ -52,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         if not sockets:
             return 1
+        stopping = asyncio.Event()  # an event belongs to one event loop
         kept = asyncio.run(_wait_for_change(sockets, settings.app_dir, files or {}, stopping))
     # A signal can arrive as late as the end of the event loop.
     if kept and not stopping.is_set():

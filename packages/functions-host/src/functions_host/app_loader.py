@@ -56,6 +56,8 @@ def _import(script: str) -> ModuleType:
         raise HostStartError(
             f"{error}. Add the package to requirements.txt and install it. sys.path: {sys.path}"
         ) from error
+    except SystemExit as error:
+        raise HostStartError(f"the app exits when it is imported: {error}") from error
 
 
 def _app_object(module: ModuleType) -> func.FunctionRegister:

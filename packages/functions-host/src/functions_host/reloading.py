@@ -30,10 +30,15 @@ def inherited_sockets() -> list[socket.socket]:
     return sockets
 
 
-def exit_on_signals() -> None:
-    """Exit with status 0 on Ctrl-C or SIGTERM, also if it arrived during a reload."""
+def interrupt_on_signals() -> None:
+    """Raise KeyboardInterrupt on Ctrl-C or SIGTERM, also if it arrived during a reload."""
+
+    # asyncio would replace signal.default_int_handler, and then a signal could not end an import.
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
     for number in _SIGNALS:
-        signal.signal(number, lambda *_: sys.exit(0))
+        signal.signal(number, interrupt)
     if SUPPORTED:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
