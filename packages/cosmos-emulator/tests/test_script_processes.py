@@ -17,7 +17,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY
-from tests.processes import emulator_process
+from tests.processes import cpu_ticks, emulator_process
 
 from tests.polling import eventually
 
@@ -44,12 +44,6 @@ def has_ended(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
         return True
-
-
-def cpu_ticks(pid: int) -> int:
-    """Return the CPU time used, in hundredths of a second."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
 
 
 async def busy_child(process: Process) -> int:
