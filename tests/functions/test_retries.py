@@ -17,7 +17,7 @@ from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique
 
 # Without the limits in shared/retries.py, these requests would take more than 30 s.
-_LATEST_S = 20
+_LATEST_S = REQUEST_DEADLINE_S + 5
 
 
 def _first(number: int, matches: Matches) -> Matches:
