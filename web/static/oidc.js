@@ -114,9 +114,10 @@ async function renew() {
   try {
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), token, insecure(oauth));
     keep({ refresh_token: token, ...(await oauth.processRefreshTokenResponse(server, client, response)) });
-  } catch {
-    // The command gets 401, and its user the advice to sign in.
-    tokens = null;
+  } catch (error) {
+    // A TypeError means that the issuer could not be reached: the tokens may still be valid. Otherwise it refused, so
+    // the command gets 401, and its user the advice to sign in.
+    if (!(error instanceof TypeError)) tokens = null;
   }
 }
 

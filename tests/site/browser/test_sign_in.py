@@ -81,16 +81,7 @@ async def test_someone_signs_in_registers_posts_is_renewed_and_signs_out(
 async def test_concurrent_commands_share_the_renewal_of_a_token(
     browser: Browser, app: RunningApp, issuer: SignInIssuer
 ) -> None:
-    issuer.subject = "ada"
-    async with ClientSession() as session:
-        api = Api(session, app.url, app.openapi, headers=bearer(issuer.token("ada")))
-        post = await api.new_post(await api.new_user())
-    ada = Person(await browser.new_page(), app.url)
-    ada.origins.append(issuer.url.removesuffix("/tenant"))
-    await ada.open(f"/posts/{post['id']}")
-    issuer.lifetime_s = 1
-    await ada.page.get_by_role("button", name="Sign in").click()
-    await expect(ada.page.get_by_role("button", name="Sign out")).to_be_visible()
+    ada = await _at_a_post(browser, app, issuer, expires_in_s=1)
 
     await ada.page.get_by_label("Your comment").fill("Well put.")
     await ada.evaluate(
@@ -101,6 +92,35 @@ async def test_concurrent_commands_share_the_renewal_of_a_token(
     await expect(ada.comments.first).to_have_id(re.compile("comment-."))
     await expect(ada.status).not_to_be_empty()
     ada.assert_no_errors()
+
+
+async def test_a_command_uses_the_present_token_if_the_issuer_cannot_be_reached(
+    browser: Browser, app: RunningApp, issuer: SignInIssuer
+) -> None:
+    ada = await _at_a_post(browser, app, issuer, expires_in_s=1)
+    ada.expected.append("ERR_FAILED")
+    await ada.page.route(f"{issuer.url}/token", lambda route: route.abort())
+
+    await ada.comment("Well put.")
+
+    await expect(ada.status).to_have_text("Your comment is published.")
+    assert "refresh_token" not in issuer.grants
+    ada.assert_no_errors()
+
+
+async def _at_a_post(browser: Browser, app: RunningApp, issuer: SignInIssuer, *, expires_in_s: int) -> Person:
+    """Return a registered person who has signed in at their post, with tokens that expire in `expires_in_s`."""
+    issuer.subject = "ada"
+    async with ClientSession() as session:
+        api = Api(session, app.url, app.openapi, headers=bearer(issuer.token("ada")))
+        post = await api.new_post(await api.new_user())
+    ada = Person(await browser.new_page(), app.url)
+    ada.origins.append(issuer.url.removesuffix("/tenant"))
+    await ada.open(f"/posts/{post['id']}")
+    issuer.lifetime_s = expires_in_s
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await expect(ada.page.get_by_role("button", name="Sign out")).to_be_visible()
+    return ada
 
 
 async def test_someone_whose_session_ended_can_read_on_and_keeps_what_they_wrote(
