@@ -154,7 +154,7 @@ async def test_a_join_that_exceeds_the_page_time_continues_on_the_next_page(
     raw: RawClient, cube: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "MAX_PAGE_S", 0.2)
-    query = f"SELECT VALUE [x, y, z] {CUBE} WHERE x % 10 = 9 AND y = 29 AND z = 3"
+    query = f"SELECT VALUE [x, y, z] {CUBE} JOIN w IN c.a WHERE x % 10 = 9 AND y = 29 AND z = 3 AND w = 7"
     found: list[Any] = []
     pages = [await _page(raw, query)]
 
