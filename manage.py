@@ -16,7 +16,7 @@ from management import commands
 from management.configuration import read_configuration
 from management.errors import EXPECTED, sentence
 from management.provision import provision
-from management.seeding.plan import SeedPlan, Span
+from management.seeding.plan import Range, SeedPlan
 from management.terminal import say, say_charge, say_error
 from shared.charges import metered
 from shared.settings import Settings
@@ -105,7 +105,7 @@ def seed_command(
 
     To continue an interrupted run, repeat it with the same options.
     """
-    plan = SeedPlan(users, _span(posts_per_user), _span(comments_per_post), _span(likes_per_post), seed)
+    plan = SeedPlan(users, _range(posts_per_user), _range(comments_per_post), _range(likes_per_post), seed)
     _run(
         context,
         lambda configuration: commands.seed_database(configuration, plan, if_empty=if_empty, concurrency=concurrency),
@@ -186,9 +186,9 @@ def replay_failures_command(
     )
 
 
-def _span(text: str) -> Span:
+def _range(text: str) -> Range:
     try:
-        return Span.parse(text)
+        return Range.parse(text)
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is not a number or a range such as 5-50.") from error
 

@@ -20,7 +20,7 @@ from bench.models.request_costs import Costs, measure
 from bench.models.requests import Exhibits, reads
 from bench.models.running_models import emulated
 from bench.timing import Action
-from management.seeding.plan import Span
+from management.seeding.plan import Range
 
 ARTICLE_USERS: Final = 100_000
 ARTICLE_PARTITIONS: Final = 68
@@ -28,7 +28,7 @@ USERS: Final = (10, 100, 1_000, 10_000)
 PARTITIONS: Final = (1, 4, 16, ARTICLE_PARTITIONS)
 REQUESTS: Final = ("Q2", "Q3", "Q4", "Q5", "Q6")
 _CROWDED: Final = 100  # users whose posts always have the article's comments and likes
-_FEW: Final = {1_000: Span(0, 5), 10_000: Span(0, 1)}
+_FEW: Final = {1_000: Range(0, 5), 10_000: Range(0, 1)}
 _EXHIBIT: Final = 1
 # Models whose costs must stay flat are timed more often.
 _FLAT: Final = ("V3", "this")

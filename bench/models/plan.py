@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from management.seeding.plan import SeedPlan, Span
+from management.seeding.plan import Range, SeedPlan
 from management.seeding.prose import SUBJECTS, Prose, Subject
 from shared.models.base import Item
 
@@ -21,10 +21,10 @@ EXHIBIT_POSTS: Final = 29
 # Comments and likes of user 0's first posts. The second also fits a blog of ten users.
 EXHIBITS: Final = ((20, 50), (10, 10))
 _TEXTS: Final = 256
-_POSTS: Final = Span(5, 50)
-_COMMENTS: Final = Span(0, 25)
-_LIKES: Final = Span(0, 100)
-_FEW: Final = Span(0, 1)
+_POSTS: Final = Range(5, 50)
+_COMMENTS: Final = Range(0, 25)
+_LIKES: Final = Range(0, 100)
+_FEW: Final = Range(0, 1)
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class ArticlePlan(SeedPlan):
     """
 
     users: int = 100
-    posts_per_user: Span = _POSTS
-    comments_per_post: Span = _COMMENTS
-    likes_per_post: Span = _LIKES
+    posts_per_user: Range = _POSTS
+    comments_per_post: Range = _COMMENTS
+    likes_per_post: Range = _LIKES
     crowded_users: int | None = None
-    few: Span = _FEW
+    few: Range = _FEW
     _users: dict[int, Item] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:

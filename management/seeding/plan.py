@@ -29,12 +29,12 @@ _NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
 _FIRST_USER = datetime(2024, 12, 1, tzinfo=UTC)
 _FIRST_POST = datetime(2025, 1, 1, tzinfo=UTC)
 _LAST_POST = datetime(2025, 12, 1, tzinfo=UTC)
-_SPAN = re.compile(r"(?P<low>[0-9]{1,6})(-(?P<high>[0-9]{1,6}))?")
+_RANGE = re.compile(r"(?P<low>[0-9]{1,6})(-(?P<high>[0-9]{1,6}))?")
 _ANSWERED_WITHIN = timedelta(days=14)
 
 
 @dataclass(frozen=True)
-class Span:
+class Range:
     """An inclusive range such as `5-50`, or a number."""
 
     low: int
@@ -43,13 +43,13 @@ class Span:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Parse a range, or raise ValueError."""
-        numbers = _SPAN.fullmatch(text)
+        numbers = _RANGE.fullmatch(text)
         if numbers is None:
             raise ValueError(f"{text!r} is not a range")
-        span = cls(int(numbers["low"]), int(numbers["high"] or numbers["low"]))
-        if span.low > span.high:
+        found = cls(int(numbers["low"]), int(numbers["high"] or numbers["low"]))
+        if found.low > found.high:
             raise ValueError(f"{text!r} ends before it starts")
-        return span
+        return found
 
     def __str__(self) -> str:
         return f"{self.low}-{self.high}"
@@ -64,9 +64,9 @@ class SeedPlan:
     """The sizes of a blog. A post has at most one like per user."""
 
     users: int = 20
-    posts_per_user: Span = Span(1, 5)
-    comments_per_post: Span = Span(0, 4)
-    likes_per_post: Span = Span(0, 8)
+    posts_per_user: Range = Range(1, 5)
+    comments_per_post: Range = Range(0, 4)
+    likes_per_post: Range = Range(0, 8)
     seed: int = 1
 
     @cached_property

@@ -18,7 +18,7 @@ from bench.models.project_model import ProjectModel
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
-from management.seeding.plan import Span
+from management.seeding.plan import Range
 from shared.cosmos import connect
 from shared.models.post import SUMMARY_LENGTH
 from shared.settings import Settings
@@ -152,7 +152,7 @@ async def test_the_feed_contains_the_100_newest_posts(model: Model) -> None:
 
 
 async def test_all_models_return_the_same_results(client: CosmosClient, emulator: EmulatorThread) -> None:
-    plan = ArticlePlan(users=12, posts_per_user=Span(5, 12), comments_per_post=Span(0, 3), likes_per_post=Span(0, 4))
+    plan = ArticlePlan(users=12, posts_per_user=Range(5, 12), comments_per_post=Range(0, 3), likes_per_post=Range(0, 4))
     answers = []
     for kind in MODELS:
         database = f"planned-{uuid.uuid4().hex[:10]}"

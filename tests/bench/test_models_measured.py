@@ -35,13 +35,13 @@ from bench.models.running_models import running_models
 from bench.models.v3 import V3
 from bench.timing import BenchmarkError
 from management.account import Blog as ManagedBlog
-from management.seeding.plan import Span
+from management.seeding.plan import Range
 from management.verify import verify
 from shared.settings import Settings
 from tests.blog import EmulatorThread
 
-_FEW = Span(0, 2)
-_SMALL = ArticlePlan(users=4, posts_per_user=Span(1, 3), comments_per_post=_FEW, likes_per_post=_FEW)
+_FEW = Range(0, 2)
+_SMALL = ArticlePlan(users=4, posts_per_user=Range(1, 3), comments_per_post=_FEW, likes_per_post=_FEW)
 
 
 def test_the_plan_matches_the_articles_sizes() -> None:
@@ -58,7 +58,7 @@ def test_the_plan_matches_the_articles_sizes() -> None:
 
 
 def test_the_exhibits_are_the_same_in_every_size() -> None:
-    sizes = [ArticlePlan(users=100), ArticlePlan(users=300, crowded_users=100, few=Span(0, 1))]
+    sizes = [ArticlePlan(users=100), ArticlePlan(users=300, crowded_users=100, few=Range(0, 1))]
 
     for plan in sizes:
         assert plan.post_count(0) == EXHIBIT_POSTS

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from management.seeding.plan import SeedPlan, Span
+from management.seeding.plan import Range, SeedPlan
 from management.verification.findings import Kind
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_id, reservation_item
@@ -15,7 +15,7 @@ from shared.models.post import short_form
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 
-PLAN = SeedPlan(users=2, posts_per_user=Span(1, 1), comments_per_post=Span(1, 2), likes_per_post=Span(1, 2))
+PLAN = SeedPlan(users=2, posts_per_user=Range(1, 1), comments_per_post=Range(1, 2), likes_per_post=Range(1, 2))
 AUTHOR = PLAN.user(0)
 OTHER = PLAN.user(1)
 POST = next(PLAN.posts(0, AUTHOR))

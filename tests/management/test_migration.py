@@ -18,7 +18,7 @@ from bench.models.plan import ArticlePlan
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
-from management.seeding.plan import Span
+from management.seeding.plan import Range
 from shared.cosmos import Container, connect
 from shared.models.base import Item
 from shared.settings import Settings
@@ -29,7 +29,7 @@ from tests.management.test_provision_check import manage
 from tests.running_app import REPOSITORY, environment_of
 
 # User 0 always has 29 posts, the first with 20 comments and a like by each user.
-PLAN = ArticlePlan(users=3, posts_per_user=Span(1, 2), comments_per_post=Span(0, 2), likes_per_post=Span(0, 2))
+PLAN = ArticlePlan(users=3, posts_per_user=Range(1, 2), comments_per_post=Range(0, 2), likes_per_post=Range(0, 2))
 
 
 @pytest.mark.parametrize("model", [V1, V2, V3], ids=lambda model: model.NAME)

@@ -10,7 +10,7 @@ import pytest
 from management.account import Blog as ManagedBlog
 from management.provision import provision
 from management.seeding.names import Names
-from management.seeding.plan import SeedPlan, Span
+from management.seeding.plan import Range, SeedPlan
 from management.seeding.writing import is_empty, is_unfinished, seed
 from management.terminal import SeedCount
 from management.verify import verify
@@ -129,8 +129,8 @@ async def test_repeating_a_finished_seed_changes_nothing(blog: Blog, managed: Ma
 async def test_a_seed_writes_more_items_than_fit_in_one_transaction(
     managed: ManagedBlog,
 ) -> None:
-    plan = SeedPlan(users=1, posts_per_user=Span(101, 101), comments_per_post=Span(0, 0), likes_per_post=Span(1, 1))
-    crowd = SeedPlan(users=2, posts_per_user=Span(1, 1), comments_per_post=Span(205, 205), likes_per_post=Span(0, 2))
+    plan = SeedPlan(users=1, posts_per_user=Range(101, 101), comments_per_post=Range(0, 0), likes_per_post=Range(1, 1))
+    crowd = SeedPlan(users=2, posts_per_user=Range(1, 1), comments_per_post=Range(205, 205), likes_per_post=Range(0, 2))
 
     assert (await _seed(managed, plan)).posts == 101
     assert (await _seed(managed, crowd)).responses >= 2 * 205
@@ -139,9 +139,9 @@ async def test_a_seed_writes_more_items_than_fit_in_one_transaction(
 
 
 async def test_seeds_of_different_sizes_coexist(managed: ManagedBlog) -> None:
-    quiet = {"comments_per_post": Span(0, 0), "likes_per_post": Span(0, 1)}
-    await _seed(managed, SeedPlan(users=3, posts_per_user=Span(25, 25), **quiet))
-    await _seed(managed, SeedPlan(users=3, posts_per_user=Span(26, 26), **quiet))
+    quiet = {"comments_per_post": Range(0, 0), "likes_per_post": Range(0, 1)}
+    await _seed(managed, SeedPlan(users=3, posts_per_user=Range(25, 25), **quiet))
+    await _seed(managed, SeedPlan(users=3, posts_per_user=Range(26, 26), **quiet))
 
     assert await verify(managed) == []
 
@@ -184,8 +184,8 @@ def test_usernames_are_valid_and_unique() -> None:
 @pytest.mark.parametrize("text", ["", "-", "x", "5-", "5-x", "6-5", "-1", "1-2-3"])
 def test_an_invalid_range_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        Span.parse(text)
+        Range.parse(text)
 
 
 def test_a_range_is_two_numbers_or_one() -> None:
-    assert (Span.parse("5-50"), Span.parse("7")) == (Span(5, 50), Span(7, 7))
+    assert (Range.parse("5-50"), Range.parse("7")) == (Range(5, 50), Range(7, 7))

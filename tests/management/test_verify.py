@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from management.account import Blog as ManagedBlog
-from management.seeding.plan import SeedPlan, Span
+from management.seeding.plan import Range, SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
 from management.verification.copies import FIELDS
@@ -66,7 +66,7 @@ async def test_verify_lists_the_stale_fields_of_a_copy(blog: Blog, seeded: Manag
 
 
 async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, managed: ManagedBlog) -> None:
-    plan = SeedPlan(users=2, posts_per_user=Span(51, 51), comments_per_post=Span(0, 0), likes_per_post=Span(0, 0))
+    plan = SeedPlan(users=2, posts_per_user=Range(51, 51), comments_per_post=Range(0, 0), likes_per_post=Range(0, 0))
     await seed(managed, plan, SeedCount(), concurrency=8)
     posts = [post for index in range(2) for post in plan.posts(index, plan.user(index))]
     oldest, *_, newest = sorted(posts, key=lambda post: (post["creationDate"], post["id"]))
