@@ -3,7 +3,7 @@
     python -m tests.sdk_suite [--update] [FILE ...]
 
 Downloads the suite of the locked version. Each file runs in a process of its own against an empty emulator. Fails on an
-unexpected failure and on an unexpected pass. Both run again up to twice, because some tests race with the SDK's threads.
+unexpected failure and on an unexpected pass. Both run again up to twice, as some tests race with the SDK's threads.
 A test with another outcome then is only reported as flaky.
 """
 
