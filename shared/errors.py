@@ -108,10 +108,10 @@ class AlreadyRegistered(BlogError):
 
 
 class IdempotencyKeyReused(BlogError):
-    """The Idempotency-Key was sent before with another request."""
+    """The Idempotency-Key was sent before with another request, or more than 24 hours ago."""
 
     def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was sent before with another request; send a new key.")
+        super().__init__("This Idempotency-Key was sent before, with another request or too long ago; send a new key.")
 
 
 class VersionMismatch(BlogError):

@@ -7,7 +7,8 @@
  * @param {object|null} record  the command's idempotency record: id, fingerprint, ttl and more
  * @returns {{item: object, created: boolean}}  the stored comment; created is false if it existed
  * @throws 404 the post does not exist or is deleted   410 the comment was deleted since
- *         422 the record exists with another fingerprint   503 an operation was not accepted: call again
+ *         422 the record exists with another fingerprint, or the comment exists and its record has expired
+ *         503 an operation was not accepted: call again
  */
 function createComment(comment, record) {
     const collection = getContext().getCollection();
@@ -18,13 +19,13 @@ function createComment(comment, record) {
         if (!record) return createAll(post);
         read(record.id, function (stored) {
             if (!stored) return createAll(post);
-            if (stored.fingerprint !== record.fingerprint) throw new Error(422, "IdempotencyKeyReused");
+            if (stored.fingerprint !== record.fingerprint) refuseKey();
             answerExisting();
         });
     });
 
     function createAll(post) {
-        create(comment, answerExisting, function (created) {
+        create(comment, record ? refuseKey : answerExisting, function (created) {
             if (!record) count(post, created);
             else create(record, null, function () { count(post, created); });
         });
@@ -39,6 +40,10 @@ function createComment(comment, record) {
             if (error) throw error;
             answer(created, true);
         }));
+    }
+
+    function refuseKey() {
+        throw new Error(422, "IdempotencyKeyReused");
     }
 
     function answerExisting() {

@@ -14,7 +14,7 @@ from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing, p
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
-from shared.errors import Forbidden, PostNotFound, VersionMismatch
+from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
 from shared.models.fields import now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
@@ -30,7 +30,8 @@ _EDIT_ID = re.compile("[0-9a-f]{32}")
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
     """C2: one write, and a point read unless the author is cached.
 
-    Raises UserNotFound, IdempotencyKeyReused, and PostNotFound for a retry whose post was deleted.
+    Raises UserNotFound, PostNotFound for a retry whose post was deleted, and IdempotencyKeyReused, also if the key made
+    a post more than 24 hours ago.
     """
     author = await get_author(users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
@@ -39,8 +40,8 @@ async def create_post(users: Container, posts: Container, new: NewPost, *, idemp
     try:
         return await create_recorded(posts, post, record, post_id)
     except ItemExists:
-        if record is not None:
-            await is_recorded(posts, record, post_id)  # raises IdempotencyKeyReused
+        if record is not None and not await is_recorded(posts, record, post_id):
+            raise IdempotencyKeyReused from None  # more than 24 hours ago
         return await get_post(posts, post_id)
 
 

@@ -187,8 +187,10 @@ class _Addition(_Change):
         if existing is None:
             return self._creation
         outcome = Added(existing, created=False)
-        if self.record is None or self.kind == Comment.TYPE:
+        if self.record is None:
             return outcome
+        if self.kind == Comment.TYPE:
+            return IdempotencyKeyReused()  # more than 24 hours ago
         # A retry after an unlike must not like again, so a command that finds a like is recorded, too.
         result = {name: existing[name] for name in self.record["result"] if name in existing}
         return _Write([("create", (self.record | {"result": result},))], outcome=outcome)
@@ -307,6 +309,10 @@ class _Commit:
         # A record is written with its item. Read in this order, an item that is missing was deleted.
         records = await self._find([change.record["id"] for change in undecided if change.record is not None])
         items = await self._find([change.item_id for change in undecided])
+        # Both can be written between the two reads. The record of a comment that is still missing has expired.
+        comments = {one.item_id for one in undecided if one.kind == Comment.TYPE} & items.keys()
+        of_comments = [one.record["id"] for one in undecided if one.record is not None and one.item_id in comments]
+        records |= await self._find([record_id for record_id in of_comments if record_id not in records])
         decisions = [
             change.decide(items.get(change.item_id), change.record and records.get(change.record["id"]))
             for change in undecided

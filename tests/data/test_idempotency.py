@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import AsyncIterator
+
 import pytest
+from cosmos_emulator import EmulatorSettings
 
 from management.account import Blog as ManagedBlog
 from management.verify import verify
-from shared.data.comments import create_comment
+from shared.data.comments import create_comment, delete_comment
 from shared.data.idempotency import TTL_S, TYPE
 from shared.data.likes import create_like
 from shared.data.posts import create_post
@@ -17,7 +21,8 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser
-from tests.blog import Blog
+from shared.transactions import transactions
+from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 
 
@@ -30,10 +35,27 @@ async def _records(blog: Blog) -> list[Item]:
     return [item for item in items if item["type"] == TYPE]
 
 
-async def _expire_records(blog: Blog) -> None:
-    for record in await _records(blog):
-        container = blog.posts if "postId" in record else blog.users
-        await container.delete(record["id"], record.get("postId") or record["userId"])
+class _Clock:
+    """The database's clock, which a test advances."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead_s
+
+
+@pytest.fixture
+def clock() -> _Clock:
+    return _Clock()
+
+
+@pytest.fixture(params=["batch", "procedure"])
+async def aging_blog(clock: _Clock, request: pytest.FixtureRequest) -> AsyncIterator[Blog]:
+    """A blog whose database has its own clock."""
+    with EmulatorThread(EmulatorSettings(clock=clock)) as emulator:
+        async with new_blog(emulator, request.param) as provisioned:
+            yield provisioned
 
 
 async def test_only_commands_with_a_key_write_a_record(blog: Blog) -> None:
@@ -66,28 +88,57 @@ async def test_verify_accepts_a_database_with_idempotency_records(blog: Blog) ->
     assert findings == []
 
 
-async def test_posts_and_comments_are_not_created_twice_after_their_record_expires(blog: Blog) -> None:
+@pytest.mark.parametrize("text", ["Other.", "First."], ids=["another-body", "the-same-body"])
+async def test_a_key_that_made_a_post_or_comment_is_rejected_after_its_record_expires(
+    aging_blog: Blog, clock: _Clock, text: str
+) -> None:
+    blog, way = aging_blog, transactions(aging_blog.settings)
+    author = await _user(blog, unique("ada"))
+
+    async def new_post(content: str) -> Item:
+        new = NewPost(user_id=author["id"], title="A title", content=content)
+        return await create_post(blog.users, blog.posts, new, idempotency_key="key")
+
+    post = await new_post("First.")
+
+    async def new_comment(content: str) -> Item:
+        new = NewComment(user_id=author["id"], content=content)
+        return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key="key", transactions=way)
+
+    comment = await new_comment("First.")
+    before = await blog.items_of(post)
+    clock.ahead_s = TTL_S + 1
+
+    for create in (new_post, new_comment):
+        with pytest.raises(IdempotencyKeyReused):
+            await create(text)
+
+    assert await blog.items_of(post) == [item for item in before if item["type"] != TYPE]
+    assert {item["id"] for item in await blog.items_of(post)} == {post["id"], comment["id"]}
+
+
+async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(aging_blog: Blog, clock: _Clock) -> None:
+    blog, way = aging_blog, transactions(aging_blog.settings)
     author = await _user(blog, unique("ada"))
     new_post = NewPost(user_id=author["id"], title="A title", content="Some content.")
-    new_comment = NewComment(user_id=author["id"], content="Well put.")
+    post = await create_post(blog.users, blog.posts, new_post, idempotency_key=None)
+    new = NewComment(user_id=author["id"], content="Well put.")
 
-    async def create_both() -> tuple[Item, Item]:
-        post = await create_post(blog.users, blog.posts, new_post, idempotency_key="key")
-        return post, await create_comment(blog.users, blog.posts, post["id"], new_comment, idempotency_key="key")
+    async def comment() -> Item:
+        return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key="key", transactions=way)
 
-    post, comment = await create_both()
-    await _expire_records(blog)
+    first = await comment()
+    await delete_comment(blog.posts, post["id"], first["id"], etag=None, transactions=way)
+    clock.ahead_s = TTL_S + 1
 
-    again = await create_both()
-
-    assert [item["id"] for item in again] == [post["id"], comment["id"]]
+    assert (await comment())["id"] == first["id"]
     assert await blog.counts(post) == (1, 0)
 
 
-async def test_a_registrations_key_is_rejected_after_its_record_expires(blog: Blog) -> None:
-    name, other = unique("ada"), unique("grace")
+async def test_a_registrations_key_is_rejected_after_its_record_expires(aging_blog: Blog, clock: _Clock) -> None:
+    blog, name, other = aging_blog, unique("ada"), unique("grace")
     await _user(blog, name, "key")
-    await _expire_records(blog)
+    clock.ahead_s = TTL_S + 1
 
     for username in (name, other):
         with pytest.raises(IdempotencyKeyReused):

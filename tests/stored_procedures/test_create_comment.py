@@ -40,6 +40,19 @@ async def test_a_repeated_comment_id_counts_once_and_returns_the_first(blog: Blo
     assert await blog.counts(post) == (1, 0)
 
 
+async def test_a_comment_whose_record_has_expired_throws_422(blog: Blog) -> None:
+    author = a_user()
+    post = await blog.posts.create(a_post(author))
+    comment = a_comment(post, author)
+    await blog.posts.execute("createComment", post["id"], comment)
+
+    with pytest.raises(ScriptFailed) as refused:
+        await blog.posts.execute("createComment", post["id"], comment, a_record(comment))
+
+    assert refused.value.number == 422
+    assert await blog.counts(post) == (1, 0)
+
+
 async def test_a_comment_on_an_unknown_post_throws_404_and_writes_nothing(blog: Blog) -> None:
     author = a_user()
     post = a_post(author)

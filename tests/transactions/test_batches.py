@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.charges import metered
-from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemMissing, Operation
+from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, Operation
 from shared.data.posts import delete_post
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
@@ -296,6 +296,39 @@ async def test_a_like_of_a_missing_post_raises_post_not_found(blog: Blog) -> Non
         await Batches().add(blog.posts, a_like(post, a_user()))
 
     assert not isinstance(missing.value.__cause__, ItemMissing)
+
+
+class InterruptedContainer(Container):
+    """A container whose first batch is refused. After the read of the record, another process adds the comment."""
+
+    def __init__(self, container: Container, comment: Item, record: Item) -> None:
+        super().__init__(container.proxy)
+        self.first = [comment, record]
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if self.first:
+            raise BatchRefused(1, ItemExists())
+        return await super().batch(partition_key, operations)
+
+    async def read(self, item_id: str, partition_key: str) -> Item | None:
+        found = await super().read(item_id, partition_key)
+        if self.first:
+            comment, record = self.first
+            self.first = []
+            await Batches().add(Container(self.proxy), comment, record)
+        return found
+
+
+async def test_a_comment_added_between_two_reads_does_not_look_like_one_whose_record_expired(
+    blog: Blog, crowd: Crowd
+) -> None:
+    comment = a_comment(crowd.post, a_user())
+    record = a_record(comment)
+
+    added = await Batches().add(InterruptedContainer(blog.posts, comment, record), comment, record)
+
+    assert (added.created, added.item["id"]) == (False, comment["id"])
+    assert await blog.counts(crowd.post) == (1, 0)
 
 
 class LaggingContainer(Container):
