@@ -179,6 +179,14 @@ async def test_pages_have_landmarks_and_link_previews(api: Api, site: Site, path
     assert {field["id"] for tag in ("input", "textarea") for field in page.all(tag)} == labels
 
 
+async def test_the_navigation_is_for_people_and_the_footer_has_the_atom_feed(site: Site) -> None:
+    shown = await site.get("/write")
+
+    assert shown.page.one("nav").text.split() == ["Home", "Write", "API"]
+    assert "Atom" in shown.page.one("footer", class_="site").text
+    assert len(shown.page.all("a", href="/feed.atom")) == 1
+
+
 def card(page: ParsedPage, post: Json) -> str:
     """The text of a post in a list, or nothing."""
     return "".join(item.text for item in page.all("li", id=f"post-{post['id']}"))

@@ -71,7 +71,17 @@ export function startIdentity() {
   document.querySelector("[data-open-rename]")?.addEventListener("click", () => openRename(true));
   document.querySelector("form[data-rename] [data-cancel]")?.addEventListener("click", cancelRename);
   document.querySelector("form[data-rename]")?.addEventListener("keydown", event => event.key === "Escape" && cancelRename());
-  if (auth !== "function-key") ready = startProvider().catch(alarm);
+  document.addEventListener("visibilitychange", () => document.hidden || refreshName());
+  if (auth === "function-key") refreshName();
+  else ready = startProvider().catch(alarm);
+}
+
+/** Show the current name of a user who was renamed elsewhere (Q1). The stored one is good enough if that fails. */
+async function refreshName() {
+  const user = currentUser();
+  if (!user) return;
+  const found = await send(`/api/users/${encodeURIComponent(user.id)}`).then(response => response.json(), () => user);
+  if (found.username !== user.username && currentUser()?.id === user.id) become(found);
 }
 
 async function startProvider() {

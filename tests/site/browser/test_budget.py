@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import Browser, Page, Response
+from playwright.async_api import Browser, Page, Response, expect
 
 from tests.api import Api
+from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
+from tests.site.browser.conftest import Visit
 from tests.site.test_pages import feed_has
 
 REQUESTS = 10
@@ -54,3 +56,22 @@ async def test_no_page_scrolls_sideways(app: RunningApp, api: Api, page: Page, w
         await page.goto(app.url + path)
 
         assert await page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+@pytest.mark.parametrize("width", [320, 390])
+async def test_the_longest_username_fits_on_every_page(visit: Visit, api: Api, width: int) -> None:
+    user = (await api.create_user(unique("W").ljust(30, "W"))).body
+    post = await api.new_post(user)
+    await api.new_comment(post, user)
+    await api.new_like(post, user)
+    ada = await visit(viewport={"width": width, "height": 800})
+    await ada.be(user)
+
+    for path in ("/", f"/posts/{post['id']}", f"/users/{user['id']}", "/write"):
+        await ada.open(path)
+        assert await ada.evaluate("document.documentElement.scrollWidth") <= width, path
+        # The whole button is on the screen.
+        await expect(ada.page.get_by_role("button", name="Switch user")).to_be_in_viewport(ratio=1)
+    await ada.page.get_by_role("button", name="Switch user").click()
+    await expect(ada.dialog.get_by_role("button", name=user["username"])).to_be_visible()
+    assert await ada.dialog.evaluate("dialog => dialog.scrollWidth - dialog.clientWidth") <= 0

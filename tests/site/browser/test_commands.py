@@ -246,3 +246,29 @@ async def test_every_request_after_a_command_sends_its_session_token(visit: Visi
 
     assert (await (await second.value).all_headers())["x-ms-session-token"] == token
     assert "blog-session=1." in (await (await navigation.value).all_headers())["cookie"]
+
+
+async def test_the_header_shows_a_rename_from_elsewhere(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit()
+    await ada.be(user)
+    renamed = unique("countess")
+    await api.edit_user(user["id"], renamed)
+
+    await ada.open("/write")
+
+    await expect(ada.corner).to_contain_text(renamed)
+    await ada.page.get_by_role("button", name="Switch user").click()
+    await expect(ada.dialog.get_by_role("button", name=renamed)).to_be_visible()
+
+
+async def test_the_header_shows_a_rename_when_the_tab_is_seen_again(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit()
+    await ada.be(user)
+    renamed = unique("countess")
+    await api.edit_user(user["id"], renamed)
+
+    await ada.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    await expect(ada.corner).to_contain_text(renamed)
