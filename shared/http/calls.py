@@ -76,7 +76,7 @@ def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> Request
     if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
         raise errors.UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
     try:
-        return model.model_validate_json(content)
+        return model.model_validate_json(content, by_name=False)
     except ValidationError as error:
         raise _body_error(error) from error
 

@@ -42,7 +42,6 @@ def served(call: Call[None], document: Document) -> func.HttpResponse:
         "ETag": etag,
         "Cache-Control": document.cache_control,
         "Vary": "Accept-Encoding",
-        "X-Content-Type-Options": "nosniff",
     }
     if has_already(call, etag):
         return func.HttpResponse(status_code=304, headers=headers)

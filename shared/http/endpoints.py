@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from shared import charges
 from shared.auth.callers import ANONYMOUS, authenticate
 from shared.charges import Charge, metered
 from shared.deadline import deadline
-from shared.errors import BlogError, DatabaseUnavailable, Forbidden, NotAuthenticated
+from shared.errors import BlogError, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
 from shared.logs import log
@@ -25,6 +26,7 @@ from shared.sessions import SESSION_HEADER, Session
 from shared.tracing import span
 
 _FAILURE = 500
+_ORIGIN = re.compile("[^:]+://[^/?#]*")
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
 HttpFunction = Callable[[func.HttpRequest, func.Context], Awaitable[func.HttpResponse]]
@@ -67,19 +69,26 @@ def http_function(
     respond: Callable[[func.HttpRequest, Charge], Awaitable[func.HttpResponse]],
     refuse: Callable[[Exception, func.HttpRequest], func.HttpResponse],
 ) -> HttpFunction:
-    """The HTTP function with the name and docstring of `handler`: runs `respond`, and `refuse` if that fails."""
+    """The HTTP function with the name and docstring of `handler`: runs `respond`, and `refuse` if that fails.
+
+    It answers an invalid Host header itself, because `refuse` may need a valid URL.
+    """
     name = handler.__name__
 
     async def run(req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
         started = time.perf_counter()
         # The host passes on the caller's trace, with its own span as the parent if it traces requests.
         with span(name, traceparent=context.trace_context.trace_parent) as recorded, metered() as charge:
+            if not _has_valid_host(req):
+                log(logging.INFO, "request", function=name, status=400)
+                return problem_response(MalformedRequest("The Host header is invalid."), path_of(req))
             try:
                 async with deadline(REQUEST_DEADLINE_S):
                     response = await respond(req, charge)
             except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
                 _log_failure(name, error)
                 response = refuse(error, req)
+            response.headers["X-Content-Type-Options"] = "nosniff"
             if charge.answers:
                 response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
             if req.method not in ("GET", "HEAD") and (token := str(charge.session)):
@@ -100,9 +109,18 @@ def http_function(
 
 
 def path_of(request: func.HttpRequest) -> str:
-    """The path of the request's URL, encoded."""
-    path: str = urlsplit(request.url).path
-    return path
+    """The path of the request's URL, encoded, even if the host in it is invalid."""
+    return _ORIGIN.sub("", str(request.url), count=1).partition("?")[0]
+
+
+def _has_valid_host(request: func.HttpRequest) -> bool:
+    """Whether the URL, which contains the Host header, can be split. Hosts differ in what they let through."""
+    try:
+        url = urlsplit(str(request.url))
+        _ = url.port
+    except ValueError:
+        return False
+    return url.netloc.isascii()
 
 
 async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> Call[Body]:

@@ -7,7 +7,7 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 USERNAME_LENGTH = (3, 30)
 TITLE_LENGTH = 200
@@ -70,7 +70,10 @@ _NOT_BLANK = AfterValidator(check_not_blank)
 
 Username = Annotated[str, _length(*USERNAME_LENGTH, example="ada.lovelace"), AfterValidator(check_username)]
 UserId = Annotated[str, _length(1, 255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
-Title = Annotated[str, _length(1, TITLE_LENGTH, example="Notes on the Engine"), _NOT_BLANK]
+# White space is removed before the length is checked.
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), _NOT_BLANK
+]
 PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _NOT_BLANK]
 CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _NOT_BLANK]
 # The format is documented but not enforced: items with older formats must stay readable.

@@ -82,7 +82,6 @@ def content_security_policy(auth: AuthSettings) -> str:
 def _secured(response: func.HttpResponse) -> func.HttpResponse:
     response.headers["Content-Security-Policy"] = content_security_policy(auth_settings())
     response.headers["Referrer-Policy"] = "same-origin"
-    response.headers["X-Content-Type-Options"] = "nosniff"
     return response
 
 

@@ -6,9 +6,14 @@ import asyncio
 import json
 from typing import Any
 
+import azure.functions as func
 import pytest
 
+from functions import site
+from functions.assets import get_favicon
+from functions.posts import get_post
 from tests.api import Api, ApiResponse, Json
+from tests.functions.invocations import UNTRACED
 from tests.items import unique
 from tests.running_app import RunningApp
 
@@ -134,6 +139,7 @@ POST = {"userId": "u", "title": "A title", "content": "Some content."}
             ["/_etag", "/commentCount", "/id", "/type"],
         ),
         (POST | {"Title": "x", "user_id": "u"}, ["/Title", "/user_id"]),
+        ({"user_id": "u", "title": "A title", "content": "Some content."}, ["/userId", "/user_id"]),
     ],
 )
 async def test_all_invalid_fields_of_a_new_post_are_reported(api: Api, body: Json, expected: list[str]) -> None:
@@ -193,6 +199,23 @@ async def test_unknown_paths_and_methods_return_404(api: Api, method: str, path:
     assert (await api.send(method, path, body={} if method != "GET" else None)).status == 404
 
 
+async def test_every_response_forbids_guessing_its_type(api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+
+    answers = [
+        await api.get_post(post["id"]),
+        await api.get_post("unknown"),
+        await api.create_post(post["userId"], "", ""),
+        await api.get_feed(),
+        await api.list_comments(post["id"]),
+        await api.get_health(),
+        await api.delete_post(post["id"]),
+    ]
+
+    assert [answer.status for answer in answers] == [200, 404, 422, 200, 200, 200, 204]
+    assert {answer.headers.get("x-content-type-options") for answer in answers} == {"nosniff"}
+
+
 async def test_404_and_409_return_problem_details(api: Api) -> None:
     user = await api.new_user()
     other = await api.new_user()
@@ -233,6 +256,30 @@ async def test_an_if_match_with_invalid_utf_8_is_rejected(api: Api, app: Running
             b"",
         ]
         assert (await raw(app, b"\r\n".join(lines))).split()[1] in (b"400", b"412")
+
+
+@pytest.mark.parametrize("path", ["/", "/posts/p", "/api/posts/p", "/api/feed", "/favicon.ico", "/feed.atom"])
+async def test_an_invalid_host_header_returns_400(app: RunningApp, path: str) -> None:
+    before = len(app.log_lines(containing="Traceback"))
+
+    for host in (b"[::1", b"[x]", b"]", b"a:99999", b"\xff", "ä".encode(), b"[::::]"):
+        lines = [f"GET {path} HTTP/1.1".encode(), b"Host: " + host, b"Connection: close", b"", b""]
+        assert (await raw(app, b"\r\n".join(lines))).split()[1] == b"400", host
+
+    assert len(app.log_lines(containing="Traceback")) == before
+
+
+@pytest.mark.parametrize("path", ["/", "/posts/p", "/api/posts/p", "/favicon.ico"])
+async def test_the_app_itself_refuses_an_invalid_host_header(path: str) -> None:
+    """Hosts differ in what they let through."""
+    functions = {"/": site.z_page, "/posts/p": site.page_post, "/api/posts/p": get_post, "/favicon.ico": get_favicon}
+    function = functions[path].build().get_user_function()
+
+    for host in ("[::1", "[x]", "]", "a:99999", "\udcff", "ä", "[::::]", "a:b"):
+        request = func.HttpRequest("GET", f"http://{host}{path}?x=/", route_params={"postId": "p"}, body=b"")
+        answer = await function(request, UNTRACED)
+        assert answer.status_code == 400, host
+        assert json.loads(answer.get_body())["instance"] == path
 
 
 async def raw(app: RunningApp, request: bytes) -> bytes:

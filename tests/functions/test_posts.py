@@ -56,6 +56,17 @@ async def test_a_created_post_is_readable_immediately_at_its_location(api: Api) 
     assert (read.status, read.body, read.etag) == (200, created.body, created.etag)
 
 
+async def test_white_space_around_a_title_is_removed_before_it_is_checked(api: Api) -> None:
+    author = await api.new_user()
+
+    created = await api.create_post(author["id"], "\u3000 \t" + "t" * 200 + " \n", " Some content. ")
+    edited = await api.edit_post(created.body["id"], "  Another  title\u00a0", " Some content. ")
+
+    assert (created.status, created.body["title"]) == (201, "t" * 200)
+    assert (edited.status, edited.body["title"]) == (200, "Another  title")
+    assert created.body["content"] == edited.body["content"] == " Some content. "
+
+
 @pytest.mark.parametrize("escaped", [False, True], ids=["utf-8", "escaped"])
 @pytest.mark.parametrize("key", [None, "k"], ids=["item", "batch"])
 async def test_a_post_can_have_100_000_three_byte_characters(
@@ -86,7 +97,7 @@ async def test_a_post_can_have_100_000_three_byte_characters(
         ("t", "c"),
         ("T" * 200, "c" * 100_000),
         ("😀" * 200, "é" * 100_000),
-        (" a title ", " \n text \n "),
+        ("a title", " \n text \n "),
         ("nul \x00 and \x1f", "\x00\x01\x7f\u2028\u2029\ufeff\u202e"),
         ("</script><script>alert(1)</script>", "' OR '1'='1 -- \" \\ ${x} {{x}} %s @userId"),
         ("👨‍👩‍👧‍👦 🇩🇪", "e\u0301 \U0010ffff"),

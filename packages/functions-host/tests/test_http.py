@@ -268,6 +268,16 @@ async def test_an_exception_returns_an_empty_500_and_is_logged_with_its_tracebac
     assert "outcome=failed" in failures[0].getMessage()
 
 
+@pytest.mark.parametrize("name", ["[x", "a:b:c", "a:99999999"])
+async def test_an_invalid_host_header_returns_400_and_runs_no_function(
+    http: ClientSession, host: FunctionsHost, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    response = await get(http, host, "/api/raises", headers={"Host": name})
+
+    assert response.status == 400
+    assert not [record for record in caplog.records if record.name == "Function.raises"]
+
+
 async def test_the_context_has_function_invocation_and_trace(
     http: ClientSession, host: FunctionsHost, app_dir: Path
 ) -> None:

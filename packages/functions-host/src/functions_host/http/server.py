@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,10 @@ HOME_PAGE = "<!DOCTYPE html><title>Functions host</title><h1>Your Functions host
 STOP_TIMEOUT_S = 10.0
 # How long an unread body (too large, chunked) is drained before the connection closes.
 LINGERING_S = 2.0
+
+# Like Kestrel (dotnet/aspnetcore HttpUtilities.cs, IsHostHeaderValid), which does not limit the port.
+_HOST = re.compile(r"(?:(?:\[[0-9A-Fa-f:.]{3,}\]|[A-Za-z0-9!$&'()._~-]+)(?::(?P<port>[0-9]{1,5}))?)?")
+_LAST_PORT = 65_535
 
 _log = logging.getLogger("Host.Http")
 
@@ -97,6 +102,8 @@ class HttpServer:
         return response
 
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        if not _is_valid_host(request.host):
+            return web.Response(status=400)
         response = self._cors.preflight(request)
         if response is not None:
             return response
@@ -165,3 +172,8 @@ class HttpServer:
         if length > self._body_limit:
             raise web.HTTPRequestEntityTooLarge(self._body_limit, length)
         return await request.read()
+
+
+def _is_valid_host(host: str) -> bool:
+    parts = _HOST.fullmatch(host)
+    return parts is not None and int(parts["port"] or 0) <= _LAST_PORT
