@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import azure.functions as func
 from pydantic import ValidationError
@@ -15,7 +15,10 @@ from shared.auth.callers import Caller
 from shared.data.pages import Cursor
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
 from shared.models.base import RequestModel
-from shared.models.fields import is_item_id
+from shared.models.fields import EMPTY, is_item_id
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 # Fits the longest post, unless a client escapes characters beyond U+FFFF, as 12 bytes each.
 BODY_LIMIT = 1024 * 1024
@@ -23,6 +26,16 @@ PAGE_LIMIT = 100
 DEFAULT_PAGE = 20
 IDEMPOTENCY_KEY_LENGTH = 255
 
+# What is wrong with a field and what to do, by pydantic's type of error
+# (https://docs.pydantic.dev/latest/errors/validation_errors/), because its own messages are for developers.
+_ADVICE = {
+    "missing": "This field is missing. Add it.",
+    "extra_forbidden": "This field is unknown. Remove it.",
+    "string_type": "This is not text. Send a JSON string.",
+    "string_too_short": "This is too short. Use at least {min_length} characters.",
+    "string_too_long": "This is too long. Use at most {max_length:,} characters.",
+    "value_error": "{error}",
+}
 _NOT_FOUND = {"userId": errors.UserNotFound, "postId": errors.PostNotFound, "commentId": errors.CommentNotFound}
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
@@ -82,15 +95,20 @@ def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> Request
 
 
 def _body_error(error: ValidationError) -> MalformedRequest | InvalidFields:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = error.errors(include_url=False, include_input=False)
     first = faults[0]
     if first["type"] == "json_invalid":
         return MalformedRequest(f"The body is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}.")
     if first["loc"] == ():
         return MalformedRequest("The body must be a JSON object.")
-    return InvalidFields(
-        [FieldFault(_pointer(fault["loc"]), fault["msg"].removeprefix("Value error, ")) for fault in faults]
-    )
+    return InvalidFields([FieldFault(_pointer(fault["loc"]), _advice(fault)) for fault in faults])
+
+
+def _advice(fault: ErrorDetails) -> str:
+    limits = fault.get("ctx", {})
+    if limits.get("min_length") == 1:
+        return EMPTY
+    return _ADVICE[fault["type"]].format_map(limits) if fault["type"] in _ADVICE else fault["msg"]
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:

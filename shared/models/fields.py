@@ -13,6 +13,8 @@ USERNAME_LENGTH = (3, 30)
 TITLE_LENGTH = 200
 POST_LENGTH = 100_000
 COMMENT_LENGTH = 5_000
+# For people: clients show it next to the field.
+EMPTY = "This is empty. Write something."
 
 # The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
@@ -29,9 +31,9 @@ def check_username(value: str) -> str:
     """Allow letters, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError."""
     normal = unicodedata.normalize("NFKC", value)
     if not all(_is_name_character(character) for character in value + normal):
-        raise ValueError("must contain only letters, digits, '_', '-' and '.'")
+        raise ValueError("Use only letters, digits, “_”, “-” and “.”.")
     if len(normal) > USERNAME_LENGTH[1]:
-        raise ValueError(f"must have at most {USERNAME_LENGTH[1]} characters")
+        raise ValueError(f"This is too long. Use at most {USERNAME_LENGTH[1]} characters; some count as several.")
     return value
 
 
@@ -42,7 +44,7 @@ def _is_name_character(character: str) -> bool:
 def check_not_blank(value: str) -> str:
     """Require a character that is not white space. Raises ValueError."""
     if not value.strip():
-        raise ValueError("must not be empty")
+        raise ValueError(EMPTY)
     return value
 
 

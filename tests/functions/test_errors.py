@@ -171,6 +171,33 @@ async def test_all_invalid_fields_of_any_body_are_reported(
     assert pointers(answer) == expected
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "fault"),
+    [
+        ("POST", "/api/users", {}, "This field is missing. Add it."),
+        ("POST", "/api/users", {"username": "al"}, "This is too short. Use at least 3 characters."),
+        ("POST", "/api/users", {"username": "a" * 31}, "This is too long. Use at most 30 characters."),
+        ("POST", "/api/users", {"username": "a b c"}, "Use only letters, digits, “_”, “-” and “.”."),
+        ("POST", "/api/users", {"username": 5}, "This is not text. Send a JSON string."),
+        ("POST", "/api/users", {"username": "ada", "age": 5}, "This field is unknown. Remove it."),
+        ("PUT", "/api/posts/p", {"title": "", "content": "c"}, "This is empty. Write something."),
+        ("PUT", "/api/posts/p", {"title": " ", "content": "c"}, "This is empty. Write something."),
+        (
+            "PUT",
+            "/api/posts/p",
+            {"title": "t", "content": "c" * 100_001},
+            "This is too long. Use at most 100,000 characters.",
+        ),
+    ],
+)
+async def test_a_fault_says_what_is_wrong_and_what_to_do(
+    api: Api, method: str, path: str, body: Json, fault: str
+) -> None:
+    answer = await api.send(method, path, body=body)
+
+    assert [error["detail"] for error in answer.body["errors"]] == [fault]
+
+
 @pytest.mark.parametrize("key", ["username", "user\\u006eame"])
 async def test_the_last_of_duplicate_json_keys_is_used(api: Api, key: str) -> None:
     name = unique("ada")

@@ -6,7 +6,9 @@ const READ_ONLY =
   "To let people sign in, set BLOG_AUTH to oidc or app-service; see docs/settings.md.";
 const DELETED = "This was deleted. Reload the page.";
 const ADVICE = {
+  400: "The blog did not understand this request. Reload the page, then try again.",
   401: "You are not signed in any more. Sign in, then try again.",
+  403: "You can change only what you wrote. Sign in as its author, then try again.",
   404: DELETED,
   412: "This has changed meanwhile. Reload the page to see the current version.",
   413: "This is too long. Shorten it, then try again.",

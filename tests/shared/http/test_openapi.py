@@ -55,7 +55,7 @@ RAISED = [
     errors.VersionMismatch(),
     errors.BodyTooLarge("Too large."),
     errors.UnsupportedBody("Send JSON."),
-    errors.InvalidFields([FieldFault("/username", "String should have at least 3 characters")]),
+    errors.InvalidFields([FieldFault("/username", "This is too short. Use at least 3 characters.")]),
     errors.IssuerUnavailable(),
     errors.DatabaseThrottled(retry_after_s=1),
     errors.DatabaseUnavailable("unreachable"),

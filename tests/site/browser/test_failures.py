@@ -180,6 +180,32 @@ async def test_a_field_that_the_server_refuses_says_why(visit: Visit, api: Api) 
 
     await expect(ada.page.get_by_label("Title")).to_be_focused()
     await expect(ada.page.get_by_label("Title")).to_have_js_property("validity.customError", True)
+    await expect(ada.page.get_by_label("Title")).to_have_js_property(
+        "validationMessage", "This is empty. Write something."
+    )
+
+
+async def test_a_username_that_the_server_refuses_says_why(visit: Visit) -> None:
+    ada = await visit()
+    ada.expected.append("422 (Unprocessable")
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await ada.dialog.get_by_label("New username").fill("ada lovelace")
+
+    await ada.dialog.get_by_role("button", name="Sign up").click()
+
+    await expect(ada.dialog.get_by_role("alert")).to_have_text("Use only letters, digits, “_”, “-” and “.”.")
+    await expect(ada.dialog.get_by_label("New username")).to_be_focused()
+
+
+async def test_a_request_that_the_server_does_not_understand_has_advice_for_people(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/posts/{(await api.new_post(user))['id']}")
+    await ada.be(user)
+    await ada.fail("POST", "**/likes", 400)
+
+    await ada.like.click()
+
+    await expect(ada.alert).to_contain_text("Reload the page, then try again.")
 
 
 async def test_a_draft_survives_a_closed_tab_and_can_be_discarded(visit: Visit) -> None:
