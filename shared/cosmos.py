@@ -1,8 +1,8 @@
 """Cosmos DB access: one client per process and the operations the blog uses.
 
-SDK exceptions stop here. An operation raises an error of this module for a refusal that its caller can handle, and
-`DatabaseThrottled` or `DatabaseUnavailable` if the database fails. What the SDK omits is done here: retries of 449, and
-session tokens of batches and stored procedures.
+SDK exceptions stop here. An operation raises an error of this module for a refusal that its caller can handle,
+`DatabaseThrottled` or `DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed.
+What the SDK omits is done here: retries of 449, and session tokens of batches and stored procedures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpRespons
 
 from shared import tracing
 from shared.charges import record_answer, retry_after_s
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
 from shared.models.base import Item
 from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.settings import Settings, settings
@@ -44,6 +44,13 @@ _NO_ITEM = "-"
 
 _GONE, _RETRY_WITH = 410, 449
 _UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
+# A 403 is an outage: a firewall, an expired token, a missing role (5300), or a region that takes no writes (3). The one
+# exception is a logical partition that has reached its maximum size.
+# https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
+# https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
+# https://github.com/Azure/azure-sdk-for-python, azure-cosmos http_constants.py, SubStatusCodes
+_FORBIDDEN, _PARTITION_FULL = 403, 1014
+_TOO_LARGE = 413
 _OWNER_MISSING = 1003
 _SESSION_NOT_AVAILABLE = 1002
 
@@ -149,7 +156,7 @@ def open_container(name: str) -> Container:
 
 
 class Container:
-    """One container. Every operation can raise `DatabaseThrottled` and `DatabaseUnavailable`."""
+    """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`."""
 
     def __init__(self, proxy: ContainerProxy) -> None:
         self.proxy = proxy
@@ -369,10 +376,12 @@ def _blog_errors(*, about_item: bool = True) -> Iterator[None]:
 def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, about_item: bool) -> Exception:
     if isinstance(error, CosmosBatchOperationError) and error.status_code in _REFUSALS:
         return BatchRefused(error.error_index, _REFUSALS[error.status_code](error.message))
-    status, sub_status = error.status_code or 0, getattr(error, "sub_status", None) or 0
+    status, sub_status = error.status_code or 0, _sub_status(error)
     if not about_item and status == 400 and sub_status:
         # A script that throws a number returns 400, with the number as the sub-status.
         # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
+        if sub_status in (_FORBIDDEN, _TOO_LARGE):  # rethrown from a write; scripts learn no sub-status
+            return PartitionFull(error.message) if sub_status == _FORBIDDEN else ItemTooLarge(error.message)
         return _ConcurrentWrite(str(sub_status)) if sub_status in (_RETRY_WITH, 503) else ScriptFailed(sub_status)
     if status == _RETRY_WITH:
         return _ConcurrentWrite(str(status))
@@ -384,6 +393,17 @@ def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, abou
         return DatabaseThrottled(retry_after_s(getattr(error, "headers", None) or {}))
     if status in _REFUSALS:
         return _REFUSALS[status](error.message)
+    if (status, sub_status) == (_FORBIDDEN, _PARTITION_FULL):
+        return PartitionFull(error.message)
     if status in _UNAVAILABLE:
         return DatabaseUnavailable(f"the database answered {status}")
+    if status in (400, _TOO_LARGE):
+        return RequestRefused(error.message) if status == 400 else ItemTooLarge(error.message)
     return error
+
+
+def _sub_status(error: CosmosHttpResponseError | CosmosBatchOperationError) -> int:
+    if isinstance(error, CosmosBatchOperationError) and error.operation_responses:
+        # The SDK takes only the status from the refused operation.
+        return int(error.operation_responses[error.error_index].get("subStatusCode") or 0)
+    return error.sub_status or 0

@@ -1,11 +1,12 @@
-"""Errors that a client is told about.
+"""Errors that a client is told about, and `NoProgress`.
 
     BlogError
     ├── MalformedRequest, InvalidFields, BodyTooLarge, UnsupportedBody
     ├── NotAuthenticated, Forbidden, IssuerUnavailable
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
     ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
-    └── DatabaseThrottled, DatabaseUnavailable, NotReady
+    ├── DatabaseThrottled, DatabaseUnavailable, NotReady
+    └── DatabaseRefusal: PartitionFull, ItemTooLarge, RequestRefused
 
 shared/http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
 """
@@ -145,6 +146,41 @@ class DatabaseUnavailable(BlogError):
     def __init__(self, reason: str) -> None:
         super().__init__("The database is unavailable; try again later.")
         self.reason = reason
+
+
+class DatabaseRefusal(BlogError):
+    """Base class of permanent refusals: nothing was written, and the same request fails again.
+
+    `reason` is for the log and for `failures`, because it can contain details of the database.
+    """
+
+    detail: ClassVar[str]
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(self.detail)
+        self.reason = reason
+
+
+class PartitionFull(DatabaseRefusal):
+    """The logical partition that the request writes to has reached its maximum size."""
+
+    detail = "The storage for this post or user is full."
+
+
+class ItemTooLarge(DatabaseRefusal):
+    """The item would be larger than the database allows."""
+
+    detail = "The item would be larger than the database allows."
+
+
+class RequestRefused(DatabaseRefusal):
+    """The database rejects the request as invalid."""
+
+    detail = "The database rejects the request as invalid."
+
+
+class NoProgress(Exception):
+    """Other writes refused every attempt to handle a change, which is therefore stored in `failures`."""
 
 
 class NotReady(BlogError):

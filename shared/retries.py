@@ -51,14 +51,14 @@ SESSION_WAIT_S: Final = 0.05
 
 COMMIT_ROUNDS: Final = 8
 
-# Refusals of a rename's batches in one partition, before the host retries the change-feed batch.
+# Refusals in a row of a rename's writes in one partition, before the change is stored in `failures`.
 RENAMING_REFUSALS: Final = 20
 
 RENAME_ATTEMPTS: Final = 10
 RENAME_WAIT_S: Final = 0.02
 RESERVE_ATTEMPTS: Final = 3
 
-# Creations and deletions of one denormalized copy that overtake each other.
+# Creations and deletions of one denormalized copy that overtake each other, before the change is stored in `failures`.
 COPY_ATTEMPTS: Final = 5
 
 # The issuer is asked for its keys at most once per pause, with one time limit for both of its responses.

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.cosmos import Container
+from shared.errors import DatabaseRefusal, ItemTooLarge, RequestRefused
 from shared.models.fields import now
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
@@ -23,18 +24,21 @@ _LONGEST_MESSAGE = 2_000
 async def keep_failure(
     failures: Container, *, source: str, container: str, partition_key: Any, change: Mapping[str, Any], error: Exception
 ) -> None:
-    """Store a failed change. One write."""
+    """Store a failed change. One write, or two if the database rejects the change as a part of the failure."""
     item_id = str(change.get("id"))
     fits = len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
-    await failures.upsert(
-        {
-            "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),
-            "source": source,
-            "container": container,
-            "itemId": item_id,
-            "partitionKey": partition_key,
-            "change": dict(change) if fits else None,
-            "error": {"type": type(error).__name__, "message": str(error)[:_LONGEST_MESSAGE]},
-            "failureDate": now(),
-        }
-    )
+    message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
+    failure = {
+        "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),
+        "source": source,
+        "container": container,
+        "itemId": item_id,
+        "partitionKey": partition_key,
+        "change": dict(change) if fits else None,
+        "error": {"type": type(error).__name__, "message": message[:_LONGEST_MESSAGE]},
+        "failureDate": now(),
+    }
+    try:
+        await failures.upsert(failure)
+    except (ItemTooLarge, RequestRefused):  # for example, the change is nested as deeply as an item can be
+        await failures.upsert(failure | {"change": None})

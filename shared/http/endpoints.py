@@ -16,7 +16,7 @@ from shared import charges
 from shared.auth.callers import ANONYMOUS, authenticate
 from shared.charges import Charge, metered
 from shared.deadline import deadline
-from shared.errors import BlogError, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
+from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
 from shared.logs import log
@@ -140,6 +140,8 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
 def _log_failure(function: str, error: Exception) -> None:
     if isinstance(error, DatabaseUnavailable):
         log(logging.WARNING, "database unavailable", function=function, reason=error.reason)
+    elif isinstance(error, DatabaseRefusal):
+        log(logging.ERROR, "database refused", function=function, reason=error.reason)
     elif isinstance(error, NotAuthenticated):
         log(logging.INFO, "not authenticated", function=function, fault=error.fault)
     elif not isinstance(error, BlogError):

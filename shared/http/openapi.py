@@ -253,7 +253,9 @@ def _possible_errors(operation: ApiOperation, auth: AuthSettings) -> list[type[E
     if operation.endpoint.body is not None:
         possible += [errors.BodyTooLarge, errors.UnsupportedBody, errors.InvalidFields]
     if operation.uses_items:
-        possible += [errors.DatabaseThrottled, errors.DatabaseUnavailable]
+        possible += [errors.RequestRefused, errors.DatabaseThrottled, errors.DatabaseUnavailable]
+        possible += [errors.ItemTooLarge] if operation.endpoint.body is not None else []
+        possible += [errors.PartitionFull] if operation.is_command else []
     return [*possible, Exception]
 
 

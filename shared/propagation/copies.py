@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from shared.batcher import Batcher
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, patch_of
-from shared.errors import DatabaseUnavailable
+from shared.errors import NoProgress
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
 from shared.propagation.change_feed import DATABASE_ERRORS
@@ -65,6 +65,7 @@ class Copies:
 
         A late delivery can create the copy of a post that has been deleted since. So after a creation, the post is read
         again; also if the copy is already at this version, because its creation may have failed before that read.
+        Raises NoProgress.
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):
@@ -77,7 +78,7 @@ class Copies:
                 await self._check_against_post(copy)
                 return
             present = True
-        raise DatabaseUnavailable(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
+        raise NoProgress(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
 
     async def _update(self, copy: Item) -> bool:
         """Return False if the copy is already at this version or newer. Raises ItemMissing."""

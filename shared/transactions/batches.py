@@ -24,6 +24,7 @@ from shared.errors import (
     CommentNotFound,
     DatabaseUnavailable,
     IdempotencyKeyReused,
+    NoProgress,
     PostNotFound,
     VersionMismatch,
 )
@@ -102,8 +103,7 @@ class Batches:
         """Write the user's current name to all their items of one post; safe to repeat.
 
         A query in one partition and a batch for each hundred items, until the query finds none. It sees every item from
-        before this call. Items that a later rename wrote stay unchanged. Raises DatabaseUnavailable if it makes no
-        progress.
+        before this call. Items that a later rename wrote stay unchanged. Raises NoProgress.
         """
         parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
         refusals = 0
@@ -114,10 +114,11 @@ class Batches:
                 return
             try:
                 await posts.batch(post_id, [_rename(item, user) for item in items])
+                refusals = 0
             except BatchRefused as refused:  # an item was written or deleted after the query
                 refusals += 1
                 if refusals == RENAMING_REFUSALS:
-                    raise DatabaseUnavailable(f"renames in post {post_id} kept meeting other writes") from refused
+                    raise NoProgress(f"renames in post {post_id} were refused {refusals} times in a row") from refused
         raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {_MAX_RENAME_BATCHES} batches")
 
     async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:

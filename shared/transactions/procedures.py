@@ -6,10 +6,18 @@ from collections.abc import Sequence
 
 from shared.cosmos import Container, ScriptFailed
 from shared.data.posts import get_post
-from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, PostNotFound, VersionMismatch
+from shared.errors import (
+    CommentNotFound,
+    DatabaseUnavailable,
+    IdempotencyKeyReused,
+    NoProgress,
+    PostNotFound,
+    VersionMismatch,
+)
 from shared.models.base import Item, edit_of
 from shared.models.comment import Comment
 from shared.models.user import name_version
+from shared.retries import RENAMING_REFUSALS
 from shared.tracing import stamp
 from shared.transactions.batches import Added
 
@@ -53,14 +61,16 @@ class Procedures:
         return bool(answer["deleted"])
 
     async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
-        """One stored procedure, called again while it runs out of time."""
+        """One stored procedure, called again while it runs out of time. Raises NoProgress."""
+        vain = 0
         for _ in range(_MAX_CALLS):
             name = user["id"], user["username"], name_version(user)
             answer = await posts.execute("updateUsernames", post_id, *name, *stamp().values())
             if not answer["more"]:
                 return
-            if not answer["updated"]:
-                raise DatabaseUnavailable("updateUsernames ran out of time before it renamed an item")
+            vain = 0 if answer["updated"] else vain + 1
+            if vain == RENAMING_REFUSALS:
+                raise NoProgress(f"updateUsernames ran out of time {vain} times in a row before it renamed an item")
         raise DatabaseUnavailable(f"updateUsernames did not finish in {_MAX_CALLS} calls")
 
     async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:

@@ -52,6 +52,48 @@ async def test_an_unavailable_database_returns_503(quiet_api: Api, gateway: Gate
     assert int(answer.headers["retry-after"]) > 0
 
 
+@pytest.mark.parametrize("sub_status", ["0", "5300"])
+async def test_a_database_that_denies_access_returns_503(quiet_api: Api, gateway: Gateway, sub_status: str) -> None:
+    with gateway.answering(named("read users"), 403, headers={"x-ms-substatus": sub_status}):
+        answer = await quiet_api.get_user("anybody")
+
+    assert_problem(answer, 503, "Database unavailable", "/api/users/anybody")
+
+
+_REFUSALS = pytest.mark.parametrize(
+    ("status", "sub_status", "problem", "title"),
+    [(403, 1014, 507, "Partition full"), (413, 0, 413, "Item too large"), (400, 0, 400, "Request refused")],
+)
+
+
+@_REFUSALS
+async def test_a_write_that_can_never_succeed_does_not_ask_to_be_repeated(
+    quiet_api: Api, api: Api, gateway: Gateway, status: int, sub_status: int, problem: int, title: str
+) -> None:
+    author = await api.new_user()
+
+    with gateway.answering(named("create posts"), status, headers={"x-ms-substatus": str(sub_status)}):
+        answer = await quiet_api.create_post(author["id"], "A title", "Some content.")
+
+    assert_problem(answer, problem, title, "/api/posts")
+    assert "retry-after" not in answer.headers
+
+
+@_REFUSALS
+async def test_a_batch_that_can_never_succeed_does_not_ask_to_be_repeated(
+    quiet_api: Api, api: Api, gateway: Gateway, status: int, sub_status: int, problem: int, title: str
+) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    refused = [{"statusCode": 424}, {"statusCode": status, "subStatusCode": sub_status}]
+
+    with gateway.answering(named("batch posts"), 207, body=refused):
+        answer = await quiet_api.create_comment(post["id"], author["id"], "Well put.")
+
+    assert_problem(answer, problem, title, f"/api/posts/{post['id']}/comments")
+    assert "retry-after" not in answer.headers
+
+
 async def test_an_unreachable_database_returns_503(quiet_api: Api, gateway: Gateway) -> None:
     with gateway.losing(lambda _: True):
         answer = await quiet_api.get_user("anybody")

@@ -44,7 +44,10 @@ async def raw_write(emulator: CosmosEmulator, container: ContainerProxy) -> Asyn
         yield write
 
 
-@pytest.mark.parametrize(("status", "sub_status"), [(408, 0), (410, 1002), (429, 3200), (449, 0), (500, 0), (503, 0)])
+@pytest.mark.parametrize(
+    ("status", "sub_status"),
+    [(403, 0), (408, 0), (410, 1002), (413, 0), (429, 3200), (449, 0), (500, 0), (503, 0)],
+)
 async def test_a_fault_before_a_write_prevents_it(
     emulator: CosmosEmulator, container: ContainerProxy, status: int, sub_status: int
 ) -> None:
@@ -53,6 +56,13 @@ async def test_a_fault_before_a_write_prevents_it(
 
     assert fault.struck >= 1
     assert await ids(container) == []
+
+
+async def test_a_fault_of_a_full_partition_has_its_sub_status(
+    emulator: CosmosEmulator, container: ContainerProxy
+) -> None:
+    with emulator.faults.during("403 operation=create sub-status=1014"), fails_with(403, 1014):
+        await container.create_item(ITEM)
 
 
 @pytest.mark.parametrize("status", [408, 449, 500])
@@ -321,7 +331,7 @@ async def test_an_invalid_rule_request_changes_nothing(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "a fault must be one of 408, 410"),
+        ("", "a fault must be one of 403, 408"),
         ("404", "not '404'"),
         ("500 create", "'create' is not valid"),
         ("500 times=1 times=2", "each name once"),

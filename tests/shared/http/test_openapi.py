@@ -59,6 +59,7 @@ RAISED = [
     errors.IssuerUnavailable(),
     errors.DatabaseThrottled(retry_after_s=1),
     errors.DatabaseUnavailable("unreachable"),
+    *(error("400/1001") for error in (errors.RequestRefused, errors.ItemTooLarge, errors.PartitionFull)),
     errors.NotReady(["feed"]),
     Exception("unexpected"),
 ]
@@ -213,12 +214,12 @@ def test_retry_after_is_described_only_for_429_and_503(document: dict[str, Any])
 @pytest.mark.parametrize(
     ("method", "path", "statuses"),
     [
-        ("post", "/users", "201 400 401 409 413 415 422 429 500 503"),
-        ("put", "/posts/{postId}", "200 400 401 404 412 413 415 422 429 500 503"),
-        ("delete", "/posts/{postId}/likes/{userId}", "204 400 401 404 412 429 500 503"),
+        ("post", "/users", "201 400 401 409 413 415 422 429 500 503 507"),
+        ("put", "/posts/{postId}", "200 400 401 404 412 413 415 422 429 500 503 507"),
+        ("delete", "/posts/{postId}/likes/{userId}", "204 400 401 404 412 429 500 503 507"),
         ("get", "/posts/{postId}", "200 304 400 404 429 500 503"),
         ("get", "/feed", "200 304 400 429 500 503"),
-        ("post", "/posts/{postId}/likes", "200 201 400 401 404 413 415 422 429 500 503"),
+        ("post", "/posts/{postId}/likes", "200 201 400 401 404 413 415 422 429 500 503 507"),
         ("get", "/health", "200 400 500 503"),
     ],
 )

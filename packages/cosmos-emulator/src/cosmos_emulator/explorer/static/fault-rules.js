@@ -6,8 +6,8 @@ import {everySecond} from "./polling.js";
 import {Status, count} from "./status.js";
 
 const FAULTS = [
-  ["429", "429 throttled"], ["408", "408 timeout"], ["410", "410 gone"], ["449", "449 retry with"], ["500", "500 server error"],
-  ["503", "503 unavailable"], ["drop", "drop the connection"], ["hang", "hang"],
+  ["429", "429 throttled"], ["403", "403 forbidden"], ["408", "408 timeout"], ["410", "410 gone"], ["413", "413 too large"],
+  ["449", "449 retry with"], ["500", "500 server error"], ["503", "503 unavailable"], ["drop", "drop the connection"], ["hang", "hang"],
 ];
 const OPERATIONS = ["create", "read", "query", "upsert", "replace", "patch", "delete", "batch", "execute", "feed", "change-feed"];
 
