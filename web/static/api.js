@@ -16,8 +16,9 @@ const ADVICE = {
   500: "The server failed. Try again; if that does not help, come back later.",
   503: "The database cannot be reached. Wait a few seconds, then try again.",
 };
-// Idempotency keys of commands without a definite answer, so that repeating one cannot apply it twice.
-const unanswered = new Map();
+// Prefix of the idempotency keys of commands without a definite answer. Repeating one, also on a later page of this tab,
+// cannot apply it twice.
+const UNANSWERED = "blog-unanswered:";
 let authorization = async () => ({});
 
 /** The app's answer to a request that it refused, or status 0 if there was none. */
@@ -66,20 +67,17 @@ export async function send(url, options = {}) {
  * @param {{etag?: string, isRepeatable?: boolean}} [options] repeatable commands need no key
  */
 export async function command(method, path, body, { etag, isRepeatable = method !== "POST" } = {}) {
-  const name = `${method} ${path} ${JSON.stringify(body)}`;
+  const unanswered = `${UNANSWERED}${method} ${path} ${JSON.stringify(body)}`;
   const headers = { "Content-Type": "application/json", ...(await authorization()) };
   if (etag) headers["If-Match"] = etag;
-  if (!isRepeatable) {
-    if (!unanswered.has(name)) unanswered.set(name, newKey());
-    headers["Idempotency-Key"] = unanswered.get(name);
-  }
+  if (!isRepeatable) headers["Idempotency-Key"] = sessionStorage[unanswered] ??= newKey();
   try {
     const response = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
-    unanswered.delete(name);
+    sessionStorage.removeItem(unanswered);
     const answer = response.status === 204 ? null : await response.json();
     return { status: response.status, etag: response.headers.get("ETag"), body: answer };
   } catch (error) {
-    if (error.status >= 400 && error.status < 500 && error.status !== 429) unanswered.delete(name);
+    if (error.status >= 400 && error.status < 500 && error.status !== 429) sessionStorage.removeItem(unanswered);
     throw error;
   }
 }

@@ -11,14 +11,18 @@ const path = `/posts/${encodeURIComponent(post.dataset.postId)}`;
 const button = post.querySelector("[data-like]");
 const likers = post.querySelector("[data-likers]");
 const form = document.querySelector("[data-comment-form]");
+const field = form.elements.content;
 const list = document.querySelector("ol.comments");
 const empty = document.querySelector("[data-empty]");
 // Whether the database has the user's like, as far as known, and whether a command is on its way.
 let hasLike = false;
 let isSending = false;
+// The comments that have no answer yet, oldest first.
+const sending = [];
 
 button.addEventListener("click", toggleLike);
 form.addEventListener("submit", comment);
+form.addEventListener("input", keepText);
 list.addEventListener("click", event => {
   // A comment that is being sent has no ID yet.
   const item = event.target.closest("[data-delete-comment]")?.closest("li[id]");
@@ -27,7 +31,8 @@ list.addEventListener("click", event => {
 post.querySelector("[data-delete-post]").addEventListener("click", deletePost);
 document.addEventListener("blog:identity", showOwnLike);
 showOwnLike();
-form.elements.content.value ||= sessionStorage.getItem(unsent) ?? "";
+restoreText();
+addEventListener("pageshow", event => event.persisted && sending.length === 0 && restoreText());
 
 function showOwnLike() {
   hasLike = ownLike() !== undefined;
@@ -82,13 +87,21 @@ function showLike(user, isWanted) {
   likers.prepend(item);
 }
 
+/** Keep what the database does not have, until this tab is closed. */
+function keepText() {
+  const text = [...sending, field.value].filter(Boolean).join("\n\n");
+  if (text) sessionStorage.setItem(unsent, text);
+  else sessionStorage.removeItem(unsent);
+}
+
+function restoreText() {
+  field.value = sessionStorage.getItem(unsent) ?? "";
+}
+
 async function comment(event) {
   event.preventDefault();
-  const field = form.elements.content;
   const content = field.value.trim();
   if (!content) return field.focus();
-  // Signing in may leave the page.
-  sessionStorage.setItem(unsent, content);
   const user = await requireUser();
   if (!user) return;
   const item = fromTemplate("template[data-comment-template]", user);
@@ -97,11 +110,20 @@ async function comment(event) {
   item.removeAttribute("id");
   item.setAttribute("aria-busy", "true");
   list.prepend(item);
+  sending.push(content);
   form.reset();
+  keepText();
   changed(1);
-  sessionStorage.removeItem(unsent);
   try {
     const { body } = await command("POST", `${path}/comments`, { userId: user.id, content });
+    sending.splice(sending.indexOf(content), 1);
+    keepText();
+    // The page has it already if its first answer was lost.
+    const known = document.getElementById(`comment-${body.id}`);
+    if (known) {
+      known.remove();
+      changed(-1);
+    }
     item.id = `comment-${body.id}`;
     item.removeAttribute("aria-busy");
     setTime(item.querySelector("time"), body.creationDate);
@@ -112,6 +134,8 @@ async function comment(event) {
     changed(-1);
     // They may have begun another comment.
     field.value = [content, field.value].filter(Boolean).join("\n\n");
+    sending.splice(sending.indexOf(content), 1);
+    keepText();
     field.focus();
     refused(error, form);
   }
