@@ -223,6 +223,7 @@ class Container:
 
         Returns the item after each operation, empty for a deletion.
         """
+        _require_text(partition_key)
 
         async def attempt() -> list[dict[str, Any]]:
             # The SDK removes entries from the options it gets.
@@ -272,6 +273,7 @@ class Container:
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query in one logical partition, whose text limits it to `page_size` rows."""
+        _require_text(partition_key)
         with _blog_errors():
             rows = self.proxy.query_items(
                 text, parameters=_named(parameters), partition_key=partition_key, max_item_count=page_size
@@ -286,6 +288,7 @@ class Container:
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
+        _require_text(partition_key)
 
         async def attempt() -> Any:
             with _keeping_session(self.proxy):
@@ -317,6 +320,12 @@ class Container:
         raise DatabaseUnavailable(
             f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
         ) from last
+
+
+def _require_text(partition_key: object) -> None:
+    """Raise TypeError unless it is a string. With None, azure-cosmos queries all partitions (aio/_container.py)."""
+    if not isinstance(partition_key, str):
+        raise TypeError(f"a partition key must be a string, not {partition_key!r}")
 
 
 @contextmanager

@@ -54,6 +54,9 @@ COMMIT_ROUNDS: Final = 8
 # Refusals in a row of a rename's writes in one partition, before the change is stored in `failures`.
 RENAMING_REFUSALS: Final = 20
 
+# The same for the expiry of the comments and likes of a deleted post.
+EXPIRY_REFUSALS: Final = 20
+
 RENAME_ATTEMPTS: Final = 10
 RENAME_WAIT_S: Final = 0.02
 RESERVE_ATTEMPTS: Final = 3

@@ -47,6 +47,14 @@ async def for_each(
         raise errors.exceptions[0] from None
 
 
+def text_of(change: Item, name: str) -> str:
+    """Return a property that must be a string, such as the partition key. Raises KeyError, TypeError."""
+    value = change[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {value!r}")
+    return value
+
+
 class BatchUnfinished(Exception):
     """A batch reached its deadline. The host redelivers it."""
 

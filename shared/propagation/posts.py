@@ -12,21 +12,22 @@ Writes to `posts` come back as changes, then with the current name, so the loop 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, patch_of
+from shared.errors import NoProgress
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
-from shared.propagation.change_feed import POSTS_FEED, for_each
+from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
 from shared.propagation.rename_fanout import is_outdated
+from shared.retries import EXPIRY_REFUSALS
 from shared.tracing import stamp
 from shared.transactions import BATCHES, Transactions
 
@@ -74,7 +75,7 @@ def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
         item = dict(change)
         kind = item.get("type")
         if kind in (Post.TYPE, DELETED_TYPE):
-            key: tuple[str, ...] = ("post", item["id"])
+            key: tuple[str, ...] = ("post", item["id"], str(item.get("postId")))
             if key not in folded or _number(item, "version", 0) >= _number(folded[key], "version", 0):
                 folded[key] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
@@ -120,16 +121,14 @@ class _PostBatch:
         return errors
 
     async def _handle_one(self, change: Item) -> None:
+        post_id, user_id = text_of(change, "postId"), text_of(change, "userId")
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
             return
-        user_id = change["userId"]
-        if not isinstance(user_id, str):
-            raise TypeError(f"userId must be a string, not {user_id!r}")
         author = self.authors.get(user_id)
         if author is not None and is_outdated(change, author):
             # The correction of a post is a change of its own, which updates the copies.
-            await self.handler.transactions.rename_in_post(self.handler.posts, change["postId"], author)
+            await self.handler.transactions.rename_in_post(self.handler.posts, post_id, author)
         elif change["type"] == Post.TYPE:
             await self._copy(change)
 
@@ -175,11 +174,17 @@ class _PostBatch:
 async def expire_contributions(posts: Container, post_id: str) -> None:
     """Set a TTL on the comments and likes of a deleted post: a query and a batch for each hundred of them.
 
-    None are added after the deletion, so the queries have to be at least as new as it.
+    None are added after the deletion, so the queries have to be at least as new as it. Raises NoProgress.
     """
+    refusals = 0
     await posts.catch_up(post_id)
     while ids := await posts.query(
         _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
     ):
-        with suppress(BatchRefused):  # one of them has expired since the query
+        try:
             await posts.batch(post_id, [("patch", (item_id, patch_of({"ttl": _TTL_S, **stamp()}))) for item_id in ids])
+            refusals = 0
+        except BatchRefused as refused:  # one of them has expired since the query
+            refusals += 1
+            if refusals == EXPIRY_REFUSALS:
+                raise NoProgress(f"the expiry of the items of post {post_id} was refused {refusals} times") from refused

@@ -16,7 +16,7 @@ from shared.cosmos import ConditionFailed, Container, ItemMissing, patch_of
 from shared.data import username_reservations
 from shared.models.base import Item
 from shared.models.user import User
-from shared.propagation.change_feed import USERS_FEED
+from shared.propagation.change_feed import USERS_FEED, text_of
 from shared.propagation.rename_fanout import fan_out_rename
 from shared.tracing import span, stamp, writer_of
 from shared.transactions import BATCHES, Transactions
@@ -33,7 +33,8 @@ class UserChangeHandler:
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
         """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-        latest = {change["id"]: dict(change) for change in changes if change.get("type") == User.TYPE}
+        users = [dict(change) for change in changes if change.get("type") == User.TYPE]
+        latest = {(user["id"], str(user.get("userId"))): user for user in users}
         return await USERS_FEED.handle_each(self.failures, latest.values(), self._settle)
 
     async def _settle(self, user: Item) -> None:
@@ -42,6 +43,7 @@ class UserChangeHandler:
         Forgetting comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
         is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
         """
+        text_of(user, "userId")  # with another key, the user could not be patched
         former = user.get("formerUsernames", [])
         if not former:
             return

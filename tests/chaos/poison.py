@@ -32,6 +32,8 @@ class Poison:
         self._random = generator
         self._users: dict[str, Item] = {}
         self._posts: dict[str, Item] = {}
+        # The keys of posts that are not in the partition of their ID.
+        self._misplaced: dict[str, Any] = {}
 
     @property
     def number(self) -> int:
@@ -46,7 +48,11 @@ class Poison:
             await retry_until_available(lambda: self._blog.users.upsert(poison))
         else:
             sound = self._posts[item_id] = self._post(item_id)
-            poison = sound | self._random.choice([{"content": 5}, {"version": "one"}, {"creationDate": "yesterday"}])
+            wrong: list[Item] = [{"content": 5}, {"version": "one"}, {"creationDate": "yesterday"}]
+            wrong += [{"postId": None}, {"postId": 5}, {"postId": True}]
+            poison = sound | self._random.choice(wrong)
+            if poison["postId"] != item_id:
+                self._misplaced[item_id] = poison["postId"]
             await retry_until_available(lambda: self._blog.posts.upsert(poison))
 
     async def wait_until_failed(self) -> list[str]:
@@ -64,6 +70,8 @@ class Poison:
             await self._blog.users.upsert(user)
             await self._blog.users.upsert(reservation_item(user["username"], user_id, 0))
             self._record.names[user_id] = {user["username"]}
+        for post_id, key in self._misplaced.items():
+            await self._blog.posts.delete(post_id, key)
         for post_id, post in self._posts.items():
             await self._blog.posts.upsert(post | {"version": 2})
             self._record.post_created(post_id, post["title"], for_all=False)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
+from shared.charges import metered
+from shared.cosmos import BatchRefused, Container, ItemMissing, Operation
+from shared.data.posts import delete_post
 from shared.data.users import edit_user
-from shared.errors import DatabaseUnavailable
+from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
+from shared.models.post import DELETED_TYPE
 from shared.models.user import UserChanges
 from shared.propagation.copies import Copies
+from shared.propagation.posts import expire_contributions
 from tests.blog import Blog
-from tests.items import a_comment, a_post, a_user, unique
+from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
 async def _failures(blog: Blog) -> dict[str, str]:
@@ -87,3 +97,87 @@ async def test_a_change_nested_as_deeply_as_the_database_allows_is_stored_as_a_f
 
     [failure] = await blog.all_items(blog.failures)
     assert (failure["itemId"], failure["change"]) == (poison["id"], None)
+
+
+_MISSING: Any = object()
+# Not stored, because the database rejects objects and arrays as keys.
+_WRONG_KEYS: list[Any] = [_MISSING, None, 5, 1.5, True, {"a": 1}, ["a"]]
+
+
+def _misplaced(items: Sequence[Item], name: str) -> list[Item]:
+    """Return each item with each wrong value of the property `name`, all with their own ID and username."""
+    poison = []
+    for item in items:
+        for key in _WRONG_KEYS:
+            wrong = {other: value for other, value in item.items() if other != name}
+            wrong |= {"id": str(uuid.uuid4()), "userUsername": unique("ada")}
+            poison.append(wrong if key is _MISSING else wrong | {name: key})
+    return poison
+
+
+def _errors(poison: Sequence[Item], name: str) -> dict[str, str]:
+    return {item["id"]: "TypeError" if name in item else "KeyError" for item in poison}
+
+
+async def test_a_post_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog) -> None:
+    author = await blog.users.create(a_user() | {"nameVersion": 1})
+    formerly = author | {"username": "ada", "nameVersion": 0}
+    other, handled = [await blog.posts.create(a_post(formerly)) for _ in range(2)]
+    await blog.posts.create(a_comment(other, formerly))
+    items = [a_post(formerly), a_comment(other, formerly), a_like(other, formerly), other | {"type": DELETED_TYPE}]
+    poison = _misplaced(items, "postId")
+
+    async with asyncio.timeout(60):
+        with metered() as charge:
+            await blog.posts_handler.on_changed([*poison, handled])
+
+    assert await _failures(blog) == _errors(poison, "postId")
+    assert charge.request_units < 20 * len(poison)  # a failure costs 7 RU
+    assert {item["userUsername"] for item in await blog.items_of(handled)} == {author["username"]}
+    assert {item["userUsername"] for item in await blog.items_of(other)} == {"ada"}
+
+
+async def test_a_user_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    post = await blog.posts.create(a_post(author))
+    items = [post, a_comment(post, author), a_like(post, author), post | {"type": DELETED_TYPE}]
+    poison, users = _misplaced(items, "userId"), _misplaced([author | {"formerUsernames": ["ada"]}], "userId")
+
+    await blog.posts_handler.on_changed(poison)
+    await blog.users_handler.on_changed(users)
+
+    assert await _failures(blog) == _errors([*poison, *users], "userId")
+
+
+async def test_an_item_with_a_null_key_does_not_hide_the_change_of_the_item_with_its_id(blog: Blog) -> None:
+    author = await edit_user(
+        blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace")), etag=None
+    )
+    post = await blog.posts.create(a_post(author))
+
+    await blog.posts_handler.on_changed([post, post | {"postId": None, "version": 99}])
+    await blog.users_handler.on_changed([author, author | {"userId": None}])
+
+    assert await blog.users.read(post["id"], author["id"]) is not None
+    assert "formerUsernames" not in (await blog.users.read(author["id"], author["id"]) or {})
+    assert await _failures(blog) == {post["id"]: "TypeError", author["id"]: "TypeError"}
+
+
+class _RefusingContainer(Container):
+    """A container that refuses every batch with a write."""
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if all(name == "read" for name, *_ in operations):
+            return await super().batch(partition_key, operations)
+        raise BatchRefused(0, ItemMissing())
+
+
+async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> None:
+    author = await blog.users.create(a_user())
+    post = await blog.posts.create(a_post(author))
+    await blog.posts.create(a_comment(post, author))
+    await delete_post(blog.posts, post["id"], etag=None)
+
+    async with asyncio.timeout(60):
+        with pytest.raises(NoProgress):
+            await expire_contributions(_RefusingContainer(blog.posts.proxy), post["id"])
