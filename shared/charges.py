@@ -26,13 +26,14 @@ inspector: Inspector | None = None
 
 @dataclass
 class Charge:
-    """Request units, number of responses and session so far; `retry_after_s` if the last response was a 429.
+    """Request units, responses, 429s among them and session so far; `retry_after_s` if the last response was a 429.
 
     `operations` stays empty without an inspector.
     """
 
     request_units: float = 0.0
     answers: int = 0
+    throttled: int = 0
     retry_after_s: float | None = None
     session: Session = field(default_factory=Session)
     operations: list[Operation] = field(default_factory=list)
@@ -57,6 +58,7 @@ def add_share(charge: Charge, sharers: int) -> None:
     own = current_charge.get()
     if own is not None:
         own.answers += charge.answers
+        own.throttled += charge.throttled
         own.request_units += charge.request_units / sharers
         own.retry_after_s = charge.retry_after_s
         own.session.update(charge.session)
@@ -71,7 +73,9 @@ def record_answer(answer: Any) -> None:
         return
     charge.answers += 1
     charge.request_units += float(answer.headers.get("x-ms-request-charge") or 0)
-    charge.retry_after_s = retry_after_s(answer.headers) if answer.status_code == _THROTTLED else None
+    is_throttled = answer.status_code == _THROTTLED
+    charge.throttled += is_throttled
+    charge.retry_after_s = retry_after_s(answer.headers) if is_throttled else None
     if inspector is not None:
         inspector.received(answer, charge.operations)
 

@@ -7,11 +7,12 @@
  * @param {string} userId
  * @param {string} username
  * @param {number} nameVersion  the number of the rename that chose this username
- * @param {string} [traceparent]  the trace of the rename, for the items
- * @returns {{updated: number, more: boolean}}  more: time ran out before all items were renamed
+ * @param {?string} [traceparent]  the trace of the rename, for the items
+ * @param {number} [limit]  the most items that one call renames; without it, all for which there is time
+ * @returns {{updated: number, more: boolean}}  more: the limit or the time ran out before all items were renamed
  * @throws the container's errors: then this call wrote nothing
  */
-function updateUsernames(userId, username, nameVersion, traceparent) {
+function updateUsernames(userId, username, nameVersion, traceparent, limit) {
     const collection = getContext().getCollection();
     const response = getContext().getResponse();
     const query = {
@@ -30,7 +31,7 @@ function updateUsernames(userId, username, nameVersion, traceparent) {
     readPage(undefined);
 
     function readPage(continuation) {
-        const options = { pageSize: 100, continuation: continuation };
+        const options = { pageSize: limit || 100, continuation: continuation };
         const accepted = collection.queryDocuments(collection.getSelfLink(), query, options, function (error, items, info) {
             if (error) throw error;
             rename(items, 0, info.continuation);
@@ -39,16 +40,17 @@ function updateUsernames(userId, username, nameVersion, traceparent) {
     }
 
     function rename(items, index, continuation) {
-        if (index < items.length) renameOne(items, index, continuation);
-        else if (continuation) readPage(continuation);
-        else answer(false);
+        if (index === items.length && !continuation) answer(false);
+        else if (updated === limit) answer(true);
+        else if (index < items.length) renameOne(items, index, continuation);
+        else readPage(continuation);
     }
 
     function renameOne(items, index, continuation) {
         const item = items[index];
         item.userUsername = username;
         item.nameVersion = nameVersion;
-        item.traceparent = traceparent;
+        item.traceparent = traceparent || undefined;
         if (item.type === "post") item.version = (Number.isInteger(item.version) ? item.version : 0) + 1;
         const accepted = collection.replaceDocument(item._self, item, { etag: item._etag }, function (error) {
             if (error) throw error;

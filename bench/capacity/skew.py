@@ -9,11 +9,11 @@ from bench.capacity.charge_measurement import LIKE_AGAIN
 from bench.capacity.demand import BATCH_MAX, POLL_S, Basis, Demand
 from bench.capacity.load import COMMENTS, DAY_S, GET_POST, LIKE, USER_POSTS, YEAR_DAYS
 from bench.capacity.prices_and_limits import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
+from shared.pace import TRANSACTIONS_AT_ONCE
 
 LIKES_PER_BATCH: Final = 30  # shared/transactions/batches.py
 VIRAL_LIKES: Final = 10_000
 RENAMED_ITEMS: Final = 1_000_000
-RENAMES_AT_ONCE: Final = 32  # shared/propagation/rename_fanout.py
 RECENT_DAYS: Final = 90
 RECENT_SHARE: Final = 0.9
 
@@ -139,7 +139,7 @@ def hot_posts_of_an_author(basis: Basis) -> float:
 class Rename:
     """A rename of `RENAMED_ITEMS` items on as many posts.
 
-    `scan_ru` is the cross-partition query; `waiting_s` the round trips, `RENAMES_AT_ONCE` at a time.
+    `scan_ru` is the cross-partition query; `waiting_s` the round trips, `TRANSACTIONS_AT_ONCE` at a time.
     """
 
     items_ru: float
@@ -153,7 +153,7 @@ def rename(need: Demand, basis: Basis, round_trip_s: float) -> Rename:
     return Rename(
         items_ru=RENAMED_ITEMS * measured.rename.each.posts,
         scan_ru=measured.scanned_ru * need.containers["posts"].partitions,
-        waiting_s=RENAMED_ITEMS / RENAMES_AT_ONCE * round_trip_s,
+        waiting_s=RENAMED_ITEMS / TRANSACTIONS_AT_ONCE * round_trip_s,
         cpu_s=RENAMED_ITEMS * basis.timings.change_cpu_s * basis.assumed.platform,
     )
 

@@ -24,6 +24,7 @@ from bench.capacity.skew import (
     viral,
 )
 from bench.capacity.timings import LATENCY_MS
+from shared.pace import TRANSACTIONS_AT_ONCE
 
 Section = list[str]
 _PROCESSES = (1, 8, 64, 512)
@@ -209,7 +210,7 @@ def _renames(basis: Basis) -> Section:
     return [
         f"### Rename of a user with {RENAMED_ITEMS:,} items on as many posts (modeled; times are estimates)",
         "",
-        f"32 partitions at a time, {LATENCY_MS} ms each, one core.",
+        f"{TRANSACTIONS_AT_ONCE} transactions at a time, {LATENCY_MS} ms each, one core.",
         "",
         *table(head, rows),
     ]

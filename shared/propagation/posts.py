@@ -23,6 +23,7 @@ from shared.models.comment import Comment
 from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
+from shared.pace import Pace
 from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
@@ -98,6 +99,7 @@ class _PostBatch:
         self.authors: dict[str, Item] = {}
         self.feed_state = FeedState([])
         self.has_filled_feed = False
+        self.pace = Pace()
         looks = post_reads(handler.posts)
         has_trigger = handler.transactions.feed_trigger is not None  # a trigger does not run for a batch
         creations = None if has_trigger else copy_creations(handler.feed)
@@ -128,7 +130,7 @@ class _PostBatch:
         author = self.authors.get(user_id)
         if author is not None and is_outdated(change, author):
             # The correction of a post is a change of its own, which updates the copies.
-            await self.handler.transactions.rename_in_post(self.handler.posts, post_id, author)
+            await self.handler.transactions.rename_in_post(self.handler.posts, post_id, author, self.pace)
         elif change["type"] == Post.TYPE:
             await self._copy(change)
 

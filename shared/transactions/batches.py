@@ -17,7 +17,7 @@ from typing import Any
 
 from shared.batcher import Batcher
 from shared.charges import Charge, add_share, metered
-from shared.cosmos import BATCH_LIMIT, BY_ID, BatchRefused, Container, ItemMissing, Operation, patch_of
+from shared.cosmos import BY_ID, BatchRefused, Container, ItemMissing, Operation, patch_of
 from shared.deadline import deadline
 from shared.errors import (
     BlogError,
@@ -33,6 +33,7 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import name_version
+from shared.pace import ITEMS_PER_TRANSACTION, Pace
 from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS, RENAMING_REFUSALS
 from shared.tracing import Span, current_span, shared_span, stamp
 
@@ -99,21 +100,25 @@ class Batches:
         finally:
             add_share(*change.bill)
 
-    async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
+    async def rename_in_post(self, posts: Container, post_id: str, user: Item, pace: Pace | None = None) -> None:
         """Write the user's current name to all their items of one post; safe to repeat.
 
-        A query in one partition and a batch for each hundred items, until the query finds none. It sees every item from
+        A query in one partition and a batch for each 25 items, until the query finds none. It sees every item from
         before this call. Items that a later rename wrote stay unchanged. Raises NoProgress.
         """
-        parameters = outdated_parameters(user) | {"limit": BATCH_LIMIT}
+        pace = pace or Pace()
+        parameters = outdated_parameters(user) | {"limit": ITEMS_PER_TRANSACTION}
         refusals = 0
         await posts.catch_up(post_id)
         for _ in range(_MAX_RENAME_BATCHES):
-            items = await posts.query(_OUTDATED_IN_POST, parameters, partition_key=post_id, page_size=BATCH_LIMIT)
+            items = await posts.query(
+                _OUTDATED_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION
+            )
             if not items:
                 return
             try:
-                await posts.batch(post_id, [_rename(item, user) for item in items])
+                async with pace.transaction(len(items)):
+                    await posts.batch(post_id, [_rename(item, user) for item in items])
                 refusals = 0
             except BatchRefused as refused:  # an item was written or deleted after the query
                 refusals += 1
@@ -121,16 +126,18 @@ class Batches:
                     raise NoProgress(f"renames in post {post_id} were refused {refusals} times in a row") from refused
         raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {_MAX_RENAME_BATCHES} batches")
 
-    async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
+    async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item, pace: Pace) -> None:
         """Like `rename_in_post`, for known items of one post, of which only `id` and `type` are read.
 
-        A batch for each hundred items; if one is refused, `rename_in_post`.
+        A batch for each 25 items; if one is refused, `rename_in_post`.
         """
         try:
-            for start in range(0, len(items), BATCH_LIMIT):
-                await posts.batch(post_id, [_rename(item, user) for item in items[start : start + BATCH_LIMIT]])
+            for start in range(0, len(items), ITEMS_PER_TRANSACTION):
+                some = items[start : start + ITEMS_PER_TRANSACTION]
+                async with pace.transaction(len(some)):
+                    await posts.batch(post_id, [_rename(item, user) for item in some])
         except BatchRefused:
-            await self.rename_in_post(posts, post_id, user)
+            await self.rename_in_post(posts, post_id, user, pace)
 
 
 def outdated_parameters(user: Item) -> dict[str, Any]:

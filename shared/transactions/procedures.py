@@ -17,6 +17,7 @@ from shared.errors import (
 from shared.models.base import Item, edit_of
 from shared.models.comment import Comment
 from shared.models.user import name_version
+from shared.pace import ITEMS_PER_TRANSACTION, Pace
 from shared.retries import RENAMING_REFUSALS
 from shared.tracing import stamp
 from shared.transactions.batches import Added
@@ -60,20 +61,24 @@ class Procedures:
             raise
         return bool(answer["deleted"])
 
-    async def rename_in_post(self, posts: Container, post_id: str, user: Item) -> None:
-        """One stored procedure, called again while it runs out of time. Raises NoProgress."""
+    async def rename_in_post(self, posts: Container, post_id: str, user: Item, pace: Pace | None = None) -> None:
+        """One stored procedure, called again for each 25 items, or earlier if time runs out. Raises NoProgress."""
+        await self._rename(posts, post_id, user, pace or Pace(), ITEMS_PER_TRANSACTION)
+
+    async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item, pace: Pace) -> None:
+        """Same as `rename_in_post`: the procedure finds the items itself."""
+        await self._rename(posts, post_id, user, pace, min(len(items), ITEMS_PER_TRANSACTION))
+
+    async def _rename(self, posts: Container, post_id: str, user: Item, pace: Pace, expected: int) -> None:
         vain = 0
         for _ in range(_MAX_CALLS):
             name = user["id"], user["username"], name_version(user)
-            answer = await posts.execute("updateUsernames", post_id, *name, *stamp().values())
+            options = stamp().get("traceparent"), ITEMS_PER_TRANSACTION
+            async with pace.transaction(expected):
+                answer = await posts.execute("updateUsernames", post_id, *name, *options)
             if not answer["more"]:
                 return
             vain = 0 if answer["updated"] else vain + 1
             if vain == RENAMING_REFUSALS:
                 raise NoProgress(f"updateUsernames ran out of time {vain} times in a row before it renamed an item")
         raise DatabaseUnavailable(f"updateUsernames did not finish in {_MAX_CALLS} calls")
-
-    async def rename_items(self, posts: Container, post_id: str, items: Sequence[Item], user: Item) -> None:
-        """Same as `rename_in_post`: the procedure finds the items itself."""
-        del items
-        await self.rename_in_post(posts, post_id, user)

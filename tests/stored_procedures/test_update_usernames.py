@@ -119,6 +119,23 @@ async def test_repeated_calls_finish_an_interrupted_rename(blog: Blog) -> None:
     assert await _names(blog, post) == {"new-name"}
 
 
+async def test_a_limit_ends_a_call_before_all_items_are_renamed(blog: Blog) -> None:
+    author = a_user()
+    post = await _post_with_comments(blog, author, 49)
+
+    async def call() -> dict[str, object]:
+        answer: dict[str, object] = await blog.posts.execute(
+            "updateUsernames", post["id"], author["id"], "new-name", 2, None, 25
+        )
+        return answer
+
+    answers = [await call(), await call()]
+
+    assert answers == [{"updated": 25, "more": True}, {"updated": 25, "more": False}]
+    assert await _names(blog, post) == {"new-name"}
+    assert "traceparent" not in (await blog.posts.read(post["id"], post["id"]) or {})
+
+
 async def test_an_item_without_a_username_gets_one(blog: Blog) -> None:
     author = a_user()
     v1 = a_post(author)

@@ -1,0 +1,172 @@
+"""Time of Q2 while a user with 1,000 comments is renamed on a throttled database: `python -m bench.rename_load`.
+
+The containers share the throughput of the database, as deployed, in one physical partition. A client reads a random
+post every 20 ms, whether or not earlier reads have finished. Exits with 1 if Q2 exceeds its target at 1,000 RU/s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import aiohttp
+import typer
+
+from bench.blog_items import post_id
+from bench.loading import send_batches
+from bench.report import circumstances
+from bench.servers import emulator, functions_host
+from bench.timing import BenchmarkError, Times
+from management.account import open_blog, signed_in
+from management.provision import provision
+from shared.cosmos import Container
+from shared.data.users import create_user
+from shared.models.base import Item
+from shared.models.comment import NewComment, comment_item
+from shared.models.post import NewPost, post_item
+from shared.models.user import NewUser
+
+_COMMENTS: Final = 1000
+_NAMES: Final = ("ada", "former.name")
+_TARGET_MS: Final = 500
+_TARGET_RU_S: Final = 1000
+_READ_EVERY_S: Final = 0.02
+_LOOK_S: Final = 0.25
+_GIVEN_UP_S: Final = 300.0
+_DATE: Final = "2025-06-01T00:00:00.000Z"
+_CONTENT: Final = "A comment of no more than a sentence."
+_BATCH: Final = re.compile(r'batch function="on_users_changed" .*charge_ru=([0-9.]+)')
+
+
+@dataclass(frozen=True)
+class RenameLoad:
+    """Times of Q2 during a rename, how many of these reads failed, and the rename's duration and request units."""
+
+    posts: int
+    ru_s: int
+    reads: Times
+    failed: int
+    seconds: float
+    request_units: float
+
+    def row(self) -> str:
+        reads = self.reads
+        return (
+            f"| {self.posts:,} posts | {self.ru_s:,} | {reads.p50_ms:.0f} ms | {reads.p99_ms:.0f} ms |"
+            f" {max(reads.seconds) * 1000:,.0f} ms | {self.failed} of {reads.rounds:,} | {self.seconds:.1f} s |"
+            f" {self.request_units:,.0f} |"
+        )
+
+
+async def measure(posts: int, ru_s: int) -> RenameLoad:
+    """Rename a user whose comments are spread evenly over `posts`, and read these posts meanwhile."""
+    async with AsyncExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        server = await stack.enter_async_context(emulator(None, "--partitions", "1"))
+        settings = server.settings("blog")
+        await provision(settings, throughput=ru_s)
+        blog = await open_blog(await stack.enter_async_context(signed_in(settings)), settings.database)
+        author, user = [await create_user(blog.users, NewUser(username=name), idempotency_key=None) for name in _NAMES]
+        await send_batches(blog.posts.proxy, "postId", _items(author, user, posts))
+        host = await stack.enter_async_context(functions_host(settings, directory))
+        await _until(partial(_has_copies, blog.users, posts))
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        async with session.patch(f"{server.endpoint}_emulator/settings", json={"throttle": True}) as answer:
+            answer.raise_for_status()
+        started = time.perf_counter()
+        async with session.put(f"{host.endpoint}/api/users/{user['id']}", json={"username": "renamed"}) as answer:
+            answer.raise_for_status()
+        reading = asyncio.create_task(_read_until_cancelled(session, f"{host.endpoint}/api/posts/", posts))
+        await _until(partial(_is_settled, blog.users, user))
+        seconds = time.perf_counter() - started
+        reading.cancel()
+        reads = await reading
+        if left := await _count(blog.posts, f"c.userId = '{user['id']}' AND c.userUsername != 'renamed'"):
+            raise BenchmarkError(f"{left} comments have the former name")
+        charges = _BATCH.findall((directory / "host.log").read_text(encoding="utf-8"))
+    failed = sum(status != 200 for status, _ in reads)
+    return RenameLoad(posts, ru_s, Times(tuple(s for _, s in reads)), failed, seconds, sum(map(float, charges)))
+
+
+def _items(author: Item, user: Item, posts: int) -> Iterator[Item]:
+    for number in range(posts):
+        new = NewPost(user_id=author["id"], title="A title", content=_CONTENT)
+        yield post_item(post_id(number), author, new, _DATE) | {"commentCount": _COMMENTS // posts}
+        for comment in range(_COMMENTS // posts):
+            text = NewComment(user_id=user["id"], content=_CONTENT)
+            yield comment_item(f"comment-{comment:07}", post_id(number), user, text, _DATE)
+
+
+async def _read_until_cancelled(session: aiohttp.ClientSession, url: str, posts: int) -> list[tuple[int, float]]:
+    """Return status and seconds of each read."""
+    numbers = random.Random(1)  # noqa: S311 - the same posts in every run
+
+    async def read(number: int) -> tuple[int, float]:
+        started = time.perf_counter()
+        async with session.get(url + post_id(number)) as answer:
+            await answer.read()
+        return answer.status, time.perf_counter() - started
+
+    reads = []
+    with suppress(asyncio.CancelledError):
+        while True:
+            reads.append(asyncio.create_task(read(numbers.randrange(posts))))
+            await asyncio.sleep(_READ_EVERY_S)
+    return await asyncio.gather(*reads)
+
+
+async def _until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Raises TimeoutError after 300 s."""
+    async with asyncio.timeout(_GIVEN_UP_S):
+        while not await condition():  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(_LOOK_S)
+
+
+async def _has_copies(users: Container, posts: int) -> bool:
+    return await _count(users, "c.type = 'post'") == posts
+
+
+async def _is_settled(users: Container, user: Item) -> bool:
+    """Whether the user's former name is forgotten, which is the last step of a rename."""
+    return "formerUsernames" not in (await users.read(user["id"], user["id"]) or {})
+
+
+async def _count(container: Container, condition: str) -> int:
+    rows = container.query_across(f"SELECT VALUE COUNT(1) FROM c WHERE {condition}", {}, page_size=1)  # noqa: S608
+    return sum([row async for row in rows])
+
+
+def main(
+    posts: Annotated[list[int] | None, typer.Option(help="Number of posts with comments (repeatable).")] = None,
+    throughput: Annotated[list[int] | None, typer.Option(help="RU/s of the database (repeatable).")] = None,
+) -> None:
+    """Measure Q2 during a rename, and print a Markdown table."""
+    started, load_before = datetime.now(UTC), os.getloadavg()[0]
+    cases = [(number, ru_s) for ru_s in throughput or (400, 1000) for number in posts or (10, 1000)]
+    found = [asyncio.run(measure(*case)) for case in cases]
+    lines = [
+        *circumstances(started),
+        f"- load average before {load_before:.1f}, at the end {os.getloadavg()[0]:.1f}",
+        "",
+        "| 1,000 comments on | RU/s | Q2, p50 | Q2, p99 | Q2, longest | reads that failed | all renamed after | RU |",
+        "|---|---|---|---|---|---|---|---|",
+        *(each.row() for each in found),
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.exit(any(each.ru_s == _TARGET_RU_S and each.reads.p99_ms >= _TARGET_MS for each in found))
+
+
+if __name__ == "__main__":
+    typer.run(main)
