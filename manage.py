@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -76,6 +76,7 @@ def provision_command(
         if seed or throughput is not None:
             raise typer.BadParameter("--check changes nothing. Omit --seed and --throughput.")
         _run(context, commands.check_definitions)
+        return
 
     async def command(configuration: Settings) -> int:
         await provision(configuration, throughput=throughput, say=say)
@@ -195,7 +196,7 @@ def _range(text: str) -> Range:
 
 def _run(
     context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]], *, charge_to_stderr: bool = False
-) -> None:
+) -> NoReturn:
     """Run a command and exit with its code, or with FAILED after an expected error."""
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None

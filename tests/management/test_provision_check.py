@@ -11,6 +11,7 @@ from cosmos_emulator import WELL_KNOWN_KEY
 from typer.testing import CliRunner, Result
 
 from manage import app
+from management.commands import check_definitions
 from shared.cosmos import connect
 from shared.settings import Settings
 from tests.blog import Blog
@@ -59,6 +60,16 @@ async def test_each_difference_is_printed_and_nothing_is_changed(blog: Blog) -> 
             " differs.",
         ],
     )
+
+
+def test_a_check_runs_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if running a command did not end the process."""
+    ran: list[object] = []
+    monkeypatch.setattr("manage._run", lambda _, command: ran.append(command))
+
+    CliRunner().invoke(app, ["provision", "--check"])
+
+    assert ran == [check_definitions]
 
 
 async def test_a_missing_database_is_a_difference(blog: Blog) -> None:
