@@ -11,6 +11,8 @@ from pathlib import Path
 
 from local.stack import StackError, StackSettings, running, stop_signals
 
+_LARGEST_PORT = 65535
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run until Ctrl-C or SIGTERM. Returns 1 if the stack cannot start."""
@@ -34,6 +36,9 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
     given = parser.parse_args(arguments)
     if not (given.app_dir / "function_app.py").is_file():
         parser.error(f"--app-dir: {given.app_dir} has no function_app.py")
+    for option, port in (("--port", given.port), ("--cosmos-port", given.cosmos_port)):
+        if not 1 <= port <= _LARGEST_PORT:
+            parser.exit(1, f"{parser.prog}: error: {option} must be from 1 to {_LARGEST_PORT}\n")
     app_dir = given.app_dir.resolve()
     return StackSettings(
         app_dir=app_dir,

@@ -122,14 +122,13 @@ def _host(settings: StackSettings, say: Say) -> Service:
 
 
 def _require_free(option: str, port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise StackError(
-                f"port {port} is in use; stop the process that uses it, or choose another port with {option}"
-            ) from error
+    try:
+        # It sets SO_REUSEADDR except on Windows, where a port in use could then be bound.
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise StackError(
+            f"port {port} is in use; stop the process that uses it, or choose another port with {option}"
+        ) from error
 
 
 async def _manage(settings: StackSettings, *arguments: str) -> None:

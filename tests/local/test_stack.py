@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from aiohttp import ClientConnectionError, ClientSession
 
-from local.stack import StackSettings
+from local.stack import StackError, StackSettings, _require_free
 from tests.polling import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM, which stops the whole stack")
@@ -152,6 +155,40 @@ async def test_a_failed_provisioning_stops_the_stack(tmp_path: Path, http: Clien
         assert (status, "manage.py provision failed with status 3" in output) == (1, True)
         with pytest.raises(ClientConnectionError):
             await http.get(failing.cosmos_url)
+
+
+@pytest.mark.parametrize("option", ["--port", "--cosmos-port"])
+def test_a_port_that_does_not_exist_is_refused(tmp_path: Path, option: str) -> None:
+    command = [sys.executable, "-m", "local", "--app-dir", str(write_app(tmp_path, APP)), option, "99999"]
+
+    ended = subprocess.run(  # noqa: S603 - fixed arguments
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].endswith(f"{option} must be from 1 to 65535")
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_port_in_use_is_found_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There, SO_REUSEADDR would let the check bind a port that another process uses.
+
+    https://learn.microsoft.com/windows/win32/winsock/using-so-reuseaddr-and-so-exclusiveaddruse
+    """
+    options: list[int] = []
+
+    class RecordingSocket(socket.socket):
+        def setsockopt(self, level: int, option: int, *value: Any) -> None:
+            options.append(option)
+            super().setsockopt(level, option, *value)
+
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        monkeypatch.setattr(socket, "os", SimpleNamespace(name="nt"))
+        monkeypatch.setattr(socket, "socket", RecordingSocket)
+        with pytest.raises(StackError, match="is in use"):
+            _require_free("--port", used.getsockname()[1])
+
+    assert socket.SO_REUSEADDR not in options
 
 
 async def test_an_app_that_cannot_be_loaded_stops_the_stack(tmp_path: Path) -> None:
