@@ -23,12 +23,12 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
 from shared import tracing
-from shared.charges import record_answer, retry_after_s
+from shared.charges import add_share, current_charge, metered, record_answer, retry_after_s
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
 from shared.models.base import Item
 from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.settings import Settings, settings
-from shared.transport import SessionTransport
+from shared.transport import SessionNotConfirmed, SessionTransport
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -165,8 +165,7 @@ class Container:
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist."""
         try:
-            with _blog_errors():
-                return dict(await self.proxy.read_item(item_id, partition_key))
+            return dict(await self._confirmed(partition_key, lambda: self.proxy.read_item(item_id, partition_key)))
         except ItemMissing:
             return None
 
@@ -274,11 +273,30 @@ class Container:
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query in one logical partition, whose text limits it to `page_size` rows."""
         _require_text(partition_key)
-        with _blog_errors():
+
+        async def attempt() -> list[Any]:
             rows = self.proxy.query_items(
                 text, parameters=_named(parameters), partition_key=partition_key, max_item_count=page_size
             )
             return [row async for row in rows]
+
+        return await self._confirmed(partition_key, attempt)
+
+    async def _confirmed(self, partition_key: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        """Run a read, and once more with what the primary knows if no replica has reached the request's session token.
+
+        The primary has every acknowledged write, so a token that is ahead of it is forged or of a restored database.
+        """
+        with _blog_errors():
+            try:
+                return await attempt()
+            except SessionNotConfirmed:
+                with metered() as asked:
+                    await self.read_latest(_NO_ITEM, partition_key)
+                add_share(asked, 1)
+                if (charge := current_charge.get()) is not None:
+                    charge.session.confirm(asked.session)
+                return await attempt()
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""

@@ -35,7 +35,7 @@ class FieldFault:
 
 
 class InvalidFields(BlogError):
-    """The body has invalid fields. All of them are listed."""
+    """The body has invalid fields. The first 20 of them are listed."""
 
     def __init__(self, faults: list[FieldFault]) -> None:
         super().__init__("The body has invalid fields; see errors.")

@@ -2,7 +2,8 @@
 
 A token lists Cosmos DB's own session tokens, each with the `_rid` of its container: tokens of a deleted container mean
 nothing to its successor. A token is only sent to the database for the request that brought it, and never enters the
-session that the SDK keeps for the process. So a forged one fails only the requests that bring it.
+session that the SDK keeps for the process. If no replica has reached it, the primary decides (shared/cosmos.py): it has
+every acknowledged write of a partition, so what it lacks is forged or of a restored database, and is ignored.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ class Session:
 
     def __init__(self) -> None:
         self._progress: dict[tuple[str, str], str] = {}
+        self._from_client = False
+        self._confirmed: set[str] = set()
+        self.was_refuted = False
 
     @classmethod
     def parse(cls, header: str) -> Session:
         """Parse the header of a request: tokens joined by commas, or nothing. Raises MalformedRequest."""
         session = cls()
+        session._from_client = True
         try:
             if len(header) > SESSION_HEADER_LENGTH:
                 raise ValueError(len(header))
@@ -66,6 +71,17 @@ class Session:
         """Add what another session knows."""
         for key, progress in other._progress.items():
             self._add(key, progress)
+
+    def confirm(self, primary: Session) -> None:
+        """Replace what is known of the ranges that the primary has reported; `was_refuted` if it was ahead of that."""
+        for key, progress in primary._progress.items():
+            self.was_refuted |= _order(self._progress.get(key, progress)) > _order(progress)
+            self._progress[key] = progress
+            self._confirmed.add(key[0])
+
+    def is_doubtful(self, rid: str) -> bool:
+        """Return whether a client sent the tokens of this container, and the primary has not confirmed any."""
+        return self._from_client and rid not in self._confirmed
 
     def tokens_of(self, rid: str) -> str:
         """Return the session tokens of a container, as the database takes them."""

@@ -20,15 +20,20 @@ _RID = "x-ms-cosmos-intended-collection-rid"
 _ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
 
 
+class SessionNotConfirmed(Exception):
+    """No replica has reached the session token from the client, and the primary has not confirmed it."""
+
+
 class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
     """Sends the session tokens that the API request or batch of changes has brought or seen with each of its reads.
 
     404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees
-    this response to such a token: it would forget the tokens of the whole process.
+    this response to such a token: it would forget the tokens of the whole process. After the first wait, the caller
+    must confirm a token from a client, because a forged one would hold up the request.
     """
 
     async def send(self, request: Any, **options: Any) -> Any:
-        """Raises DatabaseUnavailable if no replica reaches a token that the request brought or saw."""
+        """Raises SessionNotConfirmed, or DatabaseUnavailable if no replica reaches a token of the request."""
         charge, rid = current_charge.get(), request.headers.get(_RID)
         if charge is None or rid is None:
             return await self._send(request, **options)
@@ -44,6 +49,8 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
                 return response
             if attempt < SESSION_RETRIES:
                 record_answer(response)
+                if known and attempt and charge.session.is_doubtful(rid):
+                    raise SessionNotConfirmed
                 await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
         if known:
             record_answer(response)

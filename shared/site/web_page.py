@@ -56,7 +56,7 @@ class WebPage:
             # In a thread, because a hostile post can take seconds.
             content = await asyncio.to_thread(_render, self.template, _base(request) | context)
             response = _secured(served(call, Document(content, self.media_type)))
-            if cookie_of(request) is not None and not (self.listed or has_token):
+            if cookie_of(request) is not None and not self.listed and (session.was_refuted or not has_token):
                 response.headers["Set-Cookie"] = DELETION
             return response
 

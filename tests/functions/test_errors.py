@@ -198,6 +198,15 @@ async def test_a_fault_says_what_is_wrong_and_what_to_do(
     assert [error["detail"] for error in answer.body["errors"]] == [fault]
 
 
+async def test_at_most_20_invalid_fields_are_reported(api: Api) -> None:
+    unknown = {str(number): 0 for number in range(70_000)}
+
+    answer = await api.send("POST", "/api/posts", body=unknown | {"userId": "u", "title": ""})
+
+    assert_problem(answer, 422, "Invalid fields", "/api/posts")
+    assert pointers(answer) == sorted(["/title", "/content", *(f"/{number}" for number in range(18))])
+
+
 @pytest.mark.parametrize("key", ["username", "user\\u006eame"])
 async def test_the_last_of_duplicate_json_keys_is_used(api: Api, key: str) -> None:
     name = unique("ada")
