@@ -6,28 +6,28 @@ import azure.functions as func
 
 from shared.http.calls import Call
 from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.site.assets import asset
 from shared.site.avatars import avatar
 
 bp = func.Blueprint()
 
 
-@bp.route(route="assets/{version}/{name}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="assets/{version}/{name}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_asset(call: Call[None]) -> func.HttpResponse:
     """Load a style sheet, script, or icon."""
     return _asset(call, call.path["name"], call.path["version"])
 
 
-@bp.route(route="favicon.ico", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="favicon.ico", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_favicon(call: Call[None]) -> func.HttpResponse:
     """Load the icon by the name that clients guess."""
     return _asset(call, "favicon.svg", version="")
 
 
-@bp.route(route="avatars/{userId}.svg", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="avatars/{userId}.svg", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_avatar(call: Call[None]) -> func.HttpResponse:
     """Load the avatar of a user, who need not exist."""

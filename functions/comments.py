@@ -11,7 +11,7 @@ from shared.data import comments
 from shared.data.posts import get_post
 from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import created, no_content, paged
 from shared.models.comment import Comment, NewComment
 from shared.settings import settings
@@ -51,7 +51,7 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
     return no_content()
 
 
-@bp.route(route="api/posts/{postId}/comments", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/posts/{postId}/comments", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Comment, paged=True, statuses=(200,), errors=(PostNotFound,))
 async def list_comments(call: Call[None]) -> func.HttpResponse:
     """List a post's comments (Q4).

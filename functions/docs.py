@@ -12,7 +12,7 @@ import azure.functions as func
 from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
 from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.openapi import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.problems import PROBLEMS
 from shared.settings import auth_settings
@@ -35,14 +35,14 @@ _CONTENT_SECURITY_POLICY = (
 )
 
 
-@bp.route(route="api/openapi.json", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/openapi.json", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_openapi(call: Call[None]) -> func.HttpResponse:
     """Retrieve the OpenAPI description."""
     return served(call, openapi_document())
 
 
-@bp.route(route="api/docs", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/docs", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_docs(call: Call[None]) -> func.HttpResponse:
     """Open Swagger UI, with an explanation of every problem type."""
@@ -52,7 +52,7 @@ async def get_docs(call: Call[None]) -> func.HttpResponse:
     return response
 
 
-@bp.route(route="api/docs/{asset}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/docs/{asset}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200, 304))
 async def get_docs_asset(call: Call[None]) -> func.HttpResponse:
     """Load a script, style sheet, or icon of the page."""

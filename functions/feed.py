@@ -9,7 +9,7 @@ import azure.functions as func
 from shared.containers import FEED
 from shared.cosmos import container
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.front_page import front_page_reader
 from shared.models.post import Post
 
@@ -19,7 +19,7 @@ bp = func.Blueprint()
 front_page = front_page_reader(partial(container, FEED))
 
 
-@bp.route(route="api/feed", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/feed", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Post, listed=True, statuses=(200, 304))
 async def get_feed(call: Call[None]) -> func.HttpResponse:
     """List the most recent posts in short form (Q6).

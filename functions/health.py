@@ -7,7 +7,7 @@ import azure.functions as func
 from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.models.health import Health
 
 bp = func.Blueprint()
@@ -15,7 +15,7 @@ bp = func.Blueprint()
 _readiness = Readiness()
 
 
-@bp.route(route="api/health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/health", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Health, statuses=(200,), errors=(NotReady,))
 async def get_health(_call: Call[None]) -> func.HttpResponse:
     """Check that the app is ready.

@@ -8,6 +8,7 @@ import re
 import azure.functions as func
 
 from shared import charges
+from shared.http.endpoints import QUERY
 from shared.inspector import Inspector
 
 bp = func.Blueprint()
@@ -16,7 +17,7 @@ _inspector = charges.inspector = Inspector()
 
 
 # Not an endpoint of the API: open pages call it every second, and each call of an endpoint logs a line.
-@bp.route(route="inspector/events", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="inspector/events", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
     """Return the requests and change-feed batches after number `after`, and the last number.
 

@@ -9,7 +9,7 @@ from shared.cosmos import container
 from shared.data import likes
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import created, no_content, paged, updated
 from shared.models.like import Like, NewLike
 from shared.settings import settings
@@ -46,7 +46,7 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
     return no_content()
 
 
-@bp.route(route="api/posts/{postId}/likes", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/posts/{postId}/likes", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Like, paged=True, statuses=(200,), errors=(PostNotFound,))
 async def list_likes(call: Call[None]) -> func.HttpResponse:
     """List a post's likes (Q5).

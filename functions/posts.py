@@ -9,7 +9,7 @@ from shared.cosmos import container
 from shared.data import posts
 from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import created, found, no_content, paged, updated
 from shared.models.post import NewPost, Post, PostChanges
 
@@ -53,7 +53,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     return no_content()
 
 
-@bp.route(route="api/posts/{postId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Post, statuses=(200, 304), errors=(PostNotFound,))
 async def get_post(call: Call[None]) -> func.HttpResponse:
     """Retrieve a post (Q2).
@@ -63,7 +63,7 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
     return found(call, Post, await posts.get_post(await container(POSTS), call.path["postId"]))
 
 
-@bp.route(route="api/users/{userId}/posts", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/users/{userId}/posts", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=Post, paged=True, statuses=(200,), errors=(UserNotFound,))
 async def list_user_posts(call: Call[None]) -> func.HttpResponse:
     """List a user's posts in short form (Q3).

@@ -14,7 +14,7 @@ from shared.cosmos import container
 from shared.data import comments, likes, posts, users
 from shared.data.feed import FEED_LENGTH
 from shared.http.calls import DEFAULT_PAGE, Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import shown
 from shared.models.comment import Comment
 from shared.models.like import Like
@@ -25,11 +25,10 @@ from shared.site.web_page import Context, WebPage, fragment
 bp = func.Blueprint()
 
 _ANYONE = func.AuthLevel.ANONYMOUS
-_READ = ["GET", "HEAD"]
 
 
 # The host tries routes in the order of function names, so this name must sort after all others.
-@bp.route(route="{*path}", methods=_READ, auth_level=_ANYONE)
+@bp.route(route="{*path}", methods=QUERY, auth_level=_ANYONE)
 @WebPage("feed.html", listed=True)
 async def z_page(call: Call[None]) -> Context:
     """Show the front page (Q6); no other path has a page."""
@@ -41,7 +40,7 @@ async def z_page(call: Call[None]) -> Context:
     return {"posts": newest, "more": more}
 
 
-@bp.route(route="posts/{postId}", methods=_READ, auth_level=_ANYONE)
+@bp.route(route="posts/{postId}", methods=QUERY, auth_level=_ANYONE)
 @WebPage("post.html")
 async def page_post(call: Call[None]) -> Context:
     """Show a post with its comments and likes (Q2, Q4, Q5)."""
@@ -60,7 +59,7 @@ async def page_post(call: Call[None]) -> Context:
     }
 
 
-@bp.route(route="posts/{postId}/edit", methods=_READ, auth_level=_ANYONE)
+@bp.route(route="posts/{postId}/edit", methods=QUERY, auth_level=_ANYONE)
 @WebPage("editor.html")
 async def page_edit(call: Call[None]) -> Context:
     """Show a post in the editor (Q2)."""
@@ -68,14 +67,14 @@ async def page_edit(call: Call[None]) -> Context:
     return {"post": shown(Post, post), "etag": Post.entity_tag(post)}
 
 
-@bp.route(route="write", methods=_READ, auth_level=_ANYONE)
+@bp.route(route="write", methods=QUERY, auth_level=_ANYONE)
 @WebPage("editor.html")
 async def page_write(_call: Call[None]) -> Context:
     """Show the empty editor."""
     return {"post": None}
 
 
-@bp.route(route="users/{userId}", methods=_READ, auth_level=_ANYONE)
+@bp.route(route="users/{userId}", methods=QUERY, auth_level=_ANYONE)
 @WebPage("user.html")
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts (Q1, Q3)."""

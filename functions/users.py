@@ -9,7 +9,7 @@ from shared.cosmos import container
 from shared.data import users
 from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import created, found, updated
 from shared.models.user import NewUser, User, UserChanges
 
@@ -43,7 +43,7 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     return updated(User, await users.edit_user(stored, call.path["userId"], call.body, etag=call.if_match))
 
 
-@bp.route(route="api/users/{userId}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@bp.route(route="api/users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
 async def get_user(call: Call[None]) -> func.HttpResponse:
     """Retrieve a user (Q1)."""

@@ -25,6 +25,8 @@ from shared.retries import REQUEST_DEADLINE_S
 from shared.sessions import SESSION_HEADER, Session
 from shared.tracing import span
 
+# The Functions host answers 404 to a method that the route does not name.
+QUERY = ["GET", "HEAD"]
 _FAILURE = 500
 _ORIGIN = re.compile("[^:]+://[^/?#]*")
 
@@ -91,7 +93,7 @@ def http_function(
             response.headers["X-Content-Type-Options"] = "nosniff"
             if charge.answers:
                 response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
-            if req.method not in ("GET", "HEAD") and (token := str(charge.session)):
+            if req.method not in QUERY and (token := str(charge.session)):
                 response.headers[SESSION_HEADER] = token
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
             charge_ru, status = round(charge.request_units, 2), response.status_code
@@ -128,7 +130,7 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
 
     Raises Forbidden if the path or body names a user that the caller cannot act as.
     """
-    if request.method == "GET":
+    if request.method in QUERY:
         return parse_call(request, body, ANONYMOUS)
     call: Call[Body] = parse_call(request, body, await authenticate(request.headers))
     for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import azure.functions as func
 from azure.functions.decorators.function_app import FunctionBuilder
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
@@ -112,7 +113,8 @@ def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
         for function in functions:
             run = function.get_user_function()
             trigger: Any = function.get_trigger()
-            (method,) = trigger.methods
+            # Every GET also answers HEAD, which has no operation of its own.
+            method = next(method for method in trigger.methods if method is not func.HttpMethod.HEAD)
             docstring = inspect.getdoc(run) or ""
             route = trigger.route.removeprefix(f"{API_PATH[1:]}/")
             yield ApiOperation(run.__name__, docstring, method.value, route, tag, vars(run)["endpoint"])
@@ -132,7 +134,8 @@ def describe(operations: Sequence[ApiOperation], auth: AuthSettings) -> JsonObje
             "title": "Blog",
             "version": "1.0.0",
             "description": "C1 to C4 and Q1 to Q6 are the requests of [Model and partition data on Azure Cosmos DB]("
-            "https://learn.microsoft.com/azure/cosmos-db/nosql/how-to-model-partition-example).",
+            "https://learn.microsoft.com/azure/cosmos-db/nosql/how-to-model-partition-example). HEAD is answered "
+            "wherever GET is.",
         },
         "servers": [{"url": API_PATH}],
         "paths": paths,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -112,6 +113,29 @@ async def test_head_returns_the_headers_only(site: Site, address: str) -> None:
     assert (head.status, head.content) == (200, b"")
     assert head.headers["content-type"] == shown.headers["content-type"]
     assert head.headers["content-security-policy"] == shown.headers["content-security-policy"]
+
+
+async def test_head_is_answered_wherever_get_is(api: Api, site: Site) -> None:
+    """Without the trigger's method, the Functions host answers 404."""
+    post = await api.new_post(await api.new_user())
+    parameters = {
+        "postId": post["id"],
+        "userId": post["userId"],
+        "version": "v",
+        "name": "site.css",
+        "asset": "docs.js",
+    }
+    functions = json.loads((await site.get("/admin/functions")).content)
+    triggers = [function["config"]["bindings"][0] for function in functions]
+    routes = [trigger["route"] for trigger in triggers if "GET" in trigger.get("methods", [])]
+    paths = ["/" + re.sub(r"{(\w+)}", lambda name: parameters[name[1]], route) for route in routes if "*" not in route]
+
+    answers = {path: (await site.get(path, PLAIN, method="HEAD"), await site.get(path, PLAIN)) for path in paths}
+
+    assert len(answers) > 15
+    for path, (head, shown) in answers.items():
+        assert (head.status, head.content) == (shown.status, b"") == (200, b""), path
+        assert head.headers["content-type"] == shown.headers["content-type"], path
 
 
 async def test_the_catch_all_hides_no_function(api: Api, site: Site) -> None:

@@ -33,7 +33,7 @@ triggers = {function.get_function_name(): function.get_trigger() for function in
 print(json.dumps([
     [name, method.value if hasattr(method, "value") else method, trigger.route, trigger.auth_level.name]
     for name, trigger in triggers.items() if trigger.type == "httpTrigger" and trigger.route.startswith("api/")
-    for method in trigger.methods
+    for method in trigger.methods if getattr(method, "value", method) != "HEAD"
 ]))
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
