@@ -31,9 +31,9 @@ def read_configuration(environment: Mapping[str, str], file: Path) -> Settings:
 
 def _values(file: Path) -> dict[str, str]:
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
         if content.get("IsEncrypted"):
             raise ManagementError(f"{file.name} is encrypted. Decrypt it with `func settings decrypt`.")
-        return {str(name): str(value) for name, value in content.get("Values", {}).items()}
+        return {name: str(value) for name, value in content.get("Values", {}).items() if value is not None}
     except (ValueError, AttributeError) as error:
         raise ManagementError(f"{file.name} is not valid JSON settings: {error}. Fix or delete the file.") from error

@@ -28,6 +28,20 @@ def test_the_file_supplies_settings_missing_from_the_environment(tmp_path: Path)
     assert (configuration.account_endpoint, configuration.database) == ("http://localhost:8081/", "blog")
 
 
+def test_the_file_can_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Editors and PowerShell on Windows write one, and the Functions host accepts it."""
+    file = tmp_path / "local.settings.json"
+    file.write_text(json.dumps({"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}}), encoding="utf-8-sig")
+
+    assert read_configuration({}, file).database == "blog"
+
+
+def test_a_value_of_null_counts_as_absent(tmp_path: Path) -> None:
+    values = {"COSMOS__accountEndpoint": "https://real.example/", "COSMOS__accountKey": None, "BLOG_DATABASE": "blog"}
+
+    assert read_configuration({}, _file(tmp_path, {"Values": values})).account_key is None
+
+
 def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
