@@ -26,12 +26,11 @@ _API = (users, posts, comments, likes, feed, health, docs)
 _SITE = (site, assets, syndication)
 for module in (*_API, *_SITE, on_users_changed, on_posts_changed):
     app.register_functions(module.bp)
+if telemetry_enabled():
+    from shared.observability import exporters
+
+    exporters.start()
 if inspector_enabled():
     from functions import inspector
 
     app.register_functions(inspector.bp)
-if telemetry_enabled():
-    from shared import tracing
-    from shared.telemetry import Telemetry
-
-    tracing.telemetry = Telemetry.start()

@@ -16,9 +16,9 @@ from typing import Any, Final
 from aiohttp import ClientSession
 
 from bench.servers import REPOSITORY
-from bench.telemetry_sink import ReceivedSpan, TelemetrySink
 from bench.timing import BenchmarkError
 from local.stack import StackSettings, running
+from tests.telemetry.sink import ReceivedSpan, TelemetrySink
 
 _DEADLINE_S: Final = 30.0
 _INDENT: Final = "  "

@@ -7,13 +7,13 @@ import re
 
 import azure.functions as func
 
-from shared import charges
 from shared.http.endpoints import QUERY
-from shared.inspector import Inspector
+from shared.observability.inspector import Inspector
 
 bp = func.Blueprint()
 
-_inspector = charges.inspector = Inspector()
+_inspector = Inspector()
+_inspector.start()
 
 
 # Not an endpoint of the API: open pages call it every second, and each call of an endpoint logs a line.

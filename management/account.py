@@ -12,8 +12,9 @@ from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
 from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.cosmos import Container, on_response
+from shared.cosmos import Container
 from shared.settings import Settings
+from shared.transport import SessionTransport
 
 if TYPE_CHECKING:
     from azure.identity.aio import DefaultAzureCredential
@@ -45,7 +46,7 @@ async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[Co
             configuration.account_endpoint,
             credential,
             **{
-                "raw_response_hook": on_response,
+                "transport": SessionTransport(),
                 "retry_throttle_total": _THROTTLE_RETRIES,
                 "retry_throttle_backoff_max": _THROTTLE_WAIT_S,
                 "user_agent_suffix": "blog-manage",

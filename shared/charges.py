@@ -1,7 +1,7 @@
 """What the database reports for one request or batch: request charge, throttling and session tokens.
 
 The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
-a context variable, shared with the tasks it starts. The client's response hook updates it.
+a context variable, shared with the tasks it starts. The client's transport updates it.
 """
 
 from __future__ import annotations
@@ -9,43 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from shared.sessions import Session
-
-if TYPE_CHECKING:
-    from shared.inspector import Inspector, Operation
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
 
-# Set by functions/inspector.py, which is imported only if BLOG_INSPECTOR=1.
-inspector: Inspector | None = None
-
 
 @dataclass
 class Charge:
-    """Request units, responses, 429s among them and session so far; `retry_after_s` if the last response was a 429.
+    """Request units, responses, 429s among them and session of `function` so far.
 
-    `operations` stays empty without an inspector.
+    `retry_after_s` is set if the last response was a 429.
     """
 
+    function: str = ""
     request_units: float = 0.0
     answers: int = 0
     throttled: int = 0
     retry_after_s: float | None = None
     session: Session = field(default_factory=Session)
-    operations: list[Operation] = field(default_factory=list)
 
 
 current_charge: ContextVar[Charge | None] = ContextVar("charge", default=None)
 
 
 @contextmanager
-def metered() -> Iterator[Charge]:
-    """Count what the database charges inside this block."""
-    charge = Charge()
+def metered(function: str = "") -> Iterator[Charge]:
+    """Count what the database charges inside this block: for `function`, or for that of the block around it."""
+    outer = current_charge.get()
+    charge = Charge(function or (outer.function if outer else ""))
     token = current_charge.set(charge)
     try:
         yield charge
@@ -62,8 +57,6 @@ def add_share(charge: Charge, sharers: int) -> None:
         own.request_units += charge.request_units / sharers
         own.retry_after_s = charge.retry_after_s
         own.session.update(charge.session)
-        for one in charge.operations:
-            own.operations.append(replace(one, charge=one.charge / sharers, sharers=sharers))
 
 
 def record_answer(answer: Any) -> None:
@@ -76,8 +69,6 @@ def record_answer(answer: Any) -> None:
     is_throttled = answer.status_code == _THROTTLED
     charge.throttled += is_throttled
     charge.retry_after_s = retry_after_s(answer.headers) if is_throttled else None
-    if inspector is not None:
-        inspector.received(answer, charge.operations)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:

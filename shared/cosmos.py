@@ -22,10 +22,10 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
-from shared import tracing
-from shared.charges import add_share, current_charge, metered, record_answer, retry_after_s
+from shared.charges import add_share, current_charge, metered, retry_after_s
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
 from shared.models.base import Item
+from shared.observability import metrics
 from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.settings import Settings, settings
 from shared.transport import SessionNotConfirmed, SessionTransport
@@ -42,7 +42,7 @@ BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
 _NO_ITEM = "-"
 
-_GONE, _RETRY_WITH = 410, 449
+_RETRY_WITH = 449
 _UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
 # A 403 is an outage: a firewall, an expired token, a missing role (5300), or a region that takes no writes (3). The one
 # exception is a logical partition that has reached its maximum size.
@@ -100,7 +100,6 @@ def connect(configuration: Settings) -> CosmosClient:
     return CosmosClient(
         configuration.account_endpoint,
         credential,
-        raw_response_hook=on_response,
         retry_throttle_total=THROTTLE_RETRIES,
         retry_throttle_backoff_max=THROTTLE_WAIT_S,
         read_timeout=SILENCE_S,
@@ -108,18 +107,6 @@ def connect(configuration: Settings) -> CosmosClient:
         # By default the SDK looks up proxies before every request, in a thread: a fifth of the time of a point read.
         transport=SessionTransport(use_env_settings=bool(getproxies())),
     )
-
-
-def on_response(response: Any) -> None:
-    """Record the charge; the response hook of every client. The SDK calls it for each response, also before a retry.
-
-    After a 410/1002, azure-cosmos 4.17 reads the partition key ranges under a lock. If that read returns 410/1002, too,
-    the SDK waits forever for its own lock. Without the sub-status, the read fails instead.
-    """
-    answer = response.http_response
-    record_answer(answer)
-    if answer.status_code == _GONE and answer.request.url.rstrip("/").endswith("/pkranges"):
-        answer.headers.pop("x-ms-substatus", None)
 
 
 @cache
@@ -328,8 +315,7 @@ class Container:
             if number:
                 # Without jitter, writes that conflicted once would conflict again.
                 await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
-                if tracing.telemetry is not None:
-                    tracing.telemetry.retried(self.proxy.id)
+                metrics.retries.add(1, {"db.collection.name": self.proxy.id})
             try:
                 with _blog_errors(about_item=about_item):
                     return await attempt()

@@ -1,22 +1,25 @@
-"""The HTTP transport of the SDK's client: applies and records the session of the current API request."""
+"""The HTTP transport of the SDK's client: every response passes here.
+
+It counts the request charge, records the call as a span, and applies the session of the current API request.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from functools import partial
 from typing import Any
 
 from azure.core.pipeline.transport import AioHttpTransport
 
-from shared import charges, tracing
 from shared.charges import current_charge, record_answer
+from shared.database.calls import database_call
 from shared.errors import DatabaseUnavailable
 from shared.retries import SESSION_RETRIES, SESSION_WAIT_S
 from shared.sessions import SESSION_HEADER, Session
 
 # The container that the client means; the service refuses requests that reach another of the same name.
 _RID = "x-ms-cosmos-intended-collection-rid"
+_GONE = 410
 _ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
 
 
@@ -48,21 +51,27 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
             if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
                 return response
             if attempt < SESSION_RETRIES:
-                record_answer(response)
                 if known and attempt and charge.session.is_doubtful(rid):
                     raise SessionNotConfirmed
                 await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
         if known:
-            record_answer(response)
             raise DatabaseUnavailable("no replica has reached the session token of the request")
         return response
 
     async def _send(self, request: Any, **options: Any) -> Any:
-        """Send once, observed by the inspector and telemetry."""
-        if charges.inspector is not None:
-            charges.inspector.sending(request)
-        send = partial(super().send, request, **options)
-        return await send() if tracing.telemetry is None else await tracing.telemetry.call(request, send)
+        """Send once.
+
+        After a 410/1002, azure-cosmos 4.17 reads the partition key ranges under a lock. If that read returns 410/1002,
+        too, the SDK waits forever for its own lock. Without the sub-status, the read fails instead.
+        """
+        charge = current_charge.get()
+        with database_call(request, charge.function if charge else "") as call:
+            response = await super().send(request, **options)
+            call.answered(response)
+        record_answer(response)
+        if response.status_code == _GONE and request.url.rstrip("/").endswith("/pkranges"):
+            response.headers.pop("x-ms-substatus", None)
+        return response
 
 
 def _is_read(request: Any) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import pytest
 from functions_host import FunctionsHost, HostSettings
 
-from bench.telemetry_sink import TelemetrySink
 from infra.package import build
 from shared.cosmos import connect
 from shared.settings import Settings
@@ -22,6 +21,7 @@ from tests.blog import Blog, EmulatorThread
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import environment_of, provisioned
+from tests.telemetry.sink import TelemetrySink
 
 
 @pytest.fixture(scope="module")

@@ -29,8 +29,8 @@ def _packages_added_by(app: str) -> set[str]:
 
 
 def test_importing_the_app_loads_only_the_libraries_that_requests_share() -> None:
-    # Only some requests need the others: templates, Markdown, tokens, credentials and telemetry.
-    assert _packages_added_by("function_app") - {"annotated_types", "pydantic"} == {
+    # Only some requests need the others: templates, Markdown, tokens, credentials and exporters.
+    assert _packages_added_by("function_app") - {"annotated_types", "opentelemetry", "pydantic"} == {
         "function_app",
         "functions",
         "shared",

@@ -17,7 +17,7 @@ import jwt
 from aiohttp import ClientError, ClientSession
 
 from shared.errors import IssuerUnavailable, NotAuthenticated
-from shared.logs import log
+from shared.observability.logs import log
 from shared.retries import ISSUER_ANSWER_S, ISSUER_PAUSE_S
 from shared.settings import AuthSettings, is_trustworthy_url
 

@@ -11,7 +11,7 @@ from shared.errors import CommentNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.models.fields import now
-from shared.tracing import stamp
+from shared.observability.spans import stamp
 from shared.transactions import BATCHES, Transactions
 
 

@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Set
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from typing import Any, cast
 
 from async_lru import alru_cache
 from azure.core.exceptions import AzureError
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
-from shared import tracing
-from shared.containers import LEASES, container_definitions
+from shared.containers import container_definitions
 from shared.cosmos import Container, has_multiple_write_regions, open_container
 from shared.errors import NotReady
-from shared.logs import log
 from shared.models.health import Check
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
+from shared.observability.logs import log
 from shared.settings import SettingsError, settings
-
-if TYPE_CHECKING:
-    from shared.telemetry import Telemetry
 
 _FORBIDDEN = 403
 _READY, _UNCHECKED = "ready", "unchecked"
@@ -71,21 +65,6 @@ class Readiness:
             log(logging.WARNING, "not ready", failed=failed)
         return states
 
-    async def _record_lag(self, feed: ChangeFeed, telemetry: Telemetry) -> dict[str, str]:
-        """Record the lag of a change-feed function, because one that stands still records nothing. Returns no state."""
-        # Not needed without telemetry.
-        from shared.propagation.lag import measure_progress
-
-        host = urlsplit(settings().account_endpoint).hostname or ""
-        watched, leases = (self._open_container(name) for name in (feed.container, LEASES))
-        try:
-            async with asyncio.timeout(self._deadline_s):
-                progress = await measure_progress(feed, watched, leases, host)
-            telemetry.lag(feed.function, progress.seconds)
-        except Exception as error:  # noqa: BLE001 - the account can still be ready
-            log(logging.WARNING, "lag unknown", function=feed.function, reason=type(error).__name__)
-        return {}
-
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
         uses_scripts, definitions = self._uses_scripts(), container_definitions()
         proxies = [self._open_container(definition["id"]).proxy for definition in definitions]
@@ -99,9 +78,6 @@ class Readiness:
                     proxy.id, definition["storedProcedures"], proxy.scripts.list_stored_procedures
                 )
                 yield self._probe_scripts(proxy.id, triggers, proxy.scripts.list_triggers)
-        if tracing.telemetry is not None:
-            for feed in (USERS_FEED, POSTS_FEED):
-                yield self._record_lag(feed, tracing.telemetry)
 
     async def _probe_scripts(
         self, container: str, scripts: list[str], list_scripts: Callable[[], AsyncIterable[dict[str, Any]]]

@@ -9,7 +9,7 @@ from shared.data.posts import list_responses
 from shared.data.users import get_author
 from shared.models.fields import now
 from shared.models.like import Like, NewLike, like_id, like_item
-from shared.tracing import stamp
+from shared.observability.spans import stamp
 from shared.transactions import BATCHES, Added, Transactions
 
 # What a record keeps of a like, because a retry returns the like even after it was deleted.

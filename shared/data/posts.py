@@ -18,7 +18,7 @@ from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, Version
 from shared.models.base import Item, Resource, edit_of
 from shared.models.fields import now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
-from shared.tracing import stamp
+from shared.observability.spans import stamp
 
 # How long a tombstone stays: longer than the change-feed functions may be down.
 DELETED_TTL_S = 30 * 24 * 3600

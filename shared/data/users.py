@@ -20,8 +20,8 @@ from shared.errors import AlreadyRegistered, DatabaseUnavailable, IdempotencyKey
 from shared.models.base import Item
 from shared.models.fields import is_item_id, now
 from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
+from shared.observability.spans import stamp
 from shared.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
-from shared.tracing import stamp
 
 AUTHOR_KEPT_S = 10.0
 

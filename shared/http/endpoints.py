@@ -12,18 +12,17 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
-from shared import charges
 from shared.auth.callers import ANONYMOUS, authenticate
 from shared.charges import Charge, metered
 from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.problems import problem_response
-from shared.logs import log
 from shared.models.base import RequestModel
+from shared.observability.logs import log
+from shared.observability.spans import fail, span
 from shared.retries import REQUEST_DEADLINE_S
 from shared.sessions import SESSION_HEADER, Session
-from shared.tracing import span
 
 # The Functions host answers 404 to a method that the route does not name.
 QUERY = ["GET", "HEAD"]
@@ -76,11 +75,14 @@ def http_function(
     It answers an invalid Host header itself, because `refuse` may need a valid URL.
     """
     name = handler.__name__
+    summary = (handler.__doc__ or "").partition("\n")[0]
 
     async def run(req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
         started = time.perf_counter()
         # The host passes on the caller's trace, with its own span as the parent if it traces requests.
-        with span(name, traceparent=context.trace_context.trace_parent) as recorded, metered() as charge:
+        about = {"http.request.method": req.method, "url.path": path_of(req), "blog.summary": summary}
+        caller = context.trace_context.trace_parent
+        with span(name, caller=caller, attributes=about) as recorded, metered(name) as charge:
             if not _has_valid_host(req):
                 log(logging.INFO, "request", function=name, status=400)
                 return problem_response(MalformedRequest("The Host header is invalid."), path_of(req))
@@ -97,11 +99,10 @@ def http_function(
                 response.headers[SESSION_HEADER] = token
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
             charge_ru, status = round(charge.request_units, 2), response.status_code
-            recorded.attributes = {"http.response.status_code": status, "blog.charge_ru": charge_ru}
-            recorded.error = str(status) if status >= _FAILURE else ""
+            recorded.set_attributes({"http.response.status_code": status, "blog.charge_ru": charge_ru})
+            if status >= _FAILURE:
+                fail(recorded, str(status))
             log(logging.INFO, "request", function=name, status=status, charge_ru=charge_ru, duration_ms=duration_ms)
-            if charges.inspector is not None:
-                charges.inspector.add_request(handler, req, status, charge, duration_ms)
         return response
 
     # The Functions host names a function after its Python function.

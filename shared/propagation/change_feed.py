@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 
 import azure.functions as func
 
-from shared import charges, tracing
 from shared.charges import metered
 from shared.containers import LEASES, POSTS, USERS
 from shared.cosmos import Container
 from shared.data.failures import keep_failure
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
-from shared.logs import log
 from shared.models.base import Item
+from shared.observability import metrics
+from shared.observability.logs import log
+from shared.observability.spans import span, writer_of
 from shared.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
-from shared.tracing import span, writer_of
 
 CONCURRENCY = 32
 # These end the whole batch, and the host retries it. Any other error belongs to one change.
@@ -121,7 +121,11 @@ class ChangeFeed:
         started = time.perf_counter()
         finished = False
         writers = map(writer_of, batch)
-        with span(self.function, traceparent=traceparent, links=writers) as recorded, metered() as charge:
+        of_container = {"db.collection.name": self.container}
+        with (
+            span(self.function, caller=traceparent, links=writers, attributes=of_container) as recorded,
+            metered(self.function) as charge,
+        ):
             try:
                 async with asyncio.timeout(deadline_s) as timeout:
                     await handle(batch)
@@ -137,12 +141,9 @@ class ChangeFeed:
                 duration_ms = round((time.perf_counter() - started) * 1000, 1)
                 done = {"changes": len(batch), "finished": finished}
                 fields: dict[str, Any] = {**done, "charge_ru": round(charge.request_units, 2), "lag_s": _age_s(batch)}
-                recorded.attributes = {f"blog.{name}": value for name, value in fields.items()}
-                if tracing.telemetry is not None:
-                    tracing.telemetry.lag(self.function, fields["lag_s"])
+                recorded.set_attributes({f"blog.{name}": value for name, value in fields.items()})
+                metrics.lag.record(fields["lag_s"], {"blog.function": self.function})
                 log(logging.INFO, "batch", function=self.function, **fields, duration_ms=duration_ms)
-                if charges.inspector is not None:
-                    charges.inspector.add_batch(self.function, self.container, charge, duration_ms, **done)
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]
@@ -166,8 +167,7 @@ class ChangeFeed:
                     log(logging.ERROR, "change kept as failure", source=source, id=change.get("id"), exception=error)
                     about: dict[str, Any] = {"source": source, "container": self.container, "partition_key": key}
                     await keep_failure(failures, **about, change=change, error=error)
-                    if tracing.telemetry is not None:
-                        tracing.telemetry.failed(source)
+                    metrics.failures.add(1, {"blog.function": source})
                     errors.append(error)
             except DATABASE_ERRORS as error:
                 database_errors.append(error)

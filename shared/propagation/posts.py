@@ -23,13 +23,13 @@ from shared.models.comment import Comment
 from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
+from shared.observability.spans import stamp
 from shared.pace import Pace
 from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
 from shared.propagation.rename_fanout import is_outdated
 from shared.retries import EXPIRY_REFUSALS
-from shared.tracing import stamp
 from shared.transactions import BATCHES, Transactions
 
 # Comments and likes of a deleted post.

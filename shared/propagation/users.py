@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from shared import tracing
 from shared.cosmos import ConditionFailed, Container, ItemMissing, patch_of
 from shared.data import username_reservations
 from shared.models.base import Item
 from shared.models.user import User
+from shared.observability import metrics
+from shared.observability.spans import current_traceparent, span, stamp, writer_of
 from shared.pace import Pace
 from shared.propagation.change_feed import USERS_FEED, text_of
 from shared.propagation.rename_fanout import fan_out_rename
-from shared.tracing import span, stamp, writer_of
 from shared.transactions import BATCHES, Transactions
 
 
@@ -49,13 +49,12 @@ class UserChangeHandler:
         former = user.get("formerUsernames", [])
         if not former:
             return
-        batch = list(stamp().values())
-        # A part of the rename's own trace, which so continues into the changes that the fan-out writes.
-        with span(USERS_FEED.function, name="rename fan-out", traceparent=writer_of(user), links=batch) as recorded:
+        # The fan-out continues the trace of the rename, and so do the changes that it writes.
+        delivery = current_traceparent()
+        with span("rename fan-out", caller=writer_of(user), links=[delivery]) as recorded:
             items = await fan_out_rename(self.posts, user, self.transactions, pace)
-            recorded.attributes = {"blog.fan_out.items": items}
-            if tracing.telemetry is not None:
-                tracing.telemetry.renamed(items)
+            recorded.set_attribute("blog.fan_out.items", items)
+            metrics.fan_out_items.record(items)
             for username in former:
                 await username_reservations.release(self.users, username, user)
             with suppress(ConditionFailed, ItemMissing):

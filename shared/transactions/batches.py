@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
@@ -33,9 +34,9 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import name_version
+from shared.observability.spans import current_traceparent, span, stamp
 from shared.pace import ITEMS_PER_TRANSACTION, Pace
 from shared.retries import COMMIT_DEADLINE_S, COMMIT_ROUNDS, RENAMING_REFUSALS
-from shared.tracing import Span, current_span, shared_span, stamp
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT = 30
@@ -176,7 +177,7 @@ class _Change:
     decision: _Decision | None = None
     # The charge of the batch, and the number of commands that share it.
     bill: tuple[Charge, int] = field(default_factory=lambda: (Charge(), 1))
-    span: Span | None = field(default_factory=current_span.get)
+    caller: str = field(default_factory=current_traceparent)
 
     def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
         """Return the decision that follows from the item and the record in the database."""
@@ -233,7 +234,9 @@ class _Removal(_Change):
 
 async def _commit(deadline_s: float, key: tuple[Container, str], changes: Sequence[_Change]) -> list[Any]:
     """Write changes to one post; return their outcomes. The charge is shared evenly."""
-    with shared_span([change.span for change in changes]), metered() as charge:
+    # A batch for several commands belongs to all of them; a batch for one, to its own span.
+    shared = span("group commit", links=[change.caller for change in changes]) if len(changes) > 1 else nullcontext()
+    with shared, metered() as charge:
         for change in changes:
             change.bill = (charge, len(changes))
         try:

@@ -17,9 +17,9 @@ from shared.errors import (
 from shared.models.base import Item, edit_of
 from shared.models.comment import Comment
 from shared.models.user import name_version
+from shared.observability.spans import stamp
 from shared.pace import ITEMS_PER_TRANSACTION, Pace
 from shared.retries import RENAMING_REFUSALS
-from shared.tracing import stamp
 from shared.transactions.batches import Added
 
 _NOT_FOUND, _DELETED, _CONDITION_FAILED, _KEY_REUSED = 404, 410, 412, 422

@@ -14,17 +14,13 @@ import azure.functions as func
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.trace import TracerProvider
 
 from functions import docs, health
-from shared import tracing
 from shared.containers import container_definitions
 from shared.cosmos import Container, connect
 from shared.data.health import Readiness
 from shared.errors import NotReady
 from shared.settings import Settings, SettingsError
-from shared.telemetry import Telemetry
 from tests.blog import Blog
 from tests.contract import assert_answer_matches
 from tests.functions.invocations import UNTRACED
@@ -187,21 +183,6 @@ async def test_an_unresponsive_database_is_not_ready_after_the_deadline(
         await asyncio.wait_for(Readiness(containers, uses_scripts=lambda: True, deadline_s=0.2).checks(), 60)
 
     assert set(refusal.value.names) == EVERYTHING
-
-
-async def test_telemetry_does_not_delay_the_answer_of_an_unresponsive_database(
-    service: Service, containers: Callable[[str], Container], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tracing, "telemetry", Telemetry(TracerProvider(shutdown_on_exit=False), MeterProvider([])))
-    monkeypatch.setattr("shared.data.health.settings", lambda: Settings(service.endpoint, "a2V5", "blog"))
-    service.hanging = True
-    deadline_s = 1.0
-    started = time.monotonic()
-
-    with pytest.raises(NotReady):
-        await Readiness(containers, uses_scripts=lambda: False, deadline_s=deadline_s).checks()
-
-    assert time.monotonic() - started < 2 * deadline_s
 
 
 async def test_an_unreachable_database_is_not_ready() -> None:

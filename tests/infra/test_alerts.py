@@ -13,7 +13,7 @@ from tests.infra.bicep import INFRA
 from tests.infra.deployments import deployment
 from tests.running_app import REPOSITORY
 
-# The metrics and attributes of shared/telemetry.py.
+# The metrics and attributes of shared/observability/metrics.py.
 METRICS = {
     "azure.cosmosdb.client.operation.request_charge": {"db.collection.name", "blog.function"},
     "blog.throttled": {"db.collection.name"},
@@ -67,7 +67,7 @@ def test_brackets_in_queries_match(name: str) -> None:
 
 
 def test_the_app_records_these_metrics() -> None:
-    source = (REPOSITORY / "shared" / "telemetry.py").read_text(encoding="utf-8")
+    source = (REPOSITORY / "shared" / "observability" / "metrics.py").read_text(encoding="utf-8")
 
     names = set(re.findall(r'"((?:azure\.cosmosdb\.client|blog)\.[a-z_.]+)"', source))
     assert names - {"blog.function"} == set(METRICS)

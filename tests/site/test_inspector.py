@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import azure.functions as func
 import pytest
 from aiohttp import ClientSession
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import Link, Span, Tracer
 
 from local.stack import StackSettings
-from shared.charges import Charge, add_share, metered, record_answer
-from shared.inspector import KEPT_OPERATIONS, KEY_LENGTH, Inspector, Operation
+from shared.observability.inspector import KEPT_CALLS, Inspector
 from shared.settings import Settings, SettingsError, inspector_enabled
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
@@ -102,14 +102,6 @@ async def test_without_the_setting_there_is_no_inspector(app: RunningApp, site: 
     assert not any("inspector" in path for path in app.openapi["paths"])
 
 
-def test_without_the_setting_nothing_is_recorded() -> None:
-    with metered() as charge:
-        record_answer(an_answer("GET", "docs/one"))
-
-    assert charge.answers == 1
-    assert charge.operations == []
-
-
 @pytest.mark.parametrize("value", ["yes", "true", "2"])
 def test_the_setting_is_0_or_1(value: str) -> None:
     assert [inspector_enabled({"BLOG_INSPECTOR": valid}) for valid in ("1", "0", "")] == [True, False, False]
@@ -167,7 +159,7 @@ async def test_a_rename_is_followed_to_every_copy(inspected: Api, events: Events
     await inspected.new_comment(commented, author)
     await inspected.new_like(liked, author)
     await events.forget()
-    former, new = f"users/username:{author['username']}", unique("renamed")
+    former, new = "users/username:…", unique("renamed")
 
     answer = await inspected.edit_user(author["id"], new)
     rename = await events.expect(name="C1", method="PUT")
@@ -176,7 +168,7 @@ async def test_a_rename_is_followed_to_every_copy(inspected: Api, events: Events
     await eventually(lambda: events.have_written(copies))
 
     assert rename["charge"] == answer.charge_ru
-    assert {f"users/{author['id']}", f"users/username:{new}"} == partitions_of(rename)
+    assert {f"users/{author['id']}", "users/username:…"} == partitions_of(rename)
     assert [one["kind"] for one in rename["operations"]][-2:] == ["create", "replace"]
     everywhere = [one for one in release["operations"] if one["kind"] == "query"]
     assert {one["partitionKey"] for one in everywhere} == {None}
@@ -224,94 +216,91 @@ async def test_a_malformed_number_is_rejected(events: Events) -> None:
         assert (await events.site.get(f"/inspector/events?after={after}")).status == 400
 
 
-def an_answer(method: str, resource: str, headers: Json | None = None, *, data: object = None) -> Any:
-    url = f"https://localhost/dbs/blog/colls/posts/{resource}/"
-    request = SimpleNamespace(method=method, url=url, headers=headers or {}, data=json.dumps(data))
-    return SimpleNamespace(request=request, status_code=200, headers={"x-ms-request-charge": "1.5"})
+@pytest.fixture
+def inspector() -> Inspector:
+    return Inspector(kept=3)
 
 
-def a_request(path: str = "/") -> func.HttpRequest:
-    return func.HttpRequest("GET", f"http://localhost{path}", body=b"")
+@pytest.fixture
+def tracer(inspector: Inspector) -> Tracer:
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(inspector)
+    return provider.get_tracer("blog")
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        (an_answer("GET", "docs/one"), "point read"),
-        (an_answer("PUT", "docs/a%2Fb"), "replace"),
-        (an_answer("POST", "docs"), "create"),
-        (an_answer("POST", "docs", {"x-ms-documentdb-is-upsert": True}), "upsert"),
-        (an_answer("POST", "docs", {"x-ms-documentdb-isquery": "true"}), "query"),
-        (an_answer("POST", "sprocs/createLike"), "stored procedure createLike"),
-        (an_answer("GET", "pkranges"), "read of partition ranges"),
-        (
-            an_answer("POST", "docs", {"x-ms-cosmos-is-batch-request": True}, data=[{"operationType": "Patch"}] * 2),
-            "batch: 2 patch",
-        ),
-        (
-            an_answer("POST", "docs", {"x-ms-cosmos-is-batch-request": True}, data=[{"operationType": "Read"}]),
-            "point read by the primary",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_operations_are_named(answer: Any, kind: str) -> None:
-    operations: list[Operation] = []
-
-    Inspector().received(answer, operations)
-
-    assert (operations[0].kind, operations[0].container) == (kind, "posts")
+@contextmanager
+def a_request(
+    tracer: Tracer, summary: str = "Load a list (Q6).", *, path: str = "/", status: int = 200
+) -> Iterator[Span]:
+    with tracer.start_as_current_span("a_function") as span:
+        yield span
+        span.set_attributes({"http.request.method": "GET", "url.path": path, "blog.summary": summary})
+        span.set_attributes({"http.response.status_code": status, "blog.charge_ru": 1.0})
 
 
-def test_records_operations_and_keys_are_bounded() -> None:
-    def handler() -> None:
-        """Load a list (Q6)."""
+def a_call(tracer: Tracer, *, charge: float = 1.5, **details: str) -> None:
+    attributes = {"db.system.name": "azure.cosmosdb", "db.operation.name": "batch", "db.collection.name": "posts"}
+    answer = {"db.response.status_code": "200", "azure.cosmosdb.operation.request_charge": charge}
+    tracer.start_span("batch posts", attributes={**attributes, **answer, **details}).end()
 
-    inspector = Inspector(kept=3)
-    charge = Charge(answers=KEPT_OPERATIONS + 5)
-    answer = an_answer("GET", "docs/one", {"x-ms-documentdb-partitionkey": json.dumps(["k" * 1000])})
-    for _ in range(charge.answers):
-        inspector.received(answer, charge.operations)
 
+@pytest.mark.parametrize(("batch", "kind"), [("2 patch", "batch: 2 patch"), ("1 read", "point read by the primary")])
+def test_batches_are_named_by_their_operations(inspector: Inspector, tracer: Tracer, batch: str, kind: str) -> None:
+    with a_request(tracer):
+        a_call(tracer, **{"blog.batch": batch})
+
+    [record] = inspector.since(0)
+    assert [one["kind"] for one in record["operations"]] == [kind]
+
+
+def test_records_and_operations_are_bounded(inspector: Inspector, tracer: Tracer) -> None:
     for number in range(5):
-        inspector.add_request(handler, a_request(f"/{number}"), 200, charge, 1.0)
-    kept = inspector.since(0)
+        with a_request(tracer, path=f"/{number}"):
+            for _ in range(KEPT_CALLS + 5):
+                a_call(tracer)
 
+    kept = inspector.since(0)
     assert [record["path"] for record in kept] == ["/2", "/3", "/4"]
     assert inspector.since(kept[0]["number"]) == kept[1:]
-    assert len(kept[0]["operations"]) == KEPT_OPERATIONS
-    assert kept[0]["operationCount"] == KEPT_OPERATIONS + 5
-    assert kept[0]["operations"][0]["partitionKey"] == "k" * KEY_LENGTH
+    assert len(kept[0]["operations"]) == KEPT_CALLS
+    assert kept[0]["operationCount"] == KEPT_CALLS + 5
 
 
-def test_requests_without_operations_are_kept_only_if_the_article_names_them() -> None:
-    def named() -> None:
-        """List recent posts (Q6).
-
-        Cached.
-        """
-
-    def unnamed() -> None:
-        """Load a style sheet."""
-
-    inspector = Inspector()
-    inspector.add_request(unnamed, a_request(), 200, Charge(), 1.0)
-    inspector.add_request(named, a_request(), 404, Charge(), 1.0)
-    inspector.add_request(named, a_request(), 200, Charge(), 1.0)
+def test_requests_without_operations_are_kept_only_if_the_article_names_them(
+    inspector: Inspector, tracer: Tracer
+) -> None:
+    for summary, status in (
+        ("Load a style sheet.", 200),
+        ("List recent posts (Q6).", 404),
+        ("List recent posts (Q6).", 200),
+    ):
+        with a_request(tracer, summary, status=status):
+            pass
 
     [record] = inspector.since(0)
     assert (record["name"], record["title"], record["status"]) == ("Q6", "List recent posts", 200)
 
 
-def test_requests_that_wait_for_one_batch_share_its_charge() -> None:
-    batch = Charge(request_units=9.0, answers=1)
-    batch.operations.append(Operation("batch: 1 patch, 3 create", "posts", "one", 200, 9.0, 1.0))
+def test_commands_share_the_operations_of_their_group_commit(inspector: Inspector, tracer: Tracer) -> None:
+    with a_request(tracer) as first, a_request(tracer) as second:
+        links = [Link(span.get_span_context()) for span in (first, second)]
+        with tracer.start_as_current_span("group commit", links=links):
+            a_call(tracer, charge=9.0)
 
-    with metered() as own:
-        add_share(batch, 3)
+    shares = [[(one["charge"], one["sharers"]) for one in record["operations"]] for record in inspector.since(0)]
+    assert shares == [[(4.5, 2)], [(4.5, 2)]]
 
-    assert own.request_units == 3.0
-    assert [(one.charge, one.sharers) for one in own.operations] == [(3.0, 3)]
+
+def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, tracer: Tracer) -> None:
+    with tracer.start_as_current_span("on_users_changed") as delivery:
+        with tracer.start_as_current_span("rename fan-out", Context(), links=[Link(delivery.get_span_context())]):
+            a_call(tracer, charge=9.0)
+        done = {"blog.changes": 1, "blog.finished": True, "blog.charge_ru": 9.0, "db.collection.name": "users"}
+        delivery.set_attributes(done)
+
+    [record] = inspector.since(0)
+    assert (record["kind"], record["title"], record["changes"]) == ("batch", "users change feed", 1)
+    assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
 
 
 async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: Api, inspected_app: RunningApp) -> None:

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import ClientSession
 
-from bench.telemetry_sink import TelemetrySink
 from shared.cosmos import connect
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
+from tests.telemetry.sink import TelemetrySink
 
 # Short intervals, so that tests need not wait for the next export.
 OFTEN = {"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_METRIC_EXPORT_INTERVAL": "100"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 
-from bench.telemetry_sink import ReceivedSpan, TelemetrySink
 from tests.api import Api
 from tests.polling import eventually
+from tests.telemetry.sink import ReceivedSpan, TelemetrySink
 
 
 def new_traceparent() -> tuple[str, str]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 from aiohttp import ClientSession
 
-from bench.telemetry_sink import TelemetrySink
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
@@ -18,6 +17,7 @@ from tests.running_app import RunningApp, provisioned, running_app
 from tests.telemetry.conftest import OFTEN
 from tests.telemetry.following import new_traceparent, span_of
 from tests.telemetry.ingestion import TOKEN, Ingestion
+from tests.telemetry.sink import TelemetrySink
 
 CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
 

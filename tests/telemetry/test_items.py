@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
 from management.account import Blog as ManagedBlog
 from management.verify import verify_within
-from shared import tracing
+from shared.observability import spans
 from shared.propagation.change_feed import POSTS_FEED
-from shared.telemetry import Telemetry
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
@@ -23,8 +21,8 @@ OLD = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 @pytest.fixture
 def telemetry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Telemetry of this process, without an exporter."""
-    monkeypatch.setattr(tracing, "telemetry", Telemetry(TracerProvider(shutdown_on_exit=False), MeterProvider([])))
-    with tracing.span("a_test"):
+    monkeypatch.setattr(spans, "tracer", TracerProvider(shutdown_on_exit=False).get_tracer("blog"))
+    with spans.span("a_test"):
         yield
 
 

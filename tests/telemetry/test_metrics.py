@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
 
-from bench.telemetry_sink import ReceivedSpan, TelemetrySink
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user, unique
 from tests.polling import eventually
-from tests.running_app import TRIGGERS, provisioned, running_app
+from tests.running_app import provisioned, running_app
 from tests.telemetry.conftest import OFTEN
 from tests.telemetry.following import has_comment
+from tests.telemetry.sink import ReceivedSpan, TelemetrySink
 
 CHARGE = "azure.cosmosdb.client.operation.request_charge"
 
@@ -70,26 +69,6 @@ def own_sink() -> Iterator[TelemetrySink]:
     """A sink that no other app sends its metrics to."""
     with TelemetrySink() as listening:
         yield listening
-
-
-async def test_health_measures_the_lag_of_functions_that_stand_still(
-    emulator: EmulatorThread, own_sink: TelemetrySink, tmp_path: Path
-) -> None:
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("still")))
-    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": own_sink.endpoint, **OFTEN}
-
-    with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS, environment=environment) as app:
-        async with ClientSession() as session:
-            api = Api(session, app.url, app.openapi)
-            await api.new_user()
-
-            # Each process checks once in ten seconds, and the change is less than a second old at first.
-            async def is_late() -> bool:
-                await api.get_health()
-                points = own_sink.metric("blog.change_feed.lag")
-                return any(one.attributes["blog.function"] == "on_users_changed" and one.max >= 1 for one in points)
-
-            await eventually(is_late)
 
 
 @pytest.fixture

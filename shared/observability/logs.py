@@ -8,15 +8,14 @@ from __future__ import annotations
 import json
 import logging
 
-from shared.tracing import current_span
+from shared.observability.spans import current_traceparent
 
 _logger = logging.getLogger("blog")
 
 
 def log(level: int, event: str, *, exception: BaseException | None = None, **fields: object) -> None:
     """Log one line, with the trace of the current span."""
-    span = current_span.get()
-    if span is not None and span.traceparent:
-        fields["traceparent"] = span.traceparent
+    if traceparent := current_traceparent():
+        fields["traceparent"] = traceparent
     text = " ".join([event, *(f"{name}={json.dumps(value, default=str)}" for name, value in fields.items())])
     _logger.log(level, "%s", text, exc_info=exception)

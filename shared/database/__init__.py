@@ -1,0 +1,1 @@
+"""Cosmos DB access: the client, its transport, sessions and request charges."""

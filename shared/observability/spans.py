@@ -1,0 +1,83 @@
+"""Spans, with OpenTelemetry's API: a request, a delivery of changes, a fan-out, or a call of the database.
+
+Without an exporter and the inspector, no SDK is loaded. Spans then record nothing and only carry the caller's context.
+
+With one of them, commands and fan-outs write their trace context to items, as `traceparent`. The change feed delivers
+it to the function that handles the item, whose span links to it. Nothing else depends on the property, no copy has it,
+and the API omits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from opentelemetry import context, trace
+from opentelemetry.trace import Link, Span, SpanContext, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.util.types import Attributes
+
+tracer = trace.get_tracer("blog")
+
+_PROPERTY = "traceparent"
+_PROPAGATOR = TraceContextTextMapPropagator()
+
+
+@contextmanager
+def span(
+    name: str, *, caller: object = "", links: Iterable[object] = (), attributes: Attributes = None
+) -> Iterator[Span]:
+    """Run the block in a span whose parent is `caller`, or the current span without one.
+
+    `caller` and `links` are values of `traceparent`. Invalid ones are ignored, because anyone can have written them.
+    """
+    # Most changes of a delivery can have one writer. Unlike a set, a dictionary keeps their order.
+    writers = [Link(linked) for text in dict.fromkeys(map(str, links)) if (linked := _context_of(text)).is_valid]
+    attached = context.attach(_PROPAGATOR.extract({_PROPERTY: str(caller)}))
+    try:
+        # The message of an exception can quote input, so only its type is recorded.
+        with tracer.start_as_current_span(
+            name, links=writers, attributes=attributes, record_exception=False, set_status_on_exception=False
+        ) as started:
+            try:
+                yield started
+            except BaseException as error:
+                fail(started, type(error).__name__)
+                raise
+    finally:
+        context.detach(attached)
+
+
+def fail(failed: Span, reason: str) -> None:
+    """Mark a span as failed; `reason` is a status or the type of an exception."""
+    failed.set_attribute("error.type", reason)
+    failed.set_status(StatusCode.ERROR)
+
+
+def stamp() -> dict[str, str]:
+    """Return the property of the items that the current span writes; nothing if no span is recorded in this process."""
+    current = trace.get_current_span().get_span_context()
+    # Without an SDK, the current span is the caller's.
+    return {} if current.is_remote or not current.is_valid else {_PROPERTY: traceparent_of(current)}
+
+
+def writer_of(item: Mapping[str, object]) -> object:
+    """Return the `traceparent` that the item has, if any. Anyone can have written it."""
+    return item.get(_PROPERTY, "")
+
+
+def current_traceparent() -> str:
+    """Return the context of the current span, which is the caller's without an SDK; empty if there is none."""
+    current = trace.get_current_span().get_span_context()
+    return traceparent_of(current) if current.is_valid else ""
+
+
+def traceparent_of(span_context: SpanContext) -> str:
+    """Format a context as the header `traceparent` (https://www.w3.org/TR/trace-context/)."""
+    trace_id, span_id = trace.format_trace_id(span_context.trace_id), trace.format_span_id(span_context.span_id)
+    return f"00-{trace_id}-{span_id}-{span_context.trace_flags:02x}"
+
+
+def _context_of(traceparent: str) -> SpanContext:
+    extracted = _PROPAGATOR.extract({_PROPERTY: traceparent}, context.Context())
+    return trace.get_current_span(extracted).get_span_context()
