@@ -26,6 +26,8 @@ BODY_LIMIT = 1024 * 1024
 FAULT_LIMIT = 20
 PAGE_LIMIT = 100
 DEFAULT_PAGE = 20
+# Ends the ETag of a compressed representation (shared/http/documents.py).
+GZIP_SUFFIX = "-gzip"
 IDEMPOTENCY_KEY_LENGTH = 255
 
 # What is wrong with a field and what to do, by pydantic's type of error
@@ -142,7 +144,8 @@ def _parse_if_match(header: str | None) -> str | None:
     tags = _entity_tags(header)
     if len(tags) != 1:
         raise MalformedRequest("If-Match must be one ETag, exactly as received, or *.")
-    return tags[0]
+    # What If-Match compares does not depend on the encoding.
+    return re.sub(f'{GZIP_SUFFIX}"$', '"', tags[0])
 
 
 def _entity_tags(header: str | None) -> list[str]:

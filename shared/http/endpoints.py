@@ -17,6 +17,7 @@ from shared.charges import Charge, metered
 from shared.deadline import deadline
 from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
+from shared.http.documents import encoded
 from shared.http.problems import problem_response
 from shared.models.base import RequestModel
 from shared.observability.logs import log
@@ -58,7 +59,7 @@ class Endpoint:
             session = Session.parse(request.headers.get(SESSION_HEADER, ""))
             if not self.listed:  # other requests wait for the same read of a cached list
                 charge.session = session
-            return await handler(call)
+            return encoded(call, await handler(call), is_query=request.method in QUERY)
 
         run = http_function(handler, respond, lambda error, request: problem_response(error, path_of(request)))
         vars(run)["endpoint"] = self

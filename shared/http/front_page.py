@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from shared.cosmos import Container
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.deadline import deadline
 from shared.http.calls import Call
-from shared.http.replies import has_already
+from shared.http.documents import Document, served
 from shared.models.post import Post
 from shared.retries import FRONT_PAGE_DEADLINE_S
 
@@ -30,21 +29,17 @@ CACHE_CONTROL = "public, max-age=1, stale-while-revalidate=1"
 
 @dataclass
 class FrontPage:
-    """One reading of the feed, serialized once per limit."""
+    """One reading of the feed, serialized and compressed once per limit."""
 
     posts: list[dict[str, Any]]
-    _bodies: dict[int, tuple[bytes, str]] = field(default_factory=dict)
+    _lists: dict[int, Document] = field(default_factory=dict)
 
     def response(self, call: Call[None]) -> func.HttpResponse:
         """Return 200 with the `limit` most recent posts, or 304 if If-None-Match names that list."""
-        if call.limit not in self._bodies:
-            body = json.dumps({"items": self.posts[: call.limit]}, ensure_ascii=False, separators=(",", ":")).encode()
-            self._bodies[call.limit] = body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        body, etag = self._bodies[call.limit]
-        headers = {"ETag": etag, "Cache-Control": CACHE_CONTROL}
-        if has_already(call, etag):
-            return func.HttpResponse(status_code=304, headers=headers)
-        return func.HttpResponse(body, status_code=200, headers=headers, mimetype="application/json")
+        if call.limit not in self._lists:
+            text = json.dumps({"items": self.posts[: call.limit]}, ensure_ascii=False, separators=(",", ":"))
+            self._lists[call.limit] = Document(text.encode(), "application/json", CACHE_CONTROL)
+        return served(call, self._lists[call.limit])
 
 
 def front_page_reader(

@@ -8,7 +8,7 @@ from typing import Any
 import azure.functions as func
 
 from shared.data.pages import Page
-from shared.http.calls import Call
+from shared.http.calls import Body, Call
 from shared.models.base import Item, Resource
 
 
@@ -16,11 +16,11 @@ def found(call: Call[None], resource: type[Resource], item: Item) -> func.HttpRe
     """200 with the resource, or 304 if If-None-Match names its version."""
     etag = resource.entity_tag(item)
     if has_already(call, etag):
-        return func.HttpResponse(status_code=304, headers={"ETag": etag})
+        return func.HttpResponse(status_code=304, headers={"ETag": etag, "Vary": "Accept-Encoding"})
     return updated(resource, item)
 
 
-def has_already(call: Call[None], etag: str) -> bool:
+def has_already(call: Call[Body], etag: str) -> bool:
     """Whether If-None-Match names this version."""
     return "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match)
 

@@ -176,6 +176,43 @@ async def test_an_if_match_cannot_change_the_predicate(api: Api) -> None:
     assert (await api.get_post(post["id"])).body["title"] == post["title"]
 
 
+async def test_large_json_is_compressed_and_its_etags_are_accepted(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author, content="Some content. " * 500)
+    path = f"/api/posts/{post['id']}"
+
+    plain = await api.send("GET", path, headers={"Accept-Encoding": "identity"})
+    gzipped = await api.send("GET", path, headers={"Accept-Encoding": "gzip"})
+    known = [
+        await api.send("GET", path, headers={"Accept-Encoding": accepted, "If-None-Match": answer.etag})
+        for accepted, answer in (("identity", plain), ("gzip", gzipped))
+    ]
+    edited = await api.edit_post(post["id"], "Another title", "c" * 5_000, {"If-Match": gzipped.etag})
+    deleted = await api.delete_post(post["id"], {"If-Match": edited.etag})
+
+    assert "content-encoding" not in plain.headers
+    assert (gzipped.headers["content-encoding"], gzipped.body) == ("gzip", plain.body)
+    assert int(gzipped.headers["content-length"]) < int(plain.headers["content-length"]) / 5
+    assert gzipped.etag != plain.etag
+    assert [(answer.status, answer.etag) for answer in known] == [(304, plain.etag), (304, gzipped.etag)]
+    assert {answer.headers["vary"] for answer in (plain, gzipped, *known, edited)} == {"Accept-Encoding"}
+    assert (edited.status, deleted.status) == (200, 204)
+
+
+async def test_lists_are_compressed_and_small_json_is_not(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    for _ in range(5):
+        await api.new_comment(post, author, "Well put. " * 30)
+    accepts = {"Accept-Encoding": "gzip"}
+
+    listed = await api.send("GET", f"/api/posts/{post['id']}/comments", headers=accepts)
+    small = await api.send("GET", f"/api/users/{author['id']}", headers=accepts)
+
+    assert listed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in small.headers
+
+
 async def test_every_change_creates_a_new_etag(api: Api) -> None:
     author = await api.new_user()
     created = await api.create_post(author["id"], "A title", "Some content.")

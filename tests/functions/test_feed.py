@@ -16,6 +16,16 @@ from tests.items import a_post
 from tests.polling import eventually
 
 
+async def test_the_feed_is_compressed_for_clients_that_ask(api: Api) -> None:
+    await api.new_post(await api.new_user(), content="Some content. " * 20)
+    gzipped = await api.send("GET", "/api/feed", headers={"Accept-Encoding": "gzip"})
+    plain = await api.send("GET", "/api/feed", headers={"Accept-Encoding": "identity"})
+
+    assert (gzipped.headers["content-encoding"], gzipped.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "content-encoding" not in plain.headers
+    assert gzipped.etag.endswith('-gzip"')
+
+
 async def test_new_posts_are_listed_first_in_short_form(api: Api) -> None:
     author = await api.new_user()
     posts = [await api.new_post(author, f"Title {number}", "word " * 100) for number in range(3)]
