@@ -206,6 +206,7 @@ module app 'app.bicep' = {
       COSMOS__accountEndpoint: cosmos.outputs.endpoint
       COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one
       COSMOS__credential: 'managedidentity'
+      FUNCTIONS_REQUEST_BODY_SIZE_LIMIT: '2097152' // 2 MiB; the host parses every JSON body, also of anonymous requests
     }
   }
 }

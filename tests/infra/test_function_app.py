@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 
 import pytest
 
+from shared.http.calls import BODY_LIMIT
 from shared.settings import AuthMode, read_settings
 from tests.infra.deployments import VARIANTS, app_settings, deployment
 from tests.running_app import REPOSITORY, TRIGGERS
@@ -25,6 +27,7 @@ OF_THE_PLATFORM = {
     "AzureWebJobsStorage__credential",
     "COSMOS__clientId",
     "COSMOS__credential",
+    "FUNCTIONS_REQUEST_BODY_SIZE_LIMIT",
 }
 # Flex Consumption has properties instead of these.
 # https://learn.microsoft.com/azure/azure-functions/functions-app-settings#flex-consumption-plan-deprecations
@@ -78,6 +81,14 @@ def test_the_app_accepts_its_settings(variant: str) -> None:
     assert settings.database == "blog"
     assert settings.inspector is False
     assert settings.auth.mode == (AuthMode.OIDC if variant == "everything" else AuthMode.FUNCTION_KEY)
+
+
+def test_the_host_refuses_bodies_of_twice_the_apps_limit() -> None:
+    """The app's own 413 needs room below: Microsoft's host closes the connection or answers 500."""
+    example = json.loads((REPOSITORY / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
+
+    assert example["FUNCTIONS_REQUEST_BODY_SIZE_LIMIT"] == str(2 * BODY_LIMIT)
+    assert app_settings()["FUNCTIONS_REQUEST_BODY_SIZE_LIMIT"] == str(2 * BODY_LIMIT)
 
 
 def test_the_triggers_and_the_app_use_the_same_identity() -> None:

@@ -176,7 +176,12 @@ def test_the_documentation_lists_the_values_and_the_defaults() -> None:
 
 def test_the_example_file_sets_only_documented_settings_to_valid_values() -> None:
     values = json.loads((ROOT / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
-    of_the_host = {"FUNCTIONS_WORKER_RUNTIME", "AzureWebJobsStorage", "AzureWebJobsDisableHomepage"}
+    of_the_host = {
+        "FUNCTIONS_WORKER_RUNTIME",
+        "FUNCTIONS_REQUEST_BODY_SIZE_LIMIT",
+        "AzureWebJobsStorage",
+        "AzureWebJobsDisableHomepage",
+    }
     # A managed identity uses the first two instead of a connection string. The platform sets WEBSITE_AUTH_ENABLED.
     of_azure = {"COSMOS__accountEndpoint", "COSMOS__accountKey", "WEBSITE_AUTH_ENABLED"}
 
