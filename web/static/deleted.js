@@ -5,11 +5,13 @@ export function rememberDeleted(postId) {
   sessionStorage.setItem(KEY, JSON.stringify([...deleted(), postId]));
 }
 
-/** Remove the cards of these posts, and leave the page of such a post. */
+/** Remove the cards of these posts, and leave the page of such a post. @returns {boolean} whether it is left */
 export function hideDeleted() {
   const ids = deleted();
   for (const id of ids) document.getElementById(`post-${id}`)?.remove();
-  if (ids.includes(document.querySelector("article.post, [data-editor]")?.dataset.postId)) location.replace("/");
+  const isLeft = ids.includes(document.querySelector("article.post, [data-editor]")?.dataset.postId);
+  if (isLeft) location.replace("/");
+  return isLeft;
 }
 
 function deleted() {

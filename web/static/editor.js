@@ -1,73 +1,201 @@
 // The editor: preview, drafts that survive a closed tab, and saving without overwriting someone else's change.
 import { command, preview, send } from "./api.js";
+import { hideDeleted } from "./deleted.js";
+import { deleteDraft, keepDraft, leaveDraft, otherDrafts, ownDraft } from "./drafts.js";
 import { currentUser, refused, requireUser } from "./identity.js";
-import { alarm, announce } from "./messages.js";
+import { alarm, announce, announceLater } from "./messages.js";
+import { setTime } from "./times.js";
 
 // Rendering is for people whom the app knows, if people sign in.
 const isAuthenticated = document.documentElement.dataset.auth !== "function-key";
 const DELAY_MS = 300;
+const PATIENCE_MS = 10_000;
 const form = document.querySelector("[data-editor]");
 const { title, content } = form.elements;
-const shown = form.querySelector("[data-preview]");
+const [shown, kept, button, discard, cancel, toggle, list] = [
+  "preview", "kept", "save", "discard", "cancel", "drafts-toggle", "drafts",
+].map(name => form.querySelector(`[data-${name}]`));
 const { postId } = form.dataset;
-const key = `blog-draft:${postId ?? "new"}`;
-const original = fields();
+// What the database has, as far as known. Someone may have typed before this script was loaded.
+let saved = { ...asShown(title.defaultValue, content.defaultValue), etag: form.dataset.etag };
+// The version that the text in the form began from.
+let { etag } = saved;
+let isKept = true;
+let isLoading = false;
+let isSaving = false;
 let timer = 0;
 let rendering = new AbortController();
 
 form.addEventListener("input", () => {
-  keepDraft();
+  keep();
   clearTimeout(timer);
   timer = setTimeout(render, DELAY_MS);
 });
 form.addEventListener("submit", save);
+discard.addEventListener("click", discardDraft);
+cancel.addEventListener("click", event => {
+  const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+  if (isPlain && ownDraft()) announceLater(`Your draft is kept on this device. “${postId ? "Edit" : "Write"}” brings it back.`);
+});
+toggle.addEventListener("click", () => openDrafts(list.hidden));
 document.addEventListener("blog:identity", () => {
   restrict();
-  if (isChanged(fields())) render();
+  if (isChanged()) render();
 });
-restoreDraft();
-restrict();
+addEventListener("storage", () => list.hidden && offerDrafts());
+addEventListener("pageshow", event => event.persisted && refresh());
+// History shows the page as it was, although it may have been saved since.
+const isReturn = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+if (!isReturn && isChanged() && !ownDraft()) keep();
+await (isReturn ? refresh() : show());
+
+/** The text as fields show it, which have no line breaks or only "\n". */
+function asShown(heading, text) {
+  return { title: heading.replace(/[\r\n]/g, ""), content: text.replace(/\r\n?/g, "\n") };
+}
 
 function fields() {
   return { title: title.value, content: content.value };
 }
 
-function isChanged(draft) {
-  return draft.title !== original.title || draft.content !== original.content;
+function isChanged() {
+  return title.value !== saved.title || content.value !== saved.content;
 }
 
-function keepDraft() {
-  const draft = fields();
+function keep() {
+  const isDraft = isChanged();
+  if (!isDraft) deleteDraft();
   // With the version it began from, so that a restored draft cannot overwrite a later one unnoticed.
-  if (isChanged(draft)) localStorage.setItem(key, JSON.stringify({ ...draft, etag: form.dataset.etag }));
-  else localStorage.removeItem(key);
+  isKept = !isDraft || keepDraft({ ...fields(), etag });
+  discard.hidden = !isDraft;
+  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept: this device has no room for it.";
+  // Screen readers announce every change.
+  if (kept.textContent !== (isDraft ? note : "")) kept.textContent = isDraft ? note : "";
 }
 
-function restoreDraft() {
-  const text = localStorage.getItem(key);
-  if (!text) return;
-  const draft = JSON.parse(text);
-  if (!isChanged(draft)) return localStorage.removeItem(key);
-  title.value = draft.title;
-  content.value = draft.content;
-  if (draft.etag) form.dataset.etag = draft.etag;
-  const discard = Object.assign(document.createElement("button"), {
-    type: "button", className: "quiet", textContent: "Discard draft",
+function fill(text, began) {
+  const isNew = text.title !== title.value || text.content !== content.value;
+  if (isNew) [title.value, content.value] = [text.title, text.content];
+  etag = began;
+  form.querySelector(".notice[role=alert]")?.remove();
+  keep();
+  if (isNew) render();
+  return isNew;
+}
+
+/** Show what the database has, or a draft of it. */
+async function show() {
+  restrict();
+  const draft = ownDraft();
+  if (draft && isCurrent(draft)) {
+    if (fill(draft, draft.etag) && isChanged()) announceDraft();
+  } else if (isKept) {
+    // A draft of an earlier version is kept apart. One that the device has no room for is only in the form.
+    if (draft) await leaveDraft();
+    fill(saved, saved.etag);
+  }
+  const closed = (await offerDrafts()).filter(other => !other.isOpen);
+  if (isChanged() || closed.length === 0) return;
+  if (closed.length === 1 && isCurrent(closed[0])) {
+    await continueDraft(closed[0]);
+    announceDraft();
+  } else {
+    const drafts = closed.length === 1 ? "A draft of an earlier version is" : `${closed.length} drafts are`;
+    announce(`${drafts} kept on this device. Continue under “Drafts”.`, toggle);
+  }
+}
+
+function announceDraft() {
+  announce("Your unsaved draft is back. “Discard draft” throws it away.", discard);
+}
+
+/** Show the current version after a return to this page. */
+async function refresh() {
+  if (hideDeleted()) return;
+  isLoading = true;
+  restrict();
+  try {
+    if (postId) saved = await current();
+  } catch (error) {
+    alarm(error);
+  }
+  isLoading = isSaving = false;
+  await show();
+}
+
+async function current() {
+  const response = await send(`/api${postPath()}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const post = await response.json();
+  return { ...asShown(post.title, post.content), etag: response.headers.get("ETag") ?? "" };
+}
+
+/** Whether the post is as it was when the draft was begun. */
+function isCurrent(draft) {
+  // Comments and likes change the end of an ETag, an edit what is before the slash.
+  const [begun, now] = [draft.etag, saved.etag].map(version => version?.split("/")[0]);
+  return begun === now;
+}
+
+function discardDraft() {
+  fill(saved, saved.etag);
+  title.focus();
+  announce("The draft is discarded.");
+  offerDrafts();
+}
+
+async function continueDraft(draft) {
+  if (isChanged()) await leaveDraft();
+  fill(draft, draft.etag);
+  // A tab that shows it keeps it.
+  if (isKept && !draft.isOpen) deleteDraft(draft.key);
+  await openDrafts(false);
+}
+
+async function offerDrafts() {
+  const drafts = await otherDrafts();
+  toggle.hidden = drafts.length === 0;
+  toggle.textContent = `Drafts (${drafts.length})`;
+  if (toggle.hidden) list.hidden = true;
+  list.replaceChildren(...drafts.map(offer));
+  restrict();
+  return drafts;
+}
+
+function offer(draft) {
+  const item = form.querySelector("template[data-draft]").content.cloneNode(true);
+  const [name, time, elsewhere, resume, remove] = [
+    "title", "date", "open", "continue", "delete",
+  ].map(part => item.querySelector(`[data-${part}]`));
+  name.textContent = draft.title.trim() || draft.content.trim().slice(0, 80) || "Untitled";
+  setTime(time, new Date(draft.date).toISOString());
+  elsewhere.hidden = !draft.isOpen;
+  remove.hidden = draft.isOpen;
+  resume.ariaLabel = `Continue “${name.textContent}”`;
+  remove.ariaLabel = `Delete “${name.textContent}”`;
+  resume.addEventListener("click", async () => {
+    await continueDraft(draft);
+    title.focus();
   });
-  discard.addEventListener("click", () => {
-    localStorage.removeItem(key);
-    location.reload();
+  remove.addEventListener("click", async () => {
+    if (!confirm("Delete this draft? This cannot be undone.")) return;
+    deleteDraft(draft.key);
+    await offerDrafts();
+    (toggle.hidden ? title : toggle).focus();
   });
-  form.querySelector(".actions").append(discard);
-  announce("Your unsaved draft is back. “Discard draft” throws it away.");
-  render();
+  return item;
+}
+
+async function openDrafts(isOpen) {
+  list.hidden = !isOpen;
+  toggle.ariaExpanded = String(isOpen);
+  await offerDrafts();
 }
 
 function restrict() {
-  if (!postId) return;
-  const isAuthor = currentUser()?.id === form.dataset.userId;
-  form.querySelector("[data-others]").hidden = isAuthor;
-  for (const control of form.elements) control.disabled = !isAuthor;
+  const isAuthor = !postId || currentUser()?.id === form.dataset.userId;
+  if (postId) form.querySelector("[data-others]").hidden = isAuthor;
+  for (const control of form.elements) control.disabled = isLoading || !isAuthor;
+  button.disabled ||= isSaving;
 }
 
 async function render() {
@@ -91,17 +219,19 @@ async function save(event) {
   event.preventDefault();
   const user = await requireUser();
   if (!user) return alarm(`Sign in to ${postId ? "save" : "publish"}. Your text is kept on this device.`);
-  const button = form.querySelector(".actions button");
-  button.disabled = true;
+  isSaving = true;
+  restrict();
   try {
-    const { etag } = form.dataset;
     const { body } = postId
       ? await command("PUT", postPath(), fields(), { etag })
       : await command("POST", "/posts", { userId: user.id, ...fields() });
-    localStorage.removeItem(key);
+    deleteDraft();
+    isKept = true;
+    announceLater(postId ? "Your changes are saved." : "Your post is published.");
     location.assign(`/posts/${encodeURIComponent(body.id)}`);
   } catch (error) {
-    button.disabled = false;
+    isSaving = false;
+    restrict();
     if (error.status === 412) await showConflict();
     else refused(error, form);
   }
@@ -110,10 +240,11 @@ async function save(event) {
 /** Explain that the post has changed. Saving once more then replaces the version that is current now. */
 async function showConflict() {
   try {
-    form.dataset.etag = (await send(`/api${postPath()}`)).headers.get("ETag") ?? "";
+    saved = await current();
   } catch (error) {
     return refused(error);
   }
+  etag = saved.etag;
   const note = form.querySelector(".notice[role=alert]") ?? document.createElement("p");
   note.className = "notice";
   note.setAttribute("role", "alert");
@@ -125,7 +256,7 @@ async function showConflict() {
     " (opens a new tab) with your text. “Save” now replaces it.",
   );
   form.querySelector(".actions").before(note);
-  keepDraft();
+  keep();
 }
 
 function postPath() {

@@ -4,17 +4,19 @@ const FLASH = "blog-flash";
 const [status, alert] = ["status", "alert"].map(id => document.getElementById(id));
 let timer = 0;
 
-/** Say what happened, for some seconds. */
-export function announce(text) {
+/** Say what happened, for some seconds. @param {string} text @param {Element} [subject] must stay visible */
+export function announce(text, subject) {
   show("", text);
+  place(status, subject);
   clearTimeout(timer);
   timer = setTimeout(() => show("", ""), SHOWN_MS);
 }
 
-/** Say what failed and what to do, until the next message. */
-export function alarm(error) {
+/** Say what failed and what to do, until the next message. @param {Error | string} error @param {Element} [subject] */
+export function alarm(error, subject) {
   clearTimeout(timer);
   show(error.message ?? error, "");
+  place(alert, subject);
 }
 
 /** Announce on the page that is opened next. */
@@ -26,7 +28,7 @@ export function announceLater(text) {
 export function refuse(form, error) {
   const fault = error.faults?.find(({ pointer }) => form.elements[pointer.slice(1)]);
   const field = fault && form.elements[fault.pointer.slice(1)];
-  if (!field) return alarm(error);
+  if (!field) return alarm(error, form.querySelector(".actions"));
   field.setCustomValidity(fault.detail);
   field.addEventListener("input", () => field.setCustomValidity(""), { once: true });
   field.reportValidity();
@@ -35,6 +37,18 @@ export function refuse(form, error) {
 function show(failure, news) {
   alert.textContent = failure;
   status.textContent = news;
+}
+
+/** Show a message below, or above if it would cover its subject or what has the focus. */
+function place(message, subject) {
+  message.classList.remove("top");
+  const own = message.getBoundingClientRect();
+  const isCovered = element => {
+    const { top, bottom, left, right, height } = element.getBoundingClientRect();
+    // What is higher than half the window is visible on either side.
+    return height < innerHeight / 2 && top < own.bottom && bottom > own.top && left < own.right && right > own.left;
+  };
+  message.classList.toggle("top", [subject, document.activeElement].some(one => one && isCovered(one)));
 }
 
 alert.addEventListener("click", () => show("", ""));

@@ -55,7 +55,7 @@ async function toggleLike() {
   try {
     // The button may be pressed again while a command is on its way.
     while (hasLike !== isLiked()) await sendLike(user, isLiked());
-    announce(hasLike ? "You like this post." : "You do not like this post any more.");
+    announce(hasLike ? "You like this post." : "You do not like this post any more.", button);
   } catch (error) {
     if (isLiked() !== hasLike) showLike(user, hasLike);
     refused(error);
@@ -128,7 +128,7 @@ async function comment(event) {
     item.removeAttribute("aria-busy");
     setTime(item.querySelector("time"), body.creationDate);
     showOwned();
-    announce("Your comment is published.");
+    announce("Your comment is published.", item);
   } catch (error) {
     item.remove();
     changed(-1);

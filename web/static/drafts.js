@@ -1,0 +1,83 @@
+// Drafts of a post, in localStorage. Each tab has its own, so that tabs do not overwrite each other's.
+const { postId } = document.querySelector("[data-editor]").dataset;
+const PREFIX = `blog-draft:${postId ?? "new"}:`;
+// Names this tab's draft while the tab shows no editor. Otherwise a duplicated tab, which copies it, would share the draft.
+const AWAY = `blog-draft-of-tab:${postId ?? "new"}`;
+let key;
+let release;
+
+/** @typedef {{title: string, content: string, etag?: string, date: number}} Draft `etag`: of the edited version */
+
+enter();
+addEventListener("pageshow", event => event.persisted && enter());
+addEventListener("pagehide", () => {
+  sessionStorage.setItem(AWAY, key);
+  release();
+});
+
+/** This tab's draft. @returns {Draft | null} */
+export function ownDraft() {
+  return read(key);
+}
+
+/** Keep this tab's draft. @returns {boolean} whether the device had room */
+export function keepDraft(draft) {
+  try {
+    localStorage.setItem(key, JSON.stringify({ ...draft, date: Date.now() }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Delete a draft, by default this tab's. */
+export function deleteDraft(deleted = key) {
+  localStorage.removeItem(deleted);
+}
+
+/** Leave this tab's draft to the others, and begin another one. */
+export async function leaveDraft() {
+  const released = release();
+  hold(newKey());
+  await released;
+}
+
+/** The drafts that are not this tab's, newest first. @returns {Promise<(Draft & {key: string, isOpen: boolean})[]>} */
+export async function otherDrafts() {
+  // Locks need a secure context. Without them, drafts in open tabs look like those of closed tabs.
+  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  const open = new Set(held.map(lock => lock.name));
+  return Object.keys(localStorage)
+    .filter(other => other.startsWith(PREFIX) && other !== key)
+    .map(other => ({ ...read(other), key: other, isOpen: open.has(other) }))
+    .sort((one, other) => other.date - one.date);
+}
+
+function enter() {
+  hold(sessionStorage.getItem(AWAY) ?? newKey());
+  sessionStorage.removeItem(AWAY);
+}
+
+/**
+ * Make a draft this tab's, or a copy if another tab has it. A lock tells other tabs that it is open; the browser releases
+ * the lock if the tab crashes.
+ */
+function hold(held) {
+  key = held;
+  let end;
+  const ended = new Promise(resolve => { end = resolve; });
+  const isTaken = () => hold(newKey());
+  const released = navigator.locks?.request(key, { ifAvailable: true }, lock => (lock ? ended : isTaken()));
+  release = () => {
+    end();
+    return released;
+  };
+}
+
+function read(stored) {
+  return JSON.parse(localStorage.getItem(stored));
+}
+
+function newKey() {
+  return `${PREFIX}${Date.now()}-${Math.random()}`;
+}
