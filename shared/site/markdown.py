@@ -1,32 +1,61 @@
-"""Markdown as HTML and as plain text. Both are bounded and cached, because they are the slowest part of a page."""
+"""Markdown as HTML and as plain text, in bounded time and memory.
+
+The parser takes linear time, also for hostile text. It limits what reference links and the missing cells of tables add
+to the text, like other implementations of CommonMark:
+https://github.com/commonmark/cmark/blob/0.31.2/src/blocks.c (`max_ref_size`)
+https://github.com/pulldown-cmark/pulldown-cmark/blob/master/pulldown-cmark/src/parse.rs (`link_ref_expansion_limit`)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from threading import Lock
+from itertools import islice
+from threading import Condition
+from typing import Any
 
 import nh3
 from cachetools import LRUCache, cached
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from markupsafe import Markup
+from markupsafe import Markup, escape
+from pyromark import Markdown, Options
+
+from shared.site.links import LINK_REL, linked
 
 # Size of each cache in characters of output. Long Markdown can have no output, so an entry keeps only its hash, and
 # counts as at least 200 characters.
 _KEPT = 8_000_000
 _ENTRY = 200
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+# A table of 100,000 characters can have 600,000 events; ordinary text has fewer than 15,000. Escaping makes 100,000
+# characters at most 500,000. The sanitizer's time grows with the square of the depth.
+_EVENTS = 40_000
+_LENGTH = 800_000
+_DEPTH = 64
+_MARKDOWN = Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH | Options.ENABLE_FOOTNOTES)
+_INLINE = {"Emphasis": "em", "Strong": "strong", "Strikethrough": "s"}
+_BLOCKS = {
+    "BlockQuote": "blockquote",
+    "HtmlBlock": "p",
+    "Item": "li",
+    "List": "ul",
+    "Paragraph": "p",
+    "Table": "table",
+    "TableRow": "tr",
+}
+_CODE_BLOCK_END = "</code></pre>\n"
+_TABLE_HEAD_END = "</tr></thead>\n"
 _TAGS = {
-    *("a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s"),
-    *("strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+    *("a", "blockquote", "br", "code", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "strong"),
+    *("sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
-_ATTRIBUTES = {
-    # Text can run from right to left.
-    **{tag: {"dir": "auto"} for tag in ("h2", "h3", "h4", "h5", "h6", "li", "p", "td", "th")},
-    # Wide ones scroll, also with the keyboard.
-    **{tag: {"tabindex": "0"} for tag in ("pre", "table")},
-}
+_ATTRIBUTES = {"*": {"dir"}, "a": {"href", "title"}, "li": {"id"}, "ol": {"start"}}
+_SCHEMES = {"http", "https", "mailto"}
+_UNFORMATTED = Markup(
+    '<p class="hint">This text is too complex to be formatted.</p>\n<pre class="source" dir="auto">{}</pre>\n'
+)
+
+
+class _TooComplex(Exception):
+    """The text would become too much HTML, or too deep."""
 
 
 def _size(output: str) -> int:
@@ -37,58 +66,139 @@ def _hash(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, lock=Lock())
+# With a condition, concurrent calls with the same text wait for one result.
+@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, condition=Condition())
 def rendered_markdown(text: str) -> Markup:
-    """CommonMark with tables and strikethrough, as safe HTML: raw HTML is shown as text, images become links.
+    """CommonMark with tables, strikethrough and footnotes, as safe HTML. Text that is too complex is shown as written.
 
-    Headings start at h2, because h1 is the title of the page.
+    Raw HTML is shown as text. Images become links, because pages load nothing from other hosts. Web addresses become
+    links. Headings start at h2, because h1 is the title of the page.
     """
-    tokens = _MARKDOWN.parse(text)
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
-        if token.children:
-            token.children = list(_without_images(token.children))
-    html = nh3.clean(
-        _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}),
-        tags=_TAGS,
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
-        url_schemes={"http", "https", "mailto"},
-        link_rel="nofollow noopener noreferrer ugc",
-        set_tag_attribute_values=_ATTRIBUTES,
-    )
+    try:
+        html = _Html().render(text)
+    except _TooComplex:
+        return _UNFORMATTED.format(text)
+    html = nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes=_SCHEMES, link_rel=LINK_REL)
     return Markup(html)  # noqa: S704 - sanitized
 
 
-@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, lock=Lock())
+@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, condition=Condition())
 def plain_text(text: str) -> str:
     """The words of Markdown on one line, without headings unless there is nothing else."""
-    tokens = _MARKDOWN.parse(text)
-    words = " ".join(_words(tokens, with_headings=False)) or " ".join(_words(tokens, with_headings=True))
-    return " ".join(words.split())
+    words: list[str] = []
+    headings: list[str] = []
+    shown = words
+    for event in islice(_events(text), _EVENTS):
+        match event:
+            case {"Text": part} | {"Code": part} | {"Html": part} | {"InlineHtml": part}:
+                shown.append(part)
+            case {"Start": {"Link": _} | {"Image": _} | "Emphasis" | "Strong" | "Strikethrough"}:
+                pass
+            case {"End": "Link" | "Image" | "Emphasis" | "Strong" | "Strikethrough"} | {"FootnoteReference": _}:
+                pass
+            case {"Start": {"Heading": _}}:
+                shown = headings
+            case {"End": {"Heading": _}}:
+                shown.append(" ")
+                shown = words
+            case _:
+                shown.append(" ")
+    return " ".join("".join(words).split() or "".join(headings).split())
 
 
-def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Replace each image by a link, because pages load nothing from other hosts."""
-    for token in tokens:
-        if token.type == "image":
-            yield Token("link_open", "a", 1, attrs={"href": token.attrs["src"]})
-            yield Token("text", "", 0, content=token.content or str(token.attrs["src"]))
-            yield Token("link_close", "a", -1)
-        else:
-            yield token
+class _Html:
+    """One rendering: the parser's events as HTML."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        # The end tag of each open element; empty for a link or image in a link.
+        self._open: list[str] = []
+        self._address = ""
+        # The number of each footnote by its label, and those whose text has been shown.
+        self._notes: dict[str, int] = {}
+        self._noted: set[int] = set()
+
+    def render(self, text: str) -> str:
+        """Return HTML in which all of the text is escaped. Raises _TooComplex."""
+        length = 0
+        for number, event in enumerate(_events(text)):
+            if html := self._html(event):
+                self._parts.append(html)
+                length += len(html)
+            if number == _EVENTS or length > _LENGTH or len(self._open) > _DEPTH:
+                raise _TooComplex
+        return "".join(self._parts)
+
+    def _html(self, event: Mapping[str, Any] | str) -> str:
+        match event:
+            case {"Text": text}:
+                is_literal = "</a>" in self._open or _CODE_BLOCK_END in self._open
+                return escape(text) if is_literal else linked(text)
+            case {"Start": tag}:
+                start, end = self._element(tag)
+                self._open.append(end)
+                return start
+            case {"End": _}:
+                return self._end()
+            case {"Code": text}:
+                return Markup("<code>{}</code>").format(text)
+            case {"Html": text} | {"InlineHtml": text}:
+                return escape(text)
+            case {"FootnoteReference": label}:
+                number = self._note(label)
+                return f'<sup><a href="#note-{number}">{number}</a></sup>'
+            case "HardBreak":
+                return "<br>\n"
+            case "Rule":
+                return "<hr>\n"
+            case _:
+                return "\n"
+
+    def _element(self, tag: Mapping[str, Any] | str) -> tuple[str, str]:
+        """The start tag and the end tag of an element."""
+        match tag:
+            case {"Link": dict(link)} | {"Image": dict(link)}:
+                return ("", "") if "</a>" in self._open else (self._link(link), "</a>")
+            case {"CodeBlock": _}:
+                return '<pre dir="ltr"><code>', _CODE_BLOCK_END
+            case {"FootnoteDefinition": label}:
+                number = self._note(label)
+                anchor = "" if number in self._noted else f' id="note-{number}"'
+                self._noted.add(number)
+                return f'<ol start="{number}"{self._direction()}><li{anchor}>', "</li></ol>\n"
+            case {"Heading": {"level": str(level)}}:
+                name = f"h{min(6, int(level[1]) + 1)}"
+            case {"List": int(first)}:
+                return f'<ol start="{first}"{self._direction()}>\n', "</ol>\n"
+            case "TableHead":
+                return "<thead><tr>", _TABLE_HEAD_END
+            case "TableCell":
+                name = "th" if _TABLE_HEAD_END in self._open else "td"
+            case "Emphasis" | "Strong" | "Strikethrough":
+                name = _INLINE[tag]
+                return f"<{name}>", f"</{name}>"
+            case _:
+                name = _BLOCKS[tag if isinstance(tag, str) else next(iter(tag))]
+        return f"<{name}{self._direction()}>", f"</{name}>\n"
+
+    def _link(self, link: Mapping[str, Any]) -> str:
+        self._address = ("mailto:" if link["link_type"] == "Email" else "") + link["dest_url"]
+        title = Markup(' title="{}"').format(link["title"]) if link["title"] else ""
+        return Markup('<a href="{}"{}>').format(self._address, title)
+
+    def _end(self) -> str:
+        end = self._open.pop()
+        is_empty = end == "</a>" and self._parts[-1].startswith("<a ")
+        return f"{escape(self._address)}{end}" if is_empty else end
+
+    def _direction(self) -> str:
+        # Only of the outermost elements, because `auto` ignores what is in an element with its own direction.
+        return "" if self._open else ' dir="auto"'
+
+    def _note(self, label: str) -> int:
+        return self._notes.setdefault(label.casefold(), len(self._notes) + 1)
 
 
-def _words(tokens: Sequence[Token], *, with_headings: bool) -> Iterator[str]:
-    in_heading = False
-    for token in tokens:
-        if token.type.startswith("heading_"):
-            in_heading = token.nesting > 0
-        elif token.type == "inline" and (with_headings or not in_heading):
-            yield "".join(_text_of(child) for child in token.children or ())
-        elif token.type in ("fence", "code_block"):
-            yield token.content
-
-
-def _text_of(token: Token) -> str:
-    return " " if token.type in ("softbreak", "hardbreak") else token.content
+def _events(text: str) -> Iterator[Mapping[str, Any] | str]:
+    """The parser's events (the type checker cannot tell its typed dictionaries apart by their keys)."""
+    return _MARKDOWN.events(text)

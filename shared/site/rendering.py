@@ -14,6 +14,7 @@ from shared.models.fields import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USER
 from shared.settings import auth_settings, inspector_enabled
 from shared.site.assets import asset_url
 from shared.site.avatars import avatar
+from shared.site.links import linked
 from shared.site.markdown import plain_text, rendered_markdown
 from shared.site.relative_time import exact_time, relative_time
 
@@ -40,6 +41,7 @@ def _environment() -> Environment:
     environment.filters.update(
         avatar=lambda user_id: Markup(avatar(user_id)),  # noqa: S704 - has no input in it
         exact=exact_time,
+        linked=linked,
         markdown=rendered_markdown,
         plain=plain_text,
         relative=relative_time,

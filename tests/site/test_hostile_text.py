@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from xml.etree import ElementTree
 
 import pytest
 
+from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 from tests.site.pages import Site
+from tests.site.test_markdown import HOSTILE as HOSTILE_MARKDOWN
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -45,6 +49,47 @@ async def test_hostile_text_in_every_field_is_shown_as_text(stored: Blog, site: 
 
     atom = ElementTree.fromstring((await site.get(f"/users/{author['id']}/feed.atom")).content)
     assert atom.findtext("{http://www.w3.org/2005/Atom}title") == visible
+
+
+@pytest.mark.parametrize("name", ["reference", "wide table", "images"])
+async def test_no_text_delays_other_readers(stored: Blog, site: Site, name: str) -> None:
+    # The app's copies have summaries. Those of other writers can have all of the text.
+    text = HOSTILE_MARKDOWN[name]
+    author = a_user()
+    post = a_post(author, content=text)
+    await stored.posts.upsert(post)
+    for item in (author, post):
+        await stored.users.upsert(item)
+    paths = [f"/posts/{post['id']}", f"/posts/{post['id']}/edit", f"/users/{author['id']}"]
+    paths.append(f"/users/{author['id']}/feed.atom")
+
+    async def preview() -> int:
+        async with site.session.post(f"{site.url}/preview", json={"content": text}) as answer:
+            return len(await answer.read())
+
+    started = time.monotonic()
+    shown = await asyncio.gather(*(site.get(path) for path in paths * 3))
+    previewed = await asyncio.gather(*(preview() for _ in range(3)))
+
+    assert [answer.status for answer in shown] == [200] * len(shown)
+    assert max(previewed) < 2_000_000
+    # Rendering "reference" once took 11 s.
+    assert time.monotonic() - started < 15
+
+
+async def test_addresses_in_comments_are_links_that_do_not_vouch_for_their_targets(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    content = '<b> *not* Markdown: https://e.com/?a=1&b="x", (http://e.org).'
+    await api.new_comment(post, author, content)
+
+    page = (await site.get(f"/posts/{post['id']}")).page
+
+    # The other one is in the template for new comments.
+    assert page.all("p", class_="text")[0].text == content
+    links = [link for link in page.all("a") if link["href"].startswith("http") and link.get("rel") != "canonical"]
+    assert [link["href"] for link in links] == ["https://e.com/?a=1&b=", "http://e.org"]
+    assert {link["rel"] for link in links} == {"nofollow noopener noreferrer ugc"}
 
 
 @pytest.mark.parametrize("user_id", ["<b>", "'\"&", "a b", "%2e", "{x}", "ünï"])

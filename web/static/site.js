@@ -10,6 +10,7 @@ hideDeleted();
 startIdentity();
 if (document.querySelector("[data-editor]")) import("./editor.js");
 if (document.querySelector("article.post")) import("./optimistic.js");
+if (document.querySelector(".prose")) import("./scrolling.js");
 if (root.dataset.inspector) import("./inspector.js");
 
 document.addEventListener("click", event => {

@@ -147,6 +147,60 @@ async def test_every_link_and_control_is_reached_by_the_keyboard(visit: Visit, p
     assert await ada.evaluate(f"{unreached}.map(one => one.outerHTML)") == []
 
 
+async def test_only_code_and_tables_that_scroll_are_tab_stops(visit: Visit, api: Api) -> None:
+    wide = f"```\n{'code ' * 60}\n```\n\n| {'cell | ' * 40}\n|{'---|' * 40}\n"
+    post = await api.new_post(await api.new_user(), content=f"```\ncode\n```\n\n| a |\n|---|\n\n{wide}")
+    ada = await visit(f"/posts/{post['id']}", **DESKTOP)
+    stops = ada.page.locator(".prose [tabindex='0']")
+
+    await expect(stops).to_have_count(2)
+    assert await violations(ada) == []
+    await ada.evaluate("document.querySelector('.prose').style.width = '7000px'")
+    await expect(stops).to_have_count(0)
+    await ada.evaluate("document.querySelector('.prose').style.width = ''")
+    await expect(stops).to_have_count(2)
+
+
+async def test_the_preview_has_the_same_tab_stops(visit: Visit) -> None:
+    ada = await visit("/write")
+
+    await ada.page.get_by_label("Text").fill(f"    {'code ' * 200}\n\n| a |\n|---|\n")
+
+    await expect(ada.page.locator("[data-preview] pre[tabindex='0']")).to_have_count(1)
+    await expect(ada.page.locator("[data-preview] [tabindex]")).to_have_count(1)
+
+
+async def test_right_to_left_posts_have_bullets_bars_and_columns_on_the_right(visit: Visit, api: Api) -> None:
+    text = "- עולם\n- English, too.\n\n> עולם\n\n| עולם | שני |\n|---|---|\n| א | ב |\n\n# x\n\n- left\n"
+    post = await api.new_post(await api.new_user(), content=text)
+    ada = await visit(f"/posts/{post['id']}")
+
+    for selector, direction in (("ul", "rtl"), ("li:nth-child(2)", "rtl"), ("blockquote", "rtl"), ("h2 + ul", "ltr")):
+        element = ada.page.locator(f".prose {selector}").first
+        assert await element.evaluate("one => getComputedStyle(one).direction") == direction, selector
+    bar = ada.page.locator(".prose blockquote")
+    assert await bar.evaluate("one => getComputedStyle(one).borderRightWidth") == "3px"
+    # The second item is English in a Hebrew list: next to the bullet.
+    item = ada.page.locator(".prose li:nth-child(2)")
+    assert await item.evaluate("one => getComputedStyle(one).textAlign") == "right"
+    first, second = [await ada.page.locator("th").nth(n).bounding_box() for n in (0, 1)]
+    assert first is not None
+    assert second is not None
+    assert first["x"] > second["x"]
+
+
+@pytest.mark.parametrize("text", ["- " * 30 + "the text", "> " * 30 + "the text"])
+async def test_deeply_nested_text_stays_on_the_page(visit: Visit, api: Api, text: str) -> None:
+    post = await api.new_post(await api.new_user(), content=text)
+    ada = await visit(f"/posts/{post['id']}", viewport={"width": 320, "height": 800})
+
+    box = await ada.page.get_by_text("the text", exact=True).bounding_box()
+
+    assert box is not None
+    assert box["x"] + box["width"] <= 320
+    assert box["width"] > 100
+
+
 async def test_the_dialog_opens_by_the_keyboard_and_has_the_focus(visit: Visit) -> None:
     ada = await visit()
 
