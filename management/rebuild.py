@@ -1,8 +1,8 @@
 """Rebuild all derived data from users, posts, comments and likes.
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
-1. Repair what a census reports: missing user fields, wrong counts and versions, stale usernames, orphaned or stale
-   copies, missing reservations, and abandoned ones.
+1. Repair what a census reports: texts that the Functions host takes for dates, missing user fields, wrong counts and
+   versions, stale usernames, orphaned or stale copies, missing reservations, and abandoned ones.
 2. Replay the change feed of `users`, which finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
 
@@ -39,6 +39,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
         say(f"{step}: {repairs.changed - before:,}")
 
     census = await take_census(blog)
+    await run("Texts that look like dates stored again", census.date_like, repairs.store_texts_again)
     await run("Users completed", census.incomplete_users, repairs.complete_user)
     await run("Posts recounted", census.counts, repairs.recount_post)
     await run("Posts with usernames updated", _by_post(census.names), repairs.update_usernames)

@@ -11,8 +11,10 @@ from management.account import Blog
 from management.verification.census import USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
-from shared.cosmos import ConditionFailed, Container, ItemMissing
+from management.verification.date_like_texts import Place, container_of
+from shared.cosmos import ConditionFailed, Container, ItemMissing, patch_of
 from shared.data import username_reservations
+from shared.date_like_texts import TEXTS
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.fields import is_item_id, iso_utc
@@ -31,6 +33,19 @@ class Repairs:
 
     blog: Blog
     changed: int = 0
+
+    async def store_texts_again(self, place: Place) -> None:
+        """Write an item's texts, so that they get the form in which they are stored. Costs a point read and a write."""
+        container = container_of(self.blog, place.container)
+        item = await container.read(place.item_id, place.partition_key)
+        if item is None:
+            return
+        # A copy takes only a later version of its post.
+        increments = {"version": 1} if container is self.blog.posts and item.get("type") == Post.TYPE else {}
+        operations = patch_of({name: item[name] for name in TEXTS if name in item}, **increments)
+        with suppress(ConditionFailed, ItemMissing):  # changed since
+            await container.patch(place.item_id, place.partition_key, operations, etag=item["_etag"])
+            self.changed += 1
 
     async def complete_user(self, user_id: str) -> None:
         """Add missing fields. Costs a point read and at most a write."""

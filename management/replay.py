@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from shared.cosmos import Container
+from shared.date_like_texts import as_sent
 from shared.errors import DatabaseUnavailable
 from shared.propagation.change_feed import for_each
 
@@ -33,7 +34,7 @@ async def replay(container: Container, handle: ChangeHandler) -> int:
             feed_range=feed_range, start_time="Beginning", max_item_count=_PAGE_SIZE
         ).by_page()
         async for page in pages:
-            changes = [change async for change in page]
+            changes = [as_sent(change) async for change in page]
             await _with_retries(handle, changes)
             replayed += len(changes)
 

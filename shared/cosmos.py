@@ -23,6 +23,7 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
 from shared.charges import add_share, current_charge, metered, retry_after_s
+from shared.date_like_texts import as_sent, stored_form, stored_operations
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
 from shared.models.base import Item
 from shared.observability import metrics
@@ -143,7 +144,10 @@ def open_container(name: str) -> Container:
 
 
 class Container:
-    """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`."""
+    """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`.
+
+    The texts of items have another form in the database (shared/date_like_texts.py).
+    """
 
     def __init__(self, proxy: ContainerProxy) -> None:
         self.proxy = proxy
@@ -152,9 +156,10 @@ class Container:
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist."""
         try:
-            return dict(await self._confirmed(partition_key, lambda: self.proxy.read_item(item_id, partition_key)))
+            read = await self._confirmed(partition_key, lambda: self.proxy.read_item(item_id, partition_key))
         except ItemMissing:
             return None
+        return dict(as_sent(read))
 
     async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
         """Like `read`, but of the present state, whatever other processes have written; at the same cost.
@@ -169,16 +174,16 @@ class Container:
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
-        return await self._write(self.proxy.create_item, item, post_trigger_include=post_trigger)
+        return await self._write(self.proxy.create_item, stored_form(item), post_trigger_include=post_trigger)
 
     async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write."""
-        return await self._write(self.proxy.upsert_item, item, post_trigger_include=post_trigger)
+        return await self._write(self.proxy.upsert_item, stored_form(item), post_trigger_include=post_trigger)
 
     async def replace(self, item: Item, *, etag: str, post_trigger: str | None = None) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
         options = {"post_trigger_include": post_trigger, **_if_match(etag)}
-        return await self._write(self.proxy.replace_item, item["id"], item, **options)
+        return await self._write(self.proxy.replace_item, item["id"], stored_form(item), **options)
 
     async def patch(
         self,
@@ -194,7 +199,9 @@ class Container:
         `predicate` cannot take parameters, so it must not contain input from a client.
         """
         options = {"filter_predicate": predicate, **_if_match(etag)}
-        return await self._write(self.proxy.patch_item, item_id, partition_key, list(map(dict, operations)), **options)
+        return await self._write(
+            self.proxy.patch_item, item_id, partition_key, stored_operations(operations), **options
+        )
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
@@ -202,7 +209,7 @@ class Container:
 
     async def _write(self, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Item:
         written = await self._retry_conflicts("a write", lambda: method(*arguments, **options))
-        return dict(written or {})
+        return dict(as_sent(written or {}))
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         """One transaction of at most 100 operations. Raises BatchRefused.
@@ -213,12 +220,14 @@ class Container:
 
         async def attempt() -> list[dict[str, Any]]:
             # The SDK removes entries from the options it gets.
-            copied: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
+            copied: list[Any] = [
+                (name, _stored(name, arguments), dict(*options)) for name, arguments, *options in operations
+            ]
             with _keeping_session(self.proxy):
                 return await self.proxy.execute_item_batch(copied, partition_key)
 
         results = await self._retry_conflicts("a batch", attempt)
-        return [dict(result.get("resourceBody") or {}) for result in results]
+        return [dict(as_sent(result.get("resourceBody") or {})) for result in results]
 
     async def catch_up(self, partition_key: str | None = None) -> None:
         """Make later reads in this process at least as new as now, in one or all partitions.
@@ -265,7 +274,7 @@ class Container:
             rows = self.proxy.query_items(
                 text, parameters=_named(parameters), partition_key=partition_key, max_item_count=page_size
             )
-            return [row async for row in rows]
+            return [as_sent(row) async for row in rows]
 
         return await self._confirmed(partition_key, attempt)
 
@@ -289,7 +298,7 @@ class Container:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
         with _blog_errors():
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
-                yield row
+                yield as_sent(row)
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
@@ -298,10 +307,10 @@ class Container:
         async def attempt() -> Any:
             with _keeping_session(self.proxy):
                 return await self.proxy.scripts.execute_stored_procedure(
-                    procedure, partition_key=partition_key, parameters=list(parameters)
+                    procedure, partition_key=partition_key, parameters=stored_form(list(parameters))
                 )
 
-        return await self._retry_conflicts(procedure, attempt, about_item=False)
+        return as_sent(await self._retry_conflicts(procedure, attempt, about_item=False))
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
@@ -366,6 +375,14 @@ def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, 
     """Return the patch operations that set `values` and add `increments`."""
     sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]
     return sets + [{"op": "incr", "path": f"/{name}", "value": value} for name, value in increments.items()]
+
+
+def _stored(operation: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the arguments of a batch operation with the texts as they are stored."""
+    if operation == "patch":
+        item_id, operations = arguments
+        return item_id, stored_operations(operations)
+    return tuple(map(stored_form, arguments))
 
 
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

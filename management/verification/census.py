@@ -15,6 +15,7 @@ from typing import Any
 from management.account import Blog
 from management.newest import Newest
 from management.verification.copies import fingerprint
+from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import Finding, Kind
 from shared.cosmos import Container
 from shared.data import idempotency, username_reservations
@@ -78,6 +79,7 @@ class Census:
     """Suspects by ID, plus findings that need no examination."""
 
     findings: list[Finding] = field(default_factory=list)
+    date_like: list[Place] = field(default_factory=list)
     incomplete_users: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
@@ -100,6 +102,7 @@ async def take_census(blog: Blog) -> Census:
     await reader.read_copies()
     await reader.read_feed()
     await reader.read_failures()
+    reader.census.date_like = await find_date_like_texts(blog)
     reader.conclude()
     return reader.census
 

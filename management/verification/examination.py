@@ -8,6 +8,7 @@ from management.account import Blog
 from management.verification.census import Census
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
+from management.verification.date_like_texts import Place, is_date_like
 from management.verification.findings import Finding, Kind
 from shared.data import username_reservations
 from shared.models.base import Item
@@ -23,6 +24,7 @@ _NAMED_IDS = 5
 async def examine(blog: Blog, census: Census) -> list[Finding]:
     """Return all findings. Raises DatabaseUnavailable."""
     examination = _Examination(blog, census.newest, list(census.findings))
+    await for_each(census.date_like, examination.date_like)
     await for_each(dict.fromkeys(census.users), examination.user)
     await for_each(census.reservations, examination.reservation)
     await for_each(census.names, examination.name)
@@ -41,6 +43,10 @@ class _Examination:
 
     def _found(self, kind: Kind, subject: str, detail: str) -> None:
         self.findings.append(Finding(kind, subject, detail))
+
+    async def date_like(self, place: Place) -> None:
+        if await is_date_like(self.blog, place):
+            self._found(Kind.DATE_LIKE, f"{place.item_type} {place.item_id} in {place.container}", "run rebuild")
 
     async def user(self, user_id: str) -> None:
         user = await self._user(user_id)

@@ -11,6 +11,7 @@ class Kind(Enum):
 
     ACCOUNT = "Unsuitable account"
     MALFORMED = "Malformed items"
+    DATE_LIKE = "Texts that the Functions host takes for dates"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"
     COPY_MISSING = "Posts without a copy in users"

@@ -15,6 +15,7 @@ from shared.charges import metered
 from shared.containers import LEASES, POSTS, USERS
 from shared.cosmos import Container
 from shared.data.failures import keep_failure
+from shared.date_like_texts import as_sent
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability import metrics
@@ -117,7 +118,7 @@ class ChangeFeed:
         Raises BatchUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`. What
         has been written stays written, so the next delivery of the batch finds less to write.
         """
-        batch = list(changes)
+        batch = as_sent([dict(change) for change in changes])
         started = time.perf_counter()
         finished = False
         writers = map(writer_of, batch)

@@ -16,6 +16,7 @@ from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
 from .binding import Mode, Start
+from .date_texts import parsed
 from .lease import FULL_FIDELITY, FeedRange
 
 
@@ -51,7 +52,7 @@ class FeedReader:
         self._limit: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
 
     async def read(self, continuation: str | None) -> FeedPage:
-        """Read the page after a continuation. Raises PartitionSplitError or AzureError."""
+        """Read the page after a continuation. Raises PartitionSplitError, UnparsableChangesError, AzureError."""
         result: dict[str, Any] = {}
 
         def remember(headers: Mapping[str, str], body: object) -> None:
@@ -69,7 +70,7 @@ class FeedReader:
             items = [item async for item in page]
             break
         await self._refuse_split()
-        return FeedPage(items, **result)
+        return FeedPage(parsed(items), **result)
 
     def _position(self, continuation: str | None) -> dict[str, Any]:
         if self._mode == "AllVersionsAndDeletes":

@@ -18,6 +18,7 @@ from ..errors import InvocationError, RetriesAbortedError
 from ..retry import is_set_within
 from .binding import CosmosTriggerBinding
 from .change_feed import FeedPage, FeedReader, PartitionSplitError
+from .date_texts import UnparsableChangesError
 from .lease import FULL_FIDELITY, Lease
 from .lease_store import LeaseLostError, LeaseStore
 
@@ -77,7 +78,7 @@ class LeaseProcessor:
         except PartitionSplitError as error:
             _log.info("lease=%s %s", self.lease.token, error)
             self._end = End.SPLIT
-        except AzureError as error:
+        except (AzureError, UnparsableChangesError) as error:
             _log.warning("lease=%s failed to read the feed or write a checkpoint: %s", self.lease.token, error)
             self._end = End.FAILED
         finally:

@@ -1,0 +1,101 @@
+"""Texts that look like dates are rewritten or stop the lease, as in the real host.
+
+tests/real_host of the blog compares these and generated texts with Microsoft's host.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from functions_host.cosmos_trigger.date_texts import UnparsableChangesError, parsed
+from tests.cosmos_apps import Account, calls, ids_of, trigger
+from tests.running import eventually, running, write_app
+
+REWRITTEN = {
+    "2026-01-01T00:00:00+02:00": "2025-12-31T22:00:00+00:00",
+    "2026-01-01T00:00:00-0230": "2026-01-01T02:30:00+00:00",
+    "2026-01-01T00:00:00+02": "2025-12-31T22:00:00+00:00",
+    "2026-01-01T00:00:00+02:": "2025-12-31T22:00:00+00:00",
+    "2026-01-01T00:00:00+99:99": "2025-12-27T19:21:00+00:00",
+    "2026-01-01T00:00:00:30": "2026-01-01T00:00:00",
+    "2026-01-01T00:00:0030": "2026-01-01T00:00:00",
+    "2026-01-01T00:00:00z": "2026-01-01T00:00:00Z",
+    "2026-01-01T00:00:00.1200000Z": "2026-01-01T00:00:00.12Z",
+    "2026-01-01T00:00:00.123456789": "2026-01-01T00:00:00.1234567",
+    "2026-01-01T00:00:00.000": "2026-01-01T00:00:00",
+    "2026-01-01T24:00:00": "2026-01-02T00:00:00",
+    "0001-01-01T00:00:00+01:00": "0001-01-01T00:00:00+00:00",
+    "9999-12-31T23:59:59-01:00": "9999-12-31T23:59:59.9999999+00:00",
+    "/Date(0)/": "1970-01-01T00:00:00Z",
+    "/Date(-1)/": "1969-12-31T23:59:59.999Z",
+    "/Date(0+0100)/": "1970-01-01T00:00:00+00:00",
+    "/Date(0-01)/": "1970-01-01T00:00:00+00:00",
+    "/Date(253402300799999)/": "9999-12-31T23:59:59.999Z",
+}
+UNTOUCHED = [
+    "2026-01-01",
+    "2026-01-01T00:00:00Z",
+    "2026-01-01 00:00:00",
+    "2026-01-01t00:00:00",
+    "2026-02-30T00:00:00",
+    "0000-01-01T00:00:00",
+    "2026-01-01T24:00:01",
+    "2026-01-01T24:00:00.1",
+    "2026-01-01T25:00:00",
+    "2026-01-01T00:60:00",
+    "2026-01-01T00:00:00.",
+    "2026-01-01T00:00:00.12345678",
+    "2026-01-01T00:00:00 Z",
+    "2026-01-01T00:00:00ZZ",
+    "2026-01-01T00:00:00+2",
+    "٢٠٢٦-01-01T00:00:00",
+    "/Date()/",
+    "/Date(a)/",
+    "/Date(99999999999999999999)/",
+    "/Date(0+)/",
+    "/Date(0-01+02)/",
+    "/date(0)/",
+    "/Date(0)",
+]
+FATAL = [
+    "/Date(99999999999999999)/",
+    "/Date(253402300800000)/",
+    "/Date(-62135596800001)/",
+    "/Date(922337203685477)/",
+    *(f"9999-12-31T24:00:00{rest}" for rest in ("", "Z", ".0000000", "+00:00", "-14:00", "+14:00")),
+]
+
+
+@pytest.mark.parametrize(("text", "delivered"), REWRITTEN.items())
+def test_a_date_is_written_again(text: str, delivered: str) -> None:
+    assert parsed({"a": [text]}) == {"a": [delivered]}
+
+
+@pytest.mark.parametrize("text", UNTOUCHED)
+def test_another_text_stays(text: str) -> None:
+    assert parsed([text, {text: 1}, 1.5, None, True]) == [text, {text: 1}, 1.5, None, True]
+
+
+@pytest.mark.parametrize("text", FATAL)
+def test_a_date_that_does_not_exist_cannot_be_parsed(text: str) -> None:
+    with pytest.raises(UnparsableChangesError):
+        parsed({"a": text})
+
+
+async def test_a_page_that_cannot_be_parsed_stops_the_lease_until_the_item_changes(
+    account: Account, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    retry = 'strategy="fixed_delay", max_retry_count="1", delay_interval="00:00:01"'
+    async with running(write_app(tmp_path, trigger(retry=retry)), account.environment) as host:
+        await host.ready()
+        await account.write("bad", text=FATAL[0])
+        await account.write("later", text="2026-01-01T00:00:00+02:00")
+        await eventually(lambda: sum("Ticks must be between" in line for line in caplog.messages) >= 3)
+        called_before = list(calls())
+        await account.write("bad", text="mended")
+        await eventually(lambda: {"bad", "later"} <= set(ids_of(calls())))
+        delivered = {item["id"]: item["text"] for _, _, items in calls() for item in items}
+
+    assert called_before == []
+    assert delivered == {"bad": "mended", "later": "2025-12-31T22:00:00+00:00"}

@@ -1,0 +1,74 @@
+"""Texts that look like dates, which Cosmos DB stores in another form: `text:2026-01-01T00:00:00`.
+
+The Functions host parses changes with Newtonsoft.Json, which takes such texts for dates. It rewrites them on the way to
+the change-feed functions. If a date does not exist, such as `/Date(99999999999999999)/`, it fails before it calls the
+function, and delivers nothing more from that physical partition.
+
+Its rule (Newtonsoft.Json, JsonTextReader.ParseReadString and DateTimeUtils.TryParseDateTime) applies to string values,
+not to property names. It reads `/Date(…)/` with at least nine characters, and texts of 19 to 40 characters that start
+with `yyyy-MM-ddT` and go on with a time and perhaps an offset (DateTimeParser). Here any digits and signs may follow.
+
+`Container` (shared/cosmos.py) stores this form and returns the text as sent, and a `ChangeFeed` restores the texts of
+changes. Nothing else in the blog knows of the form. It applies to what people write. Queries compare other properties,
+and no client can choose a value for these that matches the rule. Only the blog's own dates do: whoever reads one from a
+change parses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+# The properties with texts of people, at any depth.
+TEXTS = ("title", "content")
+
+_MARK = "text:"
+_LOOKS_LIKE_A_DATE = r"(/Date\(.*\)/|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+Zz-]{8,29})"
+# With the mark, a text that already starts with it can be restored, too.
+_TO_MARK = re.compile(f"({_MARK})*{_LOOKS_LIKE_A_DATE}", re.DOTALL)
+_MARKED = re.compile(f"({_MARK})+{_LOOKS_LIKE_A_DATE}", re.DOTALL)
+
+# For REGEXMATCH with the modifier `s`. Alone, `$` also matches before a line break at the end.
+UNMARKED = rf"^{_LOOKS_LIKE_A_DATE}$(?!\n)"
+
+
+def stored_form(value: Any) -> Any:
+    """Return an item, or a list of items, as it is stored."""
+    return _converted(value, _mark)
+
+
+def stored_operations(operations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return patch operations whose values are as they are stored."""
+    return [_stored_operation(operation) for operation in operations]
+
+
+def as_sent(value: Any) -> Any:
+    """Return a stored item, or a list of items, with its texts as they were sent."""
+    return _converted(value, _unmark)
+
+
+def _stored_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
+    if "value" not in operation:
+        return dict(operation)
+    name = operation["path"].rpartition("/")[2]
+    return {**operation, **{"value": stored_form({name: operation["value"]})[name]}}
+
+
+def _mark(text: str) -> str:
+    return _MARK + text if _TO_MARK.fullmatch(text) else text
+
+
+def _unmark(text: str) -> str:
+    return text[len(_MARK) :] if _MARKED.fullmatch(text) else text
+
+
+def _converted(value: Any, convert: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: convert(part) if name in TEXTS and isinstance(part, str) else _converted(part, convert)
+            for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_converted(part, convert) for part in value]
+    return value
