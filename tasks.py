@@ -55,7 +55,8 @@ def run() -> None:
 def test() -> None:
     """Run the tests of the blog and of both packages."""
     setup()
-    python("-m", "pytest", "-n", "2")
+    # Starts of the real host need the whole machine.
+    python("-m", "pytest", "-n", "2", "--ignore", "tests/real_host")
     for package in PACKAGES:
         python("-m", "pytest", "-n", "2", cwd=ROOT / package)
 
@@ -81,6 +82,13 @@ def test_runtime() -> None:
     setup()
     os.environ["REQUIRE_AZURE_FUNCTIONS_RUNTIME"] = "1"
     python("-m", "pytest", "tests/test_azure_functions_runtime.py")
+
+
+@task
+def test_real_host() -> None:
+    """Test the app with Microsoft's Functions host (func on PATH or FUNC)."""
+    setup()
+    python("-m", "pytest", "tests/real_host")
 
 
 @task
@@ -236,7 +244,7 @@ def trace() -> None:
 def clean() -> None:
     """Remove environments, caches and local data."""
     caches = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
-    for name in (".venv", ".venv-runtime", ".venv-audit", ".data", "dist", *caches):
+    for name in (".venv", ".venv-runtime", ".venv-audit", ".venv-real-host", ".data", "dist", *caches):
         if (ROOT / name).exists():
             shutil.rmtree(ROOT / name)
 
