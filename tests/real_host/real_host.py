@@ -24,7 +24,7 @@ from tests.running_app import REPOSITORY, environment_of
 # Of the host in ../shared; Core Tools check no keys unless they are told to.
 KEY = {"x-functions-key": "local"}
 _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-_START_S = 120
+_START_S = 240
 _STOP_S = 30
 _POLL_S = 0.1
 
@@ -127,7 +127,7 @@ def _packages_of_worker() -> dict[str, str]:
 
 
 def _patient_worker(folder: Path) -> Path:
-    """Return a folder with the host's Python worker that has a minute to start.
+    """Return a folder with the host's Python worker that has two minutes to start.
 
     By default it has ten seconds, in which a busy machine cannot import the app. Then the host runs without functions
     (azure-functions-host, Workers/WorkerProcessCountOptions.cs and Rpc/Configuration/RpcWorkerConfigFactory.cs).
@@ -141,7 +141,7 @@ def _patient_worker(folder: Path) -> Path:
         config = patient / "worker.config.json"
         config.unlink()
         given = json.loads((worker / config.name).read_text(encoding="utf-8-sig"))
-        config.write_text(json.dumps({**given, "processOptions": {"initializationTimeout": "00:01:00"}}))
+        config.write_text(json.dumps({**given, "processOptions": {"initializationTimeout": "00:02:00"}}))
     return patient
 
 
@@ -185,7 +185,8 @@ def _wait_until_running(host: RealHost) -> None:
     deadline = time.monotonic() + _START_S
     while time.monotonic() < deadline and host.process.poll() is None:
         with suppress(OSError, ValueError):
-            if host.get("/admin/host/status")["state"] == "Running":
+            # If the worker fails to start, the host runs without functions.
+            if host.get("/admin/host/status")["state"] == "Running" and host.get("/admin/functions"):
                 return
         time.sleep(_POLL_S)
     raise AssertionError("the host did not start:\n" + host.log.read_text(encoding="utf-8", errors="replace"))

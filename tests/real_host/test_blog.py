@@ -13,7 +13,7 @@ from tests.items import unique
 from tests.polling import eventually
 from tests.real_host.conftest import RealApp
 
-_SECONDS = 30
+_SECONDS = 60
 
 # Dates that do not exist would stop the host, and it would rewrite the others.
 TEXTS = [

@@ -22,7 +22,7 @@ SEED = 20
 TEXTS = 300
 # Each stops the lease for a moment.
 MOST_FATAL = 5
-_SECONDS = 30
+_SECONDS = 60
 
 _APP = """
 import json
