@@ -62,14 +62,14 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
-    tombstone = {"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S}
+    tombstone = {"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S, "editId": uuid4().hex}
     await _patch(posts, post_id, tombstone, etag, owner)
 
 
 async def _patch(
     posts: Container, post_id: str, values: Mapping[str, object], etag: str | None, owner: UUID | None
 ) -> Item:
-    """One patch; if it is refused, a read by the primary that finds out why."""
+    """One patch; if it is refused, a read by the primary that finds out why. `values` has an `editId` of its own."""
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
     if etag is not None:
@@ -79,11 +79,12 @@ async def _patch(
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
-        post = _existing(await posts.read_latest(post_id, post_id), post_id)
-        if owner is not None and post["userId"] != str(owner):
-            raise Forbidden("Only its author edits or deletes a post.") from error
-        if "editId" in values and post.get("editId") == values["editId"]:
+        post = await posts.read_latest(post_id, post_id)
+        if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
+        author_id = _existing(post, post_id)["userId"]
+        if owner is not None and author_id != str(owner):
+            raise Forbidden("Only its author edits or deletes a post.") from error
         raise VersionMismatch from error
 
 

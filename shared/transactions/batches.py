@@ -87,7 +87,7 @@ class Batches:
         return added
 
     async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
-        """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
+        """Remove a comment or like (`kind` is its type) and its count; return whether it existed during this command.
 
         A point read and a batch. If there is no such item, another batch and point read confirm it. Raises
         PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing).
@@ -221,13 +221,21 @@ class _Removal(_Change):
     def __init__(self, item_id: str, kind: str, etag: str | None) -> None:
         super().__init__(item_id, kind)
         self._edit = None if etag is None else edit_of(etag)
+        # The item that this command has tried to delete.
+        self._tried: Item | None = None
 
     def decide(self, existing: Item | None, stored: Item | None) -> _Decision:
         del stored
+        if self._tried is not None and (
+            existing is None or existing.get("creationDate") != self._tried.get("creationDate")
+        ):
+            # The SDK resent a batch whose response was lost, or another command deleted the item at the same time.
+            return True
         if existing is None or existing.get("type") != self.kind:
             return VersionMismatch() if self._edit is not None and self.kind == Like.TYPE else False
         if self._edit is not None and self._edit != Resource.last_edit(existing):
             return VersionMismatch()
+        self._tried = existing
         deletion: Operation = ("delete", (self.item_id,), {"if_match_etag": existing["_etag"]})
         return _Write([deletion], difference=-1, outcome=True)
 

@@ -159,22 +159,28 @@ async def test_an_edit_with_a_lost_response_does_not_conflict_with_itself(
     assert late.status == 412
 
 
-async def test_a_deletion_with_a_lost_response_is_counted_once(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+@pytest.mark.parametrize("with_etag", [False, True], ids=["without-etag", "with-etag"])
+async def test_a_deletion_with_a_lost_response_is_counted_once(
+    quiet_api: Api, api: Api, gateway: Gateway, with_etag: bool
+) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
-    comment = await api.new_comment(post, user)
+    comment = await api.create_comment(post["id"], user["id"], "Well put.")
     await api.new_comment(post, user)
-    await api.new_like(post, user)
+    like = await api.create_like(post["id"], user["id"])
+    of_like, of_comment, of_post = [
+        {"If-Match": one.etag} if with_etag else None for one in (like, comment, await api.get_post(post["id"]))
+    ]
 
     with _first_response_lost(gateway, "batch posts"):
-        unliked = await quiet_api.delete_like(post["id"], user["id"])
+        unliked = await quiet_api.delete_like(post["id"], user["id"], of_like)
     with _first_response_lost(gateway, "batch posts"):
-        deleted = await quiet_api.delete_comment(post["id"], comment["id"])
+        deleted = await quiet_api.delete_comment(post["id"], comment.body["id"], of_comment)
     read = (await api.get_post(post["id"])).body
     with _first_response_lost(gateway, "patch posts"):
-        removed = await quiet_api.delete_post(post["id"])
+        removed = await quiet_api.delete_post(post["id"], of_post)
 
-    assert unliked.status == 204
-    assert {deleted.status, removed.status} <= {204, 404}  # the repeated write finds nothing to delete
+    assert [answer.status for answer in (unliked, deleted, removed)] == [204, 204, 204]
     assert (read["commentCount"], read["likeCount"]) == (1, 0)
     assert (await api.get_post(post["id"])).status == 404
+    assert (await api.delete_post(post["id"])).status == 404
