@@ -21,6 +21,7 @@ FIELDS = (
     "likeCount",
     "version",
     "creationDate",
+    "editedDate",
 )
 
 
@@ -42,9 +43,9 @@ def fingerprint(copy: Item) -> bytes:
 
 def differences(copy: Item, wanted: Item) -> list[str]:
     return [
-        f"{name} is {_shown(copy.get(name))}, but the post has {_shown(wanted[name])}"
+        f"{name} is {_shown(copy.get(name))}, but the post has {_shown(wanted.get(name))}"
         for name in FIELDS
-        if copy.get(name) != wanted[name]
+        if copy.get(name) != wanted.get(name)
     ]
 
 

@@ -52,7 +52,7 @@ async def edit_post(
 
     Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not the author.
     """
-    values = {"title": changes.title, "content": changes.content, "editId": uuid4().hex}
+    values = {"title": changes.title, "content": changes.content, "editedDate": now(), "editId": uuid4().hex}
     return await _patch(posts, post_id, values, etag, owner)
 
 

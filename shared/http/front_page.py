@@ -65,4 +65,4 @@ def front_page_reader(
 
 async def _read(feed: Container) -> FrontPage:
     items = await list_recent_posts(feed, limit=FEED_LENGTH)
-    return FrontPage([Post.from_item(item).model_dump(by_alias=True) for item in items])
+    return FrontPage([Post.from_item(item).model_dump(by_alias=True, exclude_none=True) for item in items])

@@ -158,8 +158,12 @@ def _schemas(operations: Sequence[ApiOperation]) -> JsonObject:
     schemas: JsonObject = models_json_schema(list(modes.items()), ref_template=_SCHEMA)[1]["$defs"]
     for model in modes:
         if issubclass(model, Resource):
-            # Defaults are for items stored before a field existed; responses have every field.
-            schemas[model.__name__]["required"] = list(schemas[model.__name__]["properties"])
+            # Other defaults than None are for items stored before a field existed; responses have those fields.
+            optional = {field.alias for field in model.model_fields.values() if field.default is None}
+            schema = schemas[model.__name__]
+            schema["required"] = [name for name in schema["properties"] if name not in optional]
+            for name in optional:
+                del schema["properties"][name]["default"]
     for operation in operations:
         if operation.is_collection and operation.endpoint.returns:
             resource = _reference(operation.endpoint.returns.__name__)

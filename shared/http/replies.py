@@ -49,8 +49,8 @@ def paged(resource: type[Resource], page: Page) -> func.HttpResponse:
 
 
 def shown(resource: type[Resource], item: Item) -> dict[str, Any]:
-    """Return the resource as JSON values, without system properties."""
-    return resource.from_item(item).model_dump(by_alias=True)
+    """Return the resource as JSON values, without system properties and properties that the item does not have."""
+    return resource.from_item(item).model_dump(by_alias=True, exclude_none=True)
 
 
 def _json(body: object, status: int, headers: dict[str, str]) -> func.HttpResponse:

@@ -84,3 +84,4 @@ _DATE_FIELD = Field(
     description="ISO 8601, UTC, milliseconds.", json_schema_extra=_DATE, examples=["2026-01-31T23:59:59.123Z"]
 )
 CreationDate = Annotated[str, _DATE_FIELD]
+EditedDate = Annotated[str, _DATE_FIELD]

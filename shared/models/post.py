@@ -7,8 +7,10 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
+from pydantic.json_schema import SkipJsonSchema
+
 from shared.models.base import Item, RequestModel, Resource
-from shared.models.fields import CreationDate, PostContent, Title, UserId, iso_utc, parse_moment
+from shared.models.fields import CreationDate, EditedDate, PostContent, Title, UserId, iso_utc, parse_moment
 from shared.models.user import signature
 
 SUMMARY_LENGTH = 200
@@ -54,6 +56,8 @@ class Post(Resource):
     comment_count: int = 0
     like_count: int = 0
     creation_date: CreationDate
+    # Of the title or content; absent until the first edit.
+    edited_date: EditedDate | SkipJsonSchema[None] = None
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
@@ -92,7 +96,7 @@ def short_form(post: Item) -> Item:
     Queries are charged by the bytes they read, so a copy has only what lists show, in a date format that sorts, and
     `version`. It omits `postId` (its id) and `nameVersion` (a rename increments `version`).
     """
-    return {
+    copy = {
         "id": post["id"],
         "type": Post.TYPE,
         "userId": post["userId"],
@@ -104,6 +108,7 @@ def short_form(post: Item) -> Item:
         "version": version_of(post),
         "creationDate": iso_utc(parse_moment(post["creationDate"])),
     }
+    return copy | {"editedDate": iso_utc(parse_moment(post["editedDate"]))} if "editedDate" in post else copy
 
 
 def version_of(post: Item) -> int:

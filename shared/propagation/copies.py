@@ -15,7 +15,7 @@ from shared.propagation.change_feed import DATABASE_ERRORS
 from shared.retries import COPY_ATTEMPTS
 
 # The properties that change after creation. One patch can have ten operations.
-_CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version")
+_CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
 
 
 def post_reads(posts: Container) -> Batcher[None, str, Item | None]:
@@ -82,7 +82,7 @@ class Copies:
 
     async def _update(self, copy: Item) -> bool:
         """Return False if the copy is already at this version or newer. Raises ItemMissing."""
-        operations = patch_of({name: copy[name] for name in _CHANGING})
+        operations = patch_of({name: copy[name] for name in _CHANGING if name in copy})
         # Predicates take no parameters; `version` was checked to be a number. Posts without a version count as 0, and
         # such a state may replace another.
         older = f"FROM c WHERE NOT IS_DEFINED(c.version) OR c.version < {max(copy['version'], 1):d}"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 
 from tests.api import Api, ApiResponse, Json
 from tests.blog import Blog
+from tests.items import unique
 from tests.polling import eventually
 
 PROPERTIES = {
@@ -268,3 +270,32 @@ async def eventually_listed(api: Api, author: Json, number: int) -> list[Json]:
 
     found: list[Json] = await eventually(listed)
     return found
+
+
+async def test_a_post_shows_when_its_title_or_content_was_last_edited(api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await api.new_comment(post, author)
+    await api.new_like(post, author)
+    renamed = await api.edit_user(author["id"], unique("grace"))
+
+    async def shows_the_new_name() -> bool:
+        return (await api.get_post(post["id"])).body["userUsername"] == renamed.body["username"]
+
+    await eventually(shows_the_new_name)
+    before = (await api.get_post(post["id"])).body
+    first = (await api.edit_post(post["id"], "A title", "Other content.")).body
+    second = (await api.edit_post(post["id"], "Another title", "Other content.")).body
+
+    assert "editedDate" not in post
+    assert "editedDate" not in before
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first["editedDate"])
+    assert post["creationDate"] <= first["editedDate"] <= second["editedDate"]
+    assert (await api.get_post(post["id"])).body == second
+
+    async def lists_show_the_edit() -> bool:
+        feed, own = await api.get_feed(limit=100), await api.list_user_posts(author["id"])
+        items = [item for answer in (feed, own) for item in answer.body["items"] if item["id"] == post["id"]]
+        return [item.get("editedDate") for item in items] == [second["editedDate"]] * 2
+
+    await eventually(lists_show_the_edit)

@@ -11,7 +11,7 @@ from management.seeding.plan import Range, SeedPlan
 from management.verification.findings import Kind
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_id, reservation_item
-from shared.models.post import short_form
+from shared.models.post import Post, short_form
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 
@@ -85,6 +85,12 @@ async def a_missing_copy(blog: Blog) -> str:
 
 async def a_copy_with_an_old_title(blog: Blog) -> str:
     await blog.users.patch(POST["id"], AUTHOR["id"], set_operations(title="Old title"))
+    return str(POST["id"])
+
+
+async def a_copy_without_the_date_of_an_edit(blog: Blog) -> str:
+    await set_on_post(blog, editedDate="2026-11-22T00:00:00.000Z")
+    await blog.feed.patch(POST["id"], Post.TYPE, set_operations(editedDate="2026-11-22T00:00:00.000Z"))
     return str(POST["id"])
 
 
@@ -191,6 +197,7 @@ BREAKAGES: list[tuple[Breakage, set[Kind]]] = [
     (a_like_by_a_missing_user, {Kind.NAME, Kind.COPY_STALE, Kind.FEED_STALE}),
     (a_missing_copy, {Kind.COPY_MISSING}),
     (a_copy_with_an_old_title, {Kind.COPY_STALE}),
+    (a_copy_without_the_date_of_an_edit, {Kind.COPY_STALE}),
     (a_copy_without_a_post, {Kind.COPY_ORPHANED}),
     (a_copy_in_the_partition_of_another_user, {Kind.COPY_ORPHANED}),
     (a_post_missing_from_the_feed, {Kind.FEED_MISSING}),

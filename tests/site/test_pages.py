@@ -198,3 +198,15 @@ async def feed_has(api: Api, count: int) -> bool:
 
 async def has_copies(api: Api, author: Json, count: int) -> bool:
     return len((await api.list_user_posts(author["id"])).body["items"]) == count
+
+
+async def test_a_post_shows_when_it_was_edited(api: Api, site: Site) -> None:
+    post = await api.new_post(await api.new_user())
+    before = await site.get(f"/posts/{post['id']}")
+
+    edited = (await api.edit_post(post["id"], post["title"], "Other content.")).body
+    after = await site.get(f"/posts/{post['id']}")
+
+    assert "Edited" not in before.text
+    assert "Edited just now" in after.page.one("article", class_="post").text
+    assert after.page.all("time", datetime=edited["editedDate"])

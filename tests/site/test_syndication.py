@@ -55,6 +55,28 @@ async def test_the_front_page_and_each_user_have_an_atom_feed(api: Api, site: Si
         assert entry.findtext(f"{ATOM}id") == f"{site.url}/posts/{post['id']}"
 
 
+async def test_an_edit_updates_the_entry_and_its_feed(api: Api, site: Site) -> None:
+    post = await listed(api)
+    newer = await api.create_post(post["userId"], "A newer post", "Some content.")
+    edited = (await api.edit_post(post["id"], post["title"], "Other content.")).body
+    path = f"/users/{post['userId']}/feed.atom"
+
+    async def updates() -> dict[str | None, str | None]:
+        feed = ElementTree.fromstring((await site.get(path)).content)
+        elements = (feed, *feed.iter(f"{ATOM}entry"))
+        return {element.findtext(f"{ATOM}title"): element.findtext(f"{ATOM}updated") for element in elements}
+
+    async def shows_the_edit() -> bool:
+        return edited["editedDate"] in (await updates()).values()
+
+    await eventually(shows_the_edit)
+    assert await updates() == {
+        post["userUsername"]: edited["editedDate"],
+        post["title"]: edited["editedDate"],
+        "A newer post": newer.body["creationDate"],
+    }
+
+
 async def test_a_user_without_posts_has_a_valid_feed(api: Api, site: Site) -> None:
     path = f"/users/{(await api.new_user())['id']}/feed.atom"
 

@@ -19,7 +19,14 @@ def test_a_copy_and_its_post_differ_only_in_the_summary() -> None:
 def test_a_copy_stores_only_what_lists_show_and_the_version() -> None:
     shown = {field.alias for field in Post.model_fields.values()}
 
-    assert set(short_form(a_post(a_user()))) == shown - {"postId"} | {"version"}
+    assert set(short_form(a_post(a_user()))) == shown - {"postId", "editedDate"} | {"version"}
+
+
+def test_a_copy_of_an_edited_post_has_the_date_of_the_edit() -> None:
+    post = a_post(a_user()) | {"editedDate": "2026-01-02T00:00:00Z"}
+
+    assert short_form(post)["editedDate"] == "2026-01-02T00:00:00.000Z"
+    assert Post.from_item(post).edited_date == post["editedDate"]
 
 
 def _items_by(user: Item) -> list[Item]:
