@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, expect
 
 from shared.settings import Settings
 from tests.api import Api
@@ -18,6 +18,8 @@ from tests.browser import PageLog, running_chromium
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
+from tests.site.browser.test_budget import OBSERVE
+from tests.site.browser.test_every_page import AXE, DESKTOP, PHONE
 
 
 @pytest.fixture
@@ -109,6 +111,87 @@ async def test_the_page_creates_a_user_from_the_unchanged_example(
     assert (status, user["username"]) == (201, "ada.lovelace")
     assert (await api.get_user(user["id"])).body == user
     assert_self_contained(log, app.url)
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_the_page_is_accessible_and_fits(
+    app: RunningApp, browser: Browser, device: dict[str, Any], colors: Literal["light", "dark"]
+) -> None:
+    page = await browser.new_page(**device, color_scheme=colors)
+    log = PageLog(page)
+    await page.goto(f"{app.url}/api/docs")
+    assert await violations(page) == []
+
+    get_feed, create_user = Operation(page, "feed", "get_feed"), Operation(page, "users", "create_user")
+    for operation in (get_feed, create_user):
+        await operation.open()
+    await get_feed.execute()
+
+    assert await violations(page) == []
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_self_contained(log, app.url)
+    await page.close()
+
+
+async def violations(page: Page) -> list[str]:
+    """The violations that axe-core finds after the operations are shown."""
+    await page.locator(".opblock").last.wait_for()
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = await page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found["violations"]]
+
+
+@pytest.mark.parametrize("fragment", ["", "#post-not-found"])
+@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_the_page_does_not_shift(
+    app: RunningApp, browser: Browser, device: dict[str, Any], fragment: str
+) -> None:
+    page = await browser.new_page(**device)
+    await page.add_init_script(OBSERVE)
+
+    await page.goto(f"{app.url}/api/docs{fragment}", wait_until="networkidle")
+    await page.locator(".opblock").last.wait_for()
+
+    assert await page.evaluate("window.shifts") < 0.05
+    if fragment:
+        await expect(page.locator(fragment)).to_be_in_viewport()
+    await page.close()
+
+
+async def test_the_page_follows_a_change_of_the_color_scheme(app: RunningApp, page: Page) -> None:
+    await page.emulate_media(color_scheme="light")
+    await page.goto(f"{app.url}/api/docs")
+    await page.locator(".opblock").last.wait_for()
+    for scheme, background in (("dark", "rgb(28, 32, 34)"), ("light", "rgb(250, 250, 250)")):
+        await page.emulate_media(color_scheme=scheme)
+
+        await expect(page.locator("html")).to_have_css("background-color", background)
+
+
+async def test_the_page_links_to_the_site(app: RunningApp, page: Page) -> None:
+    await page.goto(f"{app.url}/api/docs")
+
+    await page.get_by_role("banner").get_by_role("link", name="The Blog").click()
+
+    await expect(page).to_have_url(f"{app.url}/")
+
+
+async def test_the_page_sends_the_function_key(app: RunningApp, page: Page) -> None:
+    """The local host checks no keys, so the request itself is the evidence."""
+    await page.goto(f"{app.url}/api/docs")
+    await page.get_by_role("button", name="Authorize").first.click()
+    await page.locator("#api_key_value").first.fill("the-key")
+    await page.get_by_role("button", name="Apply credentials").first.click()
+    await page.get_by_role("button", name="Close").last.click()
+    create_user = Operation(page, "users", "create_user")
+    await create_user.open()
+
+    async with page.expect_request("**/api/users*") as sent:
+        await create_user.execute()
+
+    request = await sent.value
+    assert await request.header_value("x-functions-key") == "the-key"
 
 
 async def test_the_log_detects_every_kind_of_violation(page: Page, log: PageLog) -> None:
