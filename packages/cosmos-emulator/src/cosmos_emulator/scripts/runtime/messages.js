@@ -70,14 +70,16 @@ function messagesOf({ kind, requestBody, responseBody, operationType, quota, usa
   }
 }
 
-// Replaces `%s` with the next argument and `%%` with a percent sign.
+// Replaces `%s` with the next argument and `%%` with a percent sign. As in browsers, the other arguments follow.
 function substituted(format, values) {
   let used = 0;
-  return replaced(format, /%([%s])/g, (_, directive) => {
+  let text = replaced(format, /%([%s])/g, (_, directive) => {
     if (directive === "%") return "%";
     used += 1;
     return asString(values[used - 1]);
   });
+  for (; used < values.length; used += 1) text += " " + asString(values[used]);
+  return text;
 }
 
 // Concatenates the text of all console.log calls. Without logging, they do nothing.
