@@ -29,7 +29,7 @@ async def test_the_page_and_its_files_need_no_signature(session: ClientSession) 
         text = await page.text()
         assert (page.status, page.content_type) == (200, "text/html")
 
-    named = set(re.findall(r'(?:href|src)="([^"#]+)"', text))
+    named = set(re.findall(r'(?:href|src)="[0-9a-f]{16}/([^"#]+)"', text))
     assert named == {"theme.css", "layout.css", "controls.css", "views.css", "explorer.js", "icon.svg"}
     for name in named | await imported_by("explorer.js", session):
         async with session.get(f"/_explorer/{name}") as file:
@@ -40,6 +40,17 @@ async def imported_by(name: str, session: ClientSession) -> set[str]:
     async with session.get(f"/_explorer/{name}") as file:
         direct = set(re.findall(r' from "\./([^"]+)"', await file.text()))
     return direct.union(*[await imported_by(module, session) for module in direct])
+
+
+async def test_files_are_cached_by_version_and_the_page_is_not(session: ClientSession) -> None:
+    async with session.get("/_explorer/") as page:
+        script = re.findall(r'src="([^"]+/explorer.js)"', await page.text())[0]
+        assert page.headers["Cache-Control"] == "no-store"
+
+    async with session.get(f"/_explorer/{script}") as file:
+        assert (file.status, file.headers["Cache-Control"]) == (200, "public, max-age=31536000, immutable")
+    async with session.get("/_explorer/0123456789abcdef/explorer.js") as file:
+        assert file.status == 404
 
 
 @pytest.mark.parametrize("name", ["", "explorer.js", "theme.css", "icon.svg"])

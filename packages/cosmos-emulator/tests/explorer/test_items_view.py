@@ -15,7 +15,7 @@ from tests.explorer.explorer import Explorer
 from tests.browser import expect
 
 if TYPE_CHECKING:
-    from playwright.async_api import Route
+    from playwright.async_api import Dialog, Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -139,6 +139,85 @@ async def test_an_invalid_filter_is_explained_and_can_be_repaired(explorer: Expl
     await explorer.press("Try again")
 
     await explorer.status("1 item;")
+
+
+@pytest.mark.parametrize(("text", "position"), [("c.total = = 3", 11), ("  where c.total = = 3 ", 19)])
+async def test_a_filter_error_names_the_position_in_the_filter(
+    explorer: Explorer, orders: ContainerProxy, text: str, position: int
+) -> None:
+    await explorer.view("items")
+    await explorer.fill("Filter (SQL condition)", text)
+    await explorer.press("Apply")
+
+    assert f"(at character {position} of the filter)" in await explorer.status("400 BadRequest")
+
+
+async def test_unsaved_edits_are_discarded_only_after_a_question(explorer: Explorer, orders: ContainerProxy) -> None:
+    page = explorer.page
+    leave = {
+        "close": lambda: explorer.press("Close"),
+        "new item": lambda: explorer.press("New item"),
+        "another item": lambda: explorer.items.get_by_role("gridcell", name="order-10", exact=True).click(),
+        "tab": lambda: page.get_by_role("tab", name="Query").click(),
+        "overview": lambda: page.get_by_role("link", name="Overview").click(),
+        "refresh": lambda: explorer.press("Refresh", within="nav"),
+    }
+    for name, action in leave.items():
+        await explorer.view("items")
+        await explorer.fill("Partition key", "c3")
+        await explorer.press("Apply")
+        await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
+        await explorer.status("Read: ")
+        await page.fill("#item", "my edit")
+
+        await action()
+        await expect(explorer.dialog, name).to_contain_text("Discard your edits?")
+        address = page.url
+        await explorer.press("Cancel", within="dialog")
+        await expect(explorer.dialog).to_have_count(0)
+        assert (await page.input_value("#item"), page.url) == ("my edit", address), name
+        await action()
+        await explorer.press("Discard", within="dialog")
+
+        await expect(page.get_by_text("my edit"), name).to_be_hidden()
+
+
+async def test_closing_the_page_asks_only_if_edits_are_unsaved(explorer: Explorer, orders: ContainerProxy) -> None:
+    kinds: list[str] = []
+
+    async def accept(dialog: Dialog) -> None:
+        kinds.append(dialog.type)
+        await dialog.accept()
+
+    explorer.page.on("dialog", accept)
+    await explorer.view("items")
+    await explorer.items.locator("td").first.click()
+    await explorer.status("Read: ")
+    await explorer.page.reload()
+    await explorer.status("Read: ")
+    assert kinds == []
+
+    await explorer.page.fill("#item", "my edit")
+    await explorer.page.reload()
+
+    assert kinds == ["beforeunload"]
+
+
+async def test_an_item_has_an_address(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.view("items")
+    await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
+    await explorer.status("Read: ")
+    address = explorer.page.url.partition("_explorer/")[2]
+
+    await explorer.open(address)
+    await explorer.status("Read: ")
+    assert (await explorer.json("#item"))["id"] == "order-3"
+    await explorer.press("Close")
+    assert explorer.page.url.endswith("#/dbs/db/colls/orders/items")
+
+    await orders.delete_item("order-3", "c3")
+    await explorer.open(address)
+    await explorer.status("There is no item")
 
 
 async def test_a_menu_is_closed_with_escape(explorer: Explorer, orders: ContainerProxy) -> None:

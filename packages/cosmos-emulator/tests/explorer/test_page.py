@@ -48,7 +48,27 @@ async def test_databases_and_containers_are_created_and_deleted(explorer: Explor
     await explorer.page.get_by_role("tab", name="Settings").click()
     await explorer.press("Delete the whole database…")
     await explorer.press("Delete", within="dialog")
+    await expect(explorer.dialog).to_contain_text("Enter the name of the database: shop")
+    await explorer.fill("Name", "shop")
+    await explorer.press("Delete", within="dialog")
     await expect(explorer.main).to_contain_text("this account is empty")
+
+
+async def test_a_second_start_loads_only_the_page_and_its_data(explorer: Explorer, orders: ContainerProxy) -> None:
+    loaded = """performance.getEntriesByType("resource").filter((one) => one.transferSize > 0).map((one) => one.name)"""
+    for _ in range(2):
+        await explorer.open()
+        await expect(explorer.main).to_contain_text("30 items")
+
+    files = [url for url in await explorer.page.evaluate(loaded) if "/_explorer/" in url]
+
+    assert files == []
+
+
+async def test_the_overview_shows_counts(explorer: Explorer, orders: ContainerProxy) -> None:
+    await explorer.open()
+
+    await expect(explorer.page.get_by_role("region", name="db").get_by_role("listitem")).to_have_text("orders 30 items")
 
 
 async def test_the_tree_and_the_tabs_are_operated_with_the_keyboard(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import csv
+import io
+import json
+from pathlib import Path
+
 import pytest
 from azure.cosmos.aio import ContainerProxy
 from tests.explorer.explorer import Explorer
@@ -43,6 +49,49 @@ async def test_rows_are_a_table_with_a_column_for_each_property(explorer: Explor
     assert await explorer.column(explorer.rows, "id") == ["order-3", "order-10", "order-17", "order-24"]
     assert await explorer.column(explorer.rows, "total") == ["3", "10", "17", "24"]
     assert await explorer.column(explorer.rows, "more") == ['{"n":1}'] * 4
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT * FROM c WHERE c.total = 3", "SELECT c.id, c.customer FROM c WHERE c.total = 3"]
+)
+async def test_a_row_opens_its_item(explorer: Explorer, orders: ContainerProxy, query: str) -> None:
+    await explorer.view("query")
+    await explorer.page.fill("#query", query)
+    await explorer.press("Run")
+    await explorer.rows.get_by_role("gridcell", name="order-3", exact=True).click()
+
+    await explorer.status("Read: ")
+    assert (await explorer.json("#item"))["total"] == 3
+
+
+async def test_results_are_copied_and_downloaded_as_json_and_csv(explorer: Explorer, orders: ContainerProxy) -> None:
+    formula = '=HYPERLINK("x")'
+    await orders.create_item({"id": "evil", "customer": "c3", "total": -1, "note": formula, "lines": [1, "a,b"]})
+    await explorer.view("query")
+    await explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await explorer.page.fill(
+        "#query", "SELECT c.id, c.total, c.note, c.lines FROM c WHERE c.total < 1 ORDER BY c.total"
+    )
+    await explorer.press("Run")
+    await explorer.status("2 rows")
+    await explorer.page.get_by_text("Export", exact=True).click()
+
+    await explorer.press("Copy as CSV")
+    await explorer.status("Copied 2 rows")
+    copied = await explorer.page.evaluate("navigator.clipboard.readText()")
+    await explorer.page.get_by_text("Export", exact=True).click()
+    async with explorer.page.expect_download() as download:
+        await explorer.press("Download JSON")
+    file = await download.value
+    downloaded = json.loads(await asyncio.to_thread(Path(await file.path()).read_text, "utf-8"))
+
+    assert list(csv.reader(io.StringIO(copied, newline=""))) == [
+        ["id", "total", "note", "lines"],
+        ["evil", "-1", f"'{formula}", '[1,"a,b"]'],
+        ["order-0", "0", "", ""],
+    ]
+    assert file.suggested_filename == "orders.json"
+    assert downloaded[0]["note"] == formula
 
 
 async def test_metrics_name_the_used_index(explorer: Explorer, orders: ContainerProxy) -> None:

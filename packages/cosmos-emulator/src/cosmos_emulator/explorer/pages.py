@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -38,8 +39,8 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
 }
+_CACHE_FOR_A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
 def is_explorer(raw_path: str) -> bool:
@@ -57,11 +58,22 @@ def explorer_page(method: str, raw_path: str) -> web.Response:
     path = raw_path.partition("?")[0]
     if path == _ROOT:
         return web.Response(status=308, headers={"Location": f"{_ROOT}/"})
-    name = path.removeprefix(f"{_ROOT}/") or _INDEX
+    address = path.removeprefix(f"{_ROOT}/")
+    name = address.removeprefix(f"{_version()}/") or _INDEX
     content = _files().get(name)
     if content is None:
         return web.Response(status=404, text="The data explorer has no file with this name.")
-    return web.Response(body=content, headers={**_HEADERS, "Content-Type": _MEDIA_TYPES[Path(name).suffix]})
+    if name == _INDEX:
+        content = content.replace(b"{version}", _version().encode())
+    caching = _CACHE_FOR_A_YEAR if address == f"{_version()}/{name}" else "no-store"
+    headers = {**_HEADERS, "Cache-Control": caching, "Content-Type": _MEDIA_TYPES[Path(name).suffix]}
+    return web.Response(body=content, headers=headers)
+
+
+@cache
+def _version() -> str:
+    """Hash of all files. Links name it as a folder, so that modules import each other from the same version."""
+    return sha256(b"".join(content for _, content in sorted(_files().items()))).hexdigest()[:16]
 
 
 @cache

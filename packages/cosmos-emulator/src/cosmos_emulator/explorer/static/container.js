@@ -9,6 +9,7 @@ import {note} from "./route.js";
 import {scriptsView} from "./scripts.js";
 import {settingsView} from "./settings.js";
 import {tabs} from "./tabs.js";
+import {unlessUnsaved} from "./unsaved.js";
 
 const VIEWS = {
   items: ["Items", itemsView],
@@ -19,18 +20,19 @@ const VIEWS = {
   settings: ["Settings", settingsView],
 };
 
-/** `signal` is aborted when the page shows something else. A view gets one that ends with its tab. */
-export function containerView({database, container, view = "items", signal, reload}) {
+/** `signal` is aborted when the page shows something else. A view gets one that ends with its tab. `item` is opened. */
+export function containerView({database, container, view = "items", item, signal, reload}) {
   let current = new AbortController();
   signal.addEventListener("abort", () => current.abort());
   const show = (name, make) => (panel) => {
     current.abort();
     current = new AbortController();
     note({database: database.id, container: container.id, view: name});
-    panel.replaceChildren(make({database, container, signal: current.signal, reload}));
+    panel.replaceChildren(make({database, container, item, signal: current.signal, reload}));
+    item = undefined; // not again when its tab is chosen
   };
   const entries = Object.entries(VIEWS).map(([name, [title, make]]) => [title, show(name, make)]);
-  const {bar, panel} = tabs("Views of the container", entries, VIEWS[view]?.[0] ?? "Items");
+  const {bar, panel} = tabs("Views of the container", entries, VIEWS[view]?.[0] ?? "Items", unlessUnsaved);
   const heading = element("h2", {}, element("span", {className: "quiet"}, `${database.id} / `), container.id);
   const key = element("p", {className: "quiet under"}, `Partition key: ${container.partitionKey.paths.join(", ")}`);
   return [element("div", {className: "view-title"}, heading, key), bar, panel];

@@ -12,6 +12,7 @@ import {simulation} from "./simulation.js";
 import {Status} from "./status.js";
 import {themeSwitch} from "./theme.js";
 import {tree} from "./tree.js";
+import {isEdited, mayDiscard, unlessUnsaved} from "./unsaved.js";
 
 const nav = document.getElementById("tree");
 const content = document.getElementById("content");
@@ -51,9 +52,9 @@ function showTree() {
     "div",
     {className: "nav-title"},
     element("h2", {}, "Databases"),
-    button("Refresh", load, {id: "refresh", className: "small"}),
-    button("New database…", () => newDatabase(load), {className: "small"}),
-    ...(databases.length ? [button("New container…", () => newContainer(databases, load), {className: "small"})] : []),
+    button("Refresh", unlessUnsaved(load), {id: "refresh", className: "small"}),
+    button("New database…", unlessUnsaved(() => newDatabase(load)), {className: "small"}),
+    ...(databases.length ? [button("New container…", unlessUnsaved(() => newContainer(databases, load)), {className: "small"})] : []),
   );
   const data = databases.length ? tree(databases, route(), go) : empty();
   const browse = element("details", {className: "browse", open: !matchMedia("(max-width: 50rem)").matches || route().page === "overview"});
@@ -66,7 +67,7 @@ const empty = () => element("p", {className: "quiet"}, "No databases yet.");
 function show() {
   shown.abort();
   shown = new AbortController();
-  const {page, database: databaseId, container: containerId, view} = route();
+  const {page, database: databaseId, container: containerId, view, item} = route();
   document.title = [containerId, "Data explorer"].filter(Boolean).join(" – ");
   if (page === "simulation") return content.replaceChildren(simulation(shown.signal));
   if (page === "overview") return content.replaceChildren(overview(databases, load));
@@ -78,22 +79,31 @@ function show() {
       element("p", {}, `The container ${databaseId} / ${containerId} does not exist. Choose another one, or refresh.`),
     );
   }
-  content.replaceChildren(...containerView({database, container, view, signal: shown.signal, reload: load}));
+  content.replaceChildren(...containerView({database, container, view, item, signal: shown.signal, reload: load}));
 }
 
 addEventListener("hashchange", (event) => {
   if (location.hash === "#content") return history.replaceState(null, "", event.oldURL); // the skip link
+  moveTo(event.newURL, event.oldURL);
+});
+
+async function moveTo(address, previous) {
+  if (isEdited()) {
+    history.pushState(null, "", previous); // until the user agrees
+    if (!(await mayDiscard())) return;
+    history.pushState(null, "", address);
+  }
   showTree();
   show();
   if (!nav.contains(document.activeElement)) content.focus();
-});
+}
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   content.focus();
 });
 document.getElementById("account").textContent = location.origin;
-document.getElementById("change-key").addEventListener("click", () => askForKey(null, load));
+document.getElementById("change-key").addEventListener("click", unlessUnsaved(() => askForKey(null, load)));
 document.getElementById("shortcuts").addEventListener("click", showShortcuts);
 themeSwitch(document.getElementById("theme"));
-onShortcuts({refresh: load});
+onShortcuts({refresh: unlessUnsaved(load)});
 load();

@@ -5,7 +5,9 @@ import {CodeEditor} from "./code-editor.js";
 import {confirmed} from "./dialogs.js";
 import {button, element, json} from "./dom.js";
 import {keyOf, template} from "./partition-key.js";
+import {noteItem} from "./route.js";
 import {Status, cost} from "./status.js";
+import {mayDiscard, watchEdits} from "./unsaved.js";
 
 export class ItemEditor {
   /** `onWritten` runs after a write, `onClosed` after the editor disappears. */
@@ -14,6 +16,7 @@ export class ItemEditor {
     this.onWritten = onWritten;
     this.onClosed = onClosed;
     this.stored = null; // the item as last read; null for a new one
+    this.original = ""; // the text before any edit
     this.status = new Status();
     this.title = element("h3", {tabIndex: -1});
     this.editor = new CodeEditor("json", {id: "item", className: "document", "aria-label": "Item (JSON)"});
@@ -25,15 +28,39 @@ export class ItemEditor {
     const form = element("form", {className: "editor", onsubmit}, this.title, actions, this.status.node, this.editor.node);
     this.node = element("section", {className: "detail", "aria-label": "Item", hidden: true}, form);
     this.node.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
+    watchEdits(() => this.isEdited);
   }
 
-  start() {
+  get isEdited() {
+    return this.node.isConnected && !this.node.hidden && this.editor.value !== this.original;
+  }
+
+  async start() {
+    if (!(await mayDiscard())) return;
     this.#show(null, template(this.container.partitionKey), "New item");
     this.status.say("Not saved yet. Fill in the partition key and your properties.");
     this.editor.text.focus();
   }
 
-  open(document) {
+  async open(document) {
+    if (await mayDiscard()) await this.read(document);
+  }
+
+  /** Show the item with an id and partition key values. */
+  find({id, key}) {
+    this.#showWithoutText(id);
+    return this.status.afterwards(async () => {
+      const self = this.container._self;
+      const answer = await api.query(self, "docs", "SELECT * FROM c WHERE c.id = @id", [{name: "@id", value: id}], api.partitionKeyHeader(key));
+      const [document] = answer.body.Documents;
+      if (!document) throw new Error(`There is no item ${JSON.stringify(id)} with the partition key ${JSON.stringify(key)}.`);
+      this.#show(document, document, id);
+      this.status.say(`Read: ${cost(answer)}`);
+    });
+  }
+
+  /** Show an item and read its current version, without a question about unsaved edits. */
+  read(document) {
     this.#show(document, document, document.id);
     this.title.focus();
     return this.status.afterwards(async () => {
@@ -44,10 +71,11 @@ export class ItemEditor {
     });
   }
 
-  close() {
-    if (this.node.hidden) return;
+  async close() {
+    if (this.node.hidden || !(await mayDiscard())) return;
     this.node.hidden = true;
     this.stored = null;
+    noteItem(undefined);
     this.onClosed();
   }
 
@@ -64,20 +92,19 @@ export class ItemEditor {
       this.status.say(`Saved: ${cost(answer)}`, "success");
     };
     return this.status.during(work, (error) =>
-      error.status === 412 ? [button("Reload", () => this.open(this.stored)), button("Save anyway", () => this.write(true), {className: "danger"})] : [],
+      error.status === 412 ? [button("Reload", () => this.read(this.stored)), button("Save anyway", () => this.write(true), {className: "danger"})] : [],
     );
   }
 
   delete(stored, isForced = false) {
     const work = async () => {
       const answer = await api.remove(stored._self, this.#conditions(stored, isForced));
-      this.#show(null, {}, "Deleted item");
-      this.editor.node.hidden = this.save.hidden = true;
+      this.#showWithoutText("Deleted item");
       this.status.say(`Deleted: ${cost(answer)}`, "success");
       this.onWritten();
     };
     return this.status.afterwards(work, (error) =>
-      error.status === 412 ? [button("Reload", () => this.open(stored)), button("Delete anyway", () => this.delete(stored, true), {className: "danger"})] : [],
+      error.status === 412 ? [button("Reload", () => this.read(stored)), button("Delete anyway", () => this.delete(stored, true), {className: "danger"})] : [],
     );
   }
 
@@ -91,8 +118,16 @@ export class ItemEditor {
     this.node.hidden = false;
     this.title.textContent = title;
     this.editor.value = json(document);
+    this.original = this.editor.value;
     this.editor.node.hidden = this.save.hidden = false;
     this.reload.hidden = this.discard.hidden = stored === null;
+    // Not if a response comes after the user has left the view.
+    if (this.node.isConnected) noteItem(stored ? {id: stored.id, key: keyOf(this.container.partitionKey, stored)} : undefined);
+  }
+
+  #showWithoutText(title) {
+    this.#show(null, {}, title);
+    this.editor.node.hidden = this.save.hidden = true;
   }
 
   #document() {

@@ -8,9 +8,12 @@ import {ItemEditor, confirmedDeletion} from "./item-editor.js";
 import {menu} from "./menu.js";
 import {KEY_HINT, typedKey, valueAt} from "./partition-key.js";
 import {Status, cost, count} from "./status.js";
+import {mayDiscard} from "./unsaved.js";
 
-export function itemsView({container}) {
-  return new Items(container).node;
+export function itemsView({container, item}) {
+  const items = new Items(container);
+  if (item) items.editor.find(item);
+  return items.node;
 }
 
 class Items {
@@ -82,18 +85,27 @@ class Items {
     });
   }
 
-  #page() {
+  async #page() {
     const values = typedKey(this.key.value);
-    const start = this.starts.at(-1);
+    const continuation = this.starts.at(-1);
     const headers = {
       "x-ms-max-item-count": this.size.value,
       ...(values && api.partitionKeyHeader(values)),
-      ...(start && {"x-ms-continuation": start}),
+      ...(continuation && {"x-ms-continuation": continuation}),
     };
-    const where = this.filter.value.trim().replace(/^where\s/i, "");
+    const [lead] = /^\s*(where\s+)?/i.exec(this.filter.value);
+    const where = this.filter.value.slice(lead.length).trimEnd();
     if (!where && !this.sort) return api.list(this.container._self, "docs", headers);
     const order = this.sort ? ` ORDER BY ${expressionOf(this.sort.path)} ${this.sort.descending ? "DESC" : "ASC"}` : "";
-    return api.query(this.container._self, "docs", `SELECT * FROM c${where && ` WHERE ${where}`}${order}`, [], headers);
+    const start = where ? "SELECT * FROM c WHERE " : "SELECT * FROM c";
+    try {
+      return await api.query(this.container._self, "docs", `${start}${where}${order}`, [], headers);
+    } catch (error) {
+      // The user typed only the filter.
+      const inFilter = (at) => Math.min(at - start.length + lead.length, lead.length + where.length + 1);
+      if (where) error.message = error.message.replace(/\(at character (\d+) of the query\)/g, (_, at) => `(at character ${inFilter(Number(at))} of the filter)`);
+      throw error;
+    }
   }
 
   #render() {
@@ -133,8 +145,8 @@ class Items {
   }
 
   async #delete(document) {
-    if (!(await confirmedDeletion(document))) return;
-    this.editor.open(document);
+    if (!(await mayDiscard()) || !(await confirmedDeletion(document))) return;
+    this.editor.read(document);
     await this.editor.delete(document);
   }
 

@@ -1,5 +1,6 @@
 // The first page: how to connect, and what there is.
 
+import * as api from "./api.js";
 import {button, copyable, element, field, select} from "./dom.js";
 import {createSample} from "./new-resources.js";
 import {linkTo} from "./route.js";
@@ -40,19 +41,33 @@ function beginning(reload) {
 }
 
 function contents(databases) {
+  const counts = new Map(databases.flatMap(([, containers]) => containers).map((one) => [one, element("span", {className: "quiet"})]));
+  showCounts(counts);
   const entries = databases.map(([database, containers]) => {
-    const links = containers.flatMap((one) => [
-      element("a", {href: linkTo({database: database.id, container: one.id})}, one.id),
-    ]);
+    const links = containers.map((one) =>
+      element("li", {}, element("a", {href: linkTo({database: database.id, container: one.id})}, one.id), " ", counts.get(one)),
+    );
     return element(
       "section",
       {className: "card", "aria-label": database.id},
       element("h3", {}, database.id),
       element("p", {className: "quiet"}, count(containers.length, "container")),
-      element("ul", {}, ...links.map((link) => element("li", {}, link))),
+      element("ul", {}, ...links),
     );
   });
   return element("div", {className: "cards"}, ...entries);
+}
+
+/** Fill in the number of items of each container, one request at a time. */
+async function showCounts(counts) {
+  for (const [container, node] of counts) {
+    try {
+      const {statistics} = (await api.read(container._self, {"x-ms-documentdb-populatepartitionstatistics": "true"})).body;
+      node.textContent = count(statistics.reduce((sum, {documentCount}) => sum + documentCount, 0), "item");
+    } catch (error) {
+      node.title = error.message; // for example, the container was deleted
+    }
+  }
 }
 
 const SAMPLES = {

@@ -9,13 +9,14 @@ import {tabs} from "./tabs.js";
 const MOST_COLUMNS = 30;
 let chosen = "Table"; // stays from one query to the next
 
-export function resultTabs(rows, metrics) {
+/** `openingOf(row)` returns what opens the item of a row, or nothing. */
+export function resultTabs(rows, metrics, openingOf) {
   const show = (name, make) => (panel) => {
     chosen = name;
     panel.replaceChildren(make());
   };
   const entries = [
-    ["Table", show("Table", () => tableOf(rows))],
+    ["Table", show("Table", () => tableOf(rows, openingOf))],
     ["JSON", show("JSON", () => output("rows", "Rows", json(rows)))],
     ["Metrics", show("Metrics", metrics)],
   ];
@@ -23,7 +24,7 @@ export function resultTabs(rows, metrics) {
   return [bar, panel];
 }
 
-function tableOf(rows) {
+function tableOf(rows, openingOf) {
   if (!rows.length) return element("p", {className: "quiet empty"}, "No rows. Check the condition, the spelling of properties (they are case-sensitive), and the partition key.");
   const isRecord = (row) => isObject(row) && !Array.isArray(row);
   const names = [...new Set(rows.flatMap((row) => (isRecord(row) ? Object.keys(row) : [])))];
@@ -35,6 +36,7 @@ function tableOf(rows) {
   return grid({
     label: "Rows",
     columns: [...values, ...columns],
+    onOpen: rows.some(openingOf) && ((row) => (openingOf(row) || (() => {}))()),
     rows: rows.map((row) => ({
       value: row,
       cells: [...(hasValues ? [isRecord(row) ? "" : textOf(row)] : []), ...some.map((name) => textOf(valueOf(row, name)))],

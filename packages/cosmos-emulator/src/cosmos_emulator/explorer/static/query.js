@@ -3,18 +3,21 @@
 import * as api from "./api.js";
 import {CodeEditor} from "./code-editor.js";
 import {button, element, field, select} from "./dom.js";
-import {KEY_HINT, typedKey} from "./partition-key.js";
+import {exportMenu} from "./exports.js";
+import {KEY_HINT, isObject, keyOf, typedKey, valueAt} from "./partition-key.js";
 import {QueryHistory} from "./query-history.js";
 import {metricsView} from "./query-metrics.js";
 import {resultTabs} from "./query-results.js";
+import {go} from "./route.js";
 import {Status, cost, count, ru} from "./status.js";
 
-export function queryView({container}) {
-  return new Query(container).node;
+export function queryView({database, container}) {
+  return new Query(database, container).node;
 }
 
 class Query {
-  constructor(container) {
+  constructor(database, container) {
+    this.database = database;
     this.container = container;
     this.asked = null; // the current query: its request, rows, next page, and total charge
     this.status = new Status();
@@ -72,10 +75,18 @@ class Query {
     asked.chargeRu += answer.chargeRu;
     asked.rows.push(...answer.body.Documents);
     this.more.hidden = answer.continuation === null;
-    this.results.replaceChildren(...resultTabs(asked.rows, () => metricsView(answer)));
+    const menu = exportMenu(asked.rows, this.container.id, this.status);
+    this.results.replaceChildren(element("div", {className: "actions"}, menu), ...resultTabs(asked.rows, () => metricsView(answer), (row) => this.#opening(row)));
     const all = asked.pages > 1 ? `; ${ru(asked.chargeRu)} for ${count(asked.rows.length, "row")} on ${asked.pages} pages` : "";
     const end = answer.continuation === null ? "" : "; there are more";
     this.status.say(`Page ${asked.pages}: ${count(answer.body._count, "row")}; ${cost(answer)}${all}${end}`);
+  }
+
+  /** What opens the item of a row, or null if the row has no id or no partition key. */
+  #opening(row) {
+    const {partitionKey, id} = this.container;
+    const isItem = isObject(row) && typeof row.id === "string" && (row._self || partitionKey.paths.every((path) => valueAt(row, path) !== undefined));
+    return isItem && (() => go({database: this.database.id, container: id, view: "items", item: {id: row.id, key: keyOf(partitionKey, row)}}));
   }
 
   #request() {

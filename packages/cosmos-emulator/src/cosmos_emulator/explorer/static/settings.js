@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import {CodeEditor} from "./code-editor.js";
-import {confirmed} from "./dialogs.js";
+import {confirmed, formDialog} from "./dialogs.js";
 import {button, cell, element, field, json, table} from "./dom.js";
 import {go} from "./route.js";
 import {Status, cost, count} from "./status.js";
@@ -23,7 +23,7 @@ export function settingsView({container, database, reload}) {
       element("h3", {}, "Deletion"),
       button("Delete this container…", () => deleted(container, status, reload), {className: "danger"}),
       " ",
-      button("Delete the whole database…", () => deleted(database, status, reload), {className: "danger"}),
+      button("Delete the whole database…", () => deletedByName(database, reload), {className: "danger"}),
     );
     status.say("");
   });
@@ -34,6 +34,18 @@ async function deleted(resource, status, reload) {
   if (!(await confirmed(`Delete ${resource.id}?`, "All of its items and scripts are deleted, too. They cannot be restored.", "Delete"))) return;
   status.during(async () => {
     await api.remove(resource._self);
+    go({page: "overview"});
+    await reload();
+  });
+}
+
+/** Delete a database after its name is entered. */
+function deletedByName(database, reload) {
+  const name = element("input", {id: "database-to-delete", spellcheck: false, autocomplete: "off"});
+  const text = "All of its containers, items and scripts are deleted, too. They cannot be restored.";
+  formDialog(`Delete the database ${database.id}?`, [element("p", {}, text), field("Name", name, "Enter it to confirm.")], "Delete", async () => {
+    if (name.value !== database.id) throw new Error(`Enter the name of the database: ${database.id}`);
+    await api.remove(database._self);
     go({page: "overview"});
     await reload();
   });

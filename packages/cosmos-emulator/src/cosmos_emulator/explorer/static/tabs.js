@@ -5,12 +5,15 @@ import {moved, rove} from "./roving.js";
 
 let made = 0;
 
-/** `entries` are [name, show]; `show(panel)` fills the panel. Returns the nodes and a function that chooses a tab. */
-export function tabs(label, entries, chosen = entries[0][0]) {
+/**
+ * `entries` are [name, show]; `show(panel)` fills the panel. `guarded` wraps what a click does. Returns the nodes and a
+ * function that chooses a tab.
+ */
+export function tabs(label, entries, chosen = entries[0][0], guarded = (work) => work) {
   made += 1;
   const panel = element("div", {id: `panel-${made}`, role: "tabpanel", className: "panel"});
   const all = entries.map(([name, show], index) =>
-    button(name, () => choose(name), {id: `tab-${made}-${index}`, role: "tab", "aria-controls": panel.id, "data-tab": name, show}),
+    button(name, guarded(() => choose(name)), {id: `tab-${made}-${index}`, role: "tab", "aria-controls": panel.id, "data-tab": name, show}),
   );
   const choose = (name) => {
     const tab = all.find((one) => one.dataset.tab === name) ?? all[0];
