@@ -72,9 +72,6 @@ async def _require_may_delete(posts: Container, post_id: str, comment_id: str, c
     """
     if caller.user is None:
         return
-    comment = await posts.read(comment_id, post_id)
-    if comment is None or comment["type"] != Comment.TYPE:
-        await get_post(posts, post_id)
-        raise CommentNotFound(comment_id)
+    comment = await comments.get_comment(posts, post_id, comment_id)
     if not caller.is_user(comment["userId"]) and not caller.is_user((await get_post(posts, post_id))["userId"]):
         raise Forbidden("Only the author of the comment or of its post can delete it.")

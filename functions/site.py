@@ -13,7 +13,7 @@ from shared.containers import POSTS, USERS
 from shared.cosmos import container
 from shared.data import comments, likes, posts, users
 from shared.data.feed import FEED_LENGTH
-from shared.http.calls import DEFAULT_PAGE, Call
+from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import shown
 from shared.models.comment import Comment
@@ -43,11 +43,16 @@ async def z_page(call: Call[None]) -> Context:
 @bp.route(route="posts/{postId}", methods=QUERY, auth_level=_ANYONE)
 @WebPage("post.html")
 async def page_post(call: Call[None]) -> Context:
-    """Show a post with its comments and likes (Q2, Q4, Q5)."""
-    stored, post_id = await container(POSTS), call.path["postId"]
+    """Show a post with its comments and likes (Q2, Q4, Q5).
+
+    With the query parameter comment, the comments start at this one, which costs another point read.
+    """
+    stored, post_id, comment_id = await container(POSTS), call.path["postId"], call.comment_id
     post, commented, liked = await _all(
         posts.get_post(stored, post_id),
-        comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor),
+        comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
+        if comment_id
+        else comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor),
         likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None),
     )
     return {
@@ -55,7 +60,8 @@ async def page_post(call: Call[None]) -> Context:
         "etag": Post.entity_tag(post),
         "comments": [shown(Comment, item) for item in commented.items],
         "likes": [shown(Like, item) for item in liked.items],
-        "more": {"cursor": commented.next_cursor} if commented.next_cursor else None,
+        "more": {"cursor": commented.next_cursor, "limit": PAGE_LIMIT} if commented.next_cursor else None,
+        "is_newest": call.cursor is None and not comment_id,
     }
 
 
@@ -101,6 +107,7 @@ async def user_with_posts(call: Call[None]) -> Context:
         "etag": User.entity_tag(user),
         "posts": [shown(Post, item) for item in page.items],
         "more": {"cursor": page.next_cursor} if page.next_cursor else None,
+        "is_newest": call.cursor is None,
     }
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from shared.cosmos import Container
 from shared.data.idempotency import idempotency_record, new_id
-from shared.data.pages import Cursor, Page
-from shared.data.posts import list_responses
+from shared.data.pages import Cursor, Page, read_page
+from shared.data.posts import get_post, list_responses
 from shared.data.users import get_author
 from shared.errors import CommentNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
-from shared.models.fields import now
+from shared.models.fields import is_item_id, now
 from shared.observability.spans import stamp
 from shared.transactions import BATCHES, Transactions
 
@@ -43,6 +43,26 @@ async def delete_comment(
         raise CommentNotFound(comment_id)
 
 
+async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:
+    """One point read; if there is no such comment, another of the post. Raises PostNotFound, CommentNotFound."""
+    comment = await posts.read(comment_id, post_id) if is_item_id(comment_id) else None
+    if comment is None or comment["type"] != Comment.TYPE:
+        await get_post(posts, post_id)
+        raise CommentNotFound(comment_id)
+    return comment
+
+
 async def list_comments(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:
     """Q4: one query in one partition of `posts`. Raises PostNotFound."""
     return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor)
+
+
+async def list_comments_from(posts: Container, post_id: str, comment_id: str, *, limit: int) -> Page:
+    """A comment and at most `limit` older ones: a point read and one query in one partition of `posts`.
+
+    Raises PostNotFound, CommentNotFound. The comments of a deleted post are found until the change feed deletes them.
+    """
+    comment = await get_comment(posts, post_id, comment_id)
+    after = Cursor(comment["creationDate"], comment_id)
+    older = await read_page(posts, Comment, post_id, Comment.TYPE, limit=limit, cursor=after)
+    return Page([comment, *older.items], older.next_cursor)

@@ -54,13 +54,17 @@ Body = TypeVar("Body", bound=RequestModel | None)
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """A parsed request. `if_match` is None if any version is acceptable; `if_none_match` may contain `*`."""
+    """A parsed request. `if_match` is None if any version is acceptable; `if_none_match` may contain `*`.
+
+    `comment_id` is the comment that a post's page starts at; it is not checked.
+    """
 
     caller: Caller
     body: Body
     path: Mapping[str, str]
     limit: int
     cursor: Cursor | None
+    comment_id: str | None
     if_match: str | None
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
@@ -79,6 +83,7 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
         path=_parse_path(request.route_params),
         limit=_parse_limit(request.params.get("limit")),
         cursor=Cursor.parse(request.params["cursor"]) if "cursor" in request.params else None,
+        comment_id=request.params.get("comment"),
         if_match=_parse_if_match(request.headers.get("If-Match")),
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match"))),
         idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),

@@ -11,7 +11,7 @@ import azure.functions as func
 
 from shared.auth.callers import ANONYMOUS
 from shared.charges import Charge
-from shared.errors import DatabaseUnavailable
+from shared.errors import CommentNotFound, DatabaseUnavailable
 from shared.http.calls import Call, parse_call
 from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
@@ -94,11 +94,14 @@ def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
 
 def _error_page(error: Exception, request: func.HttpRequest) -> func.HttpResponse:
     problem = problem_response(error, path_of(request))
-    return _error_response(request, problem.status_code, problem.headers.get("Retry-After"))
+    retry_after, is_comment = problem.headers.get("Retry-After"), isinstance(error, CommentNotFound)
+    return _error_response(request, problem.status_code, retry_after, is_comment=is_comment)
 
 
-def _error_response(request: func.HttpRequest, status: int, retry_after: str | None = None) -> func.HttpResponse:
-    content = _render("error.html", _base(request) | {"status": status})
+def _error_response(
+    request: func.HttpRequest, status: int, retry_after: str | None = None, *, is_comment: bool = False
+) -> func.HttpResponse:
+    content = _render("error.html", _base(request) | {"status": status, "is_comment": is_comment})
     headers = {"Cache-Control": "no-store"} | ({"Retry-After": retry_after} if retry_after else {})
     return _secured(func.HttpResponse(content, status_code=status, headers=headers, mimetype="text/html"))
 

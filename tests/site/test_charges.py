@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -62,6 +63,25 @@ async def test_a_page_costs_the_same_as_its_queries(
     assert sorted(operation.name for operation in by_page) == sorted(operation.name for operation in by_queries)
     assert all(operation.partition_key for operation in by_page)
     assert shown.charge_ru == pytest.approx(sum(answer.charge_ru for answer in answers), abs=0.02)
+
+
+async def test_the_page_of_a_comment_costs_one_point_read_more(
+    quiet_api: Api, quiet_site: Site, api: Api, stored: Blog, gateway: Gateway
+) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    older, comment = await api.new_comment(post, author), await api.new_comment(post, author)
+    await api.new_like(post, author)
+    path = f"/posts/{post['id']}"
+    await quiet_site.get(path)
+
+    with gateway.recording() as operations:
+        shown = await quiet_site.get(f"{path}?comment={comment['id']}")
+
+    assert f"comment-{older['id']}" in shown.text
+    assert sorted(operation.name for operation in operations) == ["query posts"] * 2 + ["read posts"] * 2
+    assert {operation.partition_key for operation in operations} == {json.dumps([post["id"]])}
+    assert shown.charge_ru == pytest.approx(sum(operation.charge_ru for operation in operations), abs=0.01)
 
 
 async def test_the_front_page_costs_one_query_which_it_shares_with_the_api(

@@ -91,6 +91,57 @@ async def test_older_comments_are_one_link_away(api: Api, site: Site) -> None:
     assert seen == [f"comment-{comment['id']}" for comment in reversed(comments)]
 
 
+async def test_older_comments_come_by_the_hundred(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    for number in range(22):
+        await api.new_comment(post, author, f"Comment {number}")
+    path = f"/posts/{post['id']}"
+
+    newest = await site.get(path)
+    href = newest.page.one("a", rel="next")["href"]
+    older = await site.get(path + href)
+
+    assert href.startswith("?cursor=")
+    assert href.endswith("&limit=100#comments")
+    assert comments_on(older.page) == comments_on((await site.get(f"{path}?limit=22")).page)[20:]
+    assert newest.page.all("a", href=f"{path}#comments") == []
+    assert older.page.one("a", href=f"{path}#comments").text == "Newest comments"
+
+
+async def test_the_time_of_a_comment_links_to_it_and_older_ones(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    oldest, middle, _ = [await api.new_comment(post, author, f"Comment {number}") for number in range(3)]
+    await api.new_like(post, author)
+    path = f"/posts/{post['id']}"
+
+    link = (await site.get(path)).page.one("a", href=f"{path}?comment={middle['id']}#comment-{middle['id']}")
+    linked = await site.get(link["href"])
+
+    assert link.text == "just now"
+    assert comments_on(linked.page) == [f"comment-{middle['id']}", f"comment-{oldest['id']}"]
+    assert linked.page.one("a", href=f"{path}#comments").text == "Newest comments"
+
+
+async def test_the_link_of_a_deleted_comment_leads_to_the_post(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    comment = await api.new_comment(post, author)
+    await api.new_like(post, author)
+    path = f"/posts/{post['id']}"
+    await api.delete_comment(post["id"], comment["id"])
+
+    for comment_id in (comment["id"], post["id"], author["id"], "unknown", "a%2Fb", ""):
+        shown = await site.get(f"{path}?comment={comment_id}")
+
+        assert shown.status == (404 if comment_id else 200), comment_id
+        if comment_id:
+            assert shown.page.one("h1").text == "This comment is gone"
+            assert shown.page.one("a", class_="button")["href"] == path
+    assert (await site.get("/posts/unknown?comment=unknown")).page.one("h1").text == "There is nothing here"
+
+
 async def test_a_user_page_shows_the_user_and_their_posts(api: Api, site: Site) -> None:
     author = await api.new_user()
     posts = [await api.new_post(author, f"Post {number}") for number in range(3)]
@@ -185,6 +236,11 @@ async def test_the_navigation_is_for_people_and_the_footer_has_the_atom_feed(sit
     assert shown.page.one("nav").text.split() == ["Home", "Write", "API"]
     assert "Atom" in shown.page.one("footer", class_="site").text
     assert len(shown.page.all("a", href="/feed.atom")) == 1
+
+
+def comments_on(page: ParsedPage) -> list[str]:
+    """The IDs of the listed comments' elements."""
+    return [item["id"] for item in page.all("li") if re.match("comment-.", item.get("id", ""))]
 
 
 def card(page: ParsedPage, post: Json) -> str:

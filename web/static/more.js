@@ -1,4 +1,4 @@
-// Loads the next page of a list into this one.
+// Loads the next page of a list into this one. Its URL becomes this page's URL, so that Reload and Back return to it.
 import { load } from "./api.js";
 import { hideDeleted } from "./deleted.js";
 import { showOwned } from "./identity.js";
@@ -9,7 +9,8 @@ export async function showMore(link) {
   if (link.ariaBusy === "true") return;
   link.ariaBusy = "true";
   try {
-    const page = await load(link.href);
+    const shown = link.href;
+    const page = await load(shown);
     const list = document.querySelector("[data-list]");
     const loaded = [...page.querySelectorAll("[data-list] > li")];
     // The page may begin with items that this one has.
@@ -22,6 +23,9 @@ export async function showMore(link) {
     showOwned();
     const first = added[0];
     if (first) {
+      history.replaceState(history.state, "", new URL(`#${first.id}`, shown));
+      // The page is shorter then, so its scroll position would be wrong: site.js scrolls to the item instead.
+      history.scrollRestoration = "manual";
       first.tabIndex = -1;
       first.focus();
     }

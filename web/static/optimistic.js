@@ -108,6 +108,8 @@ async function comment(event) {
   item.querySelector("[data-content]").textContent = content;
   setTime(item.querySelector("time"), new Date().toISOString());
   item.removeAttribute("id");
+  const permalink = item.querySelector("[data-permalink]");
+  permalink.removeAttribute("href");
   item.setAttribute("aria-busy", "true");
   list.prepend(item);
   sending.push(content);
@@ -125,6 +127,7 @@ async function comment(event) {
       changed(-1);
     }
     item.id = `comment-${body.id}`;
+    permalink.href = `${path}?comment=${encodeURIComponent(body.id)}#${item.id}`;
     item.removeAttribute("aria-busy");
     setTime(item.querySelector("time"), body.creationDate);
     showOwned();

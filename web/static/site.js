@@ -21,6 +21,9 @@ document.addEventListener("click", event => {
   import("./more.js").then(({ showMore }) => showMore(link), () => location.assign(link.href));
 });
 
+// more.js has made the position part of the URL. On Reload and Back, the browser scrolls to no fragment by itself.
+if (history.scrollRestoration === "manual") document.getElementById(location.hash.slice(1))?.scrollIntoView();
+
 setInterval(async () => {
   const { refreshTimes } = await import("./times.js");
   refreshTimes();
