@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 from management import terminal
 from management.account import open_blog, signed_in
 from management.seeding.plan import SeedPlan
-from management.seeding.writing import is_empty, is_unfinished, seed
+from management.seeding.writing import is_empty, is_unfinished, seed, with_dates_of_earlier_run
 from management.verify import is_broken, verify, verify_within
 from shared.settings import Settings
 
@@ -23,12 +25,14 @@ async def check_definitions(configuration: Settings) -> int:
 
 
 async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
-    """Seed the database. With `if_empty`, only if it has no users or this seed was interrupted."""
+    """Seed the database with recent items. With `if_empty`, only if it has no users or this seed was interrupted."""
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
         if if_empty and not (await is_empty(blog) or await is_unfinished(blog, plan)):
             terminal.say("The database already has users; nothing was seeded.")
             return SUCCESS
+        recent = replace(plan, now=datetime.now(UTC).replace(microsecond=0))
+        plan = await with_dates_of_earlier_run(blog, recent)
         with terminal.seed_progress(plan.users) as progress:
             await seed(blog, plan, progress, concurrency=concurrency)
         terminal.say(f"Seeded {progress}.")

@@ -1,7 +1,7 @@
 """Generate a blog's items from a seed.
 
 Each item can be generated alone, so nothing is kept in memory. IDs derive from seed and sizes, so an interrupted seed
-can be repeated, and seeds of different sizes can coexist.
+can be repeated, and seeds of different sizes can coexist. Dates are relative to `now`; nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
 
 _NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
-# Fixed past dates make seeds reproducible and keep new posts ahead of them.
-_FIRST_USER = datetime(2024, 12, 1, tzinfo=UTC)
-_FIRST_POST = datetime(2025, 1, 1, tzinfo=UTC)
-_LAST_POST = datetime(2025, 12, 1, tzinfo=UTC)
+# Ages. No post is newer than the last one, so that new posts are ahead of the sample.
+_FIRST_USER = timedelta(days=365)
+_FIRST_POST = timedelta(days=334)
+_LAST_POST = timedelta(minutes=3)
+# The higher, the more posts are recent: with 60 posts, the newest is minutes and a third are at most days old.
+_RECENCY = 3
 _RANGE = re.compile(r"(?P<low>[0-9]{1,6})(-(?P<high>[0-9]{1,6}))?")
 _ANSWERED_WITHIN = timedelta(days=14)
 
@@ -61,13 +63,15 @@ class Range:
 
 @dataclass(frozen=True)
 class SeedPlan:
-    """The sizes of a blog. A post has at most one like per user."""
+    """The sizes of a blog, and when it is generated, in whole seconds. A post has at most one like per user."""
 
     users: int = 20
     posts_per_user: Range = Range(1, 5)
     comments_per_post: Range = Range(0, 4)
     likes_per_post: Range = Range(0, 8)
     seed: int = 1
+    # Constant unless given, so that benchmarks are reproducible.
+    now: datetime = datetime(2025, 12, 1, tzinfo=UTC)
 
     @cached_property
     def _names(self) -> Names:
@@ -89,15 +93,20 @@ class SeedPlan:
         return Prose(rng, self._rng("subject", post_id).choice(SUBJECTS))
 
     def user(self, index: int) -> Item:
-        created = _between(self._rng("user", index), _FIRST_USER, _FIRST_POST)
-        return user_item(self._id("user", index), self._names.name(index), created)
+        joined = (
+            self.now
+            - _FIRST_USER
+            + (_FIRST_USER - _FIRST_POST) * _share(self._rng("user", index), _FIRST_USER - _FIRST_POST)
+        )
+        return user_item(self._id("user", index), self._names.name(index), iso_utc(joined))
 
     def posts(self, index: int, author: Item) -> Iterator[Item]:
         for number in range(self.post_count(index)):
             post_id, rng = self._id("post", index, number), self._rng("post", index, number)
             prose = self._prose(rng, post_id)
             new = NewPost(user_id=author["userId"], title=prose.title(), content=prose.post())
-            post = post_item(post_id, author, new, _between(rng, _FIRST_POST, _LAST_POST))
+            age = _LAST_POST + (_FIRST_POST - _LAST_POST) * (1 - _share(rng, _FIRST_POST)) ** _RECENCY
+            post = post_item(post_id, author, new, iso_utc(self.now - age))
             comments, likes = self.response_counts(index, number, rng)
             yield post | {"commentCount": comments, "likeCount": likes, "version": 1 + comments + likes}
 
@@ -113,15 +122,19 @@ class SeedPlan:
         rng = self._rng("responses", post["id"])
         prose = self._prose(rng, post["id"])
         start = datetime.fromisoformat(post["creationDate"])
+        period = min(_ANSWERED_WITHIN, self.now - start)
         for number in range(post["commentCount"]):
             index = rng.randrange(self.users)
             author = self.user(index)
             new = NewComment(user_id=author["userId"], content=prose.remark())
-            date = _between(rng, start, start + _ANSWERED_WITHIN)
+            date = iso_utc(start + period * _share(rng, _ANSWERED_WITHIN))
             yield index, comment_item(self._id("comment", post["id"], number), post["id"], author, new, date)
         for index in rng.sample(range(self.users), post["likeCount"]):
-            yield index, like_item(post["id"], self.user(index), _between(rng, start, start + _ANSWERED_WITHIN))
+            date = iso_utc(start + period * _share(rng, _ANSWERED_WITHIN))
+            yield index, like_item(post["id"], self.user(index), date)
 
 
-def _between(rng: random.Random, start: datetime, end: datetime) -> str:
-    return iso_utc(start + timedelta(milliseconds=rng.randrange(1, int((end - start) / timedelta(milliseconds=1)))))
+def _share(rng: random.Random, period: timedelta) -> float:
+    """A random share of a period, a multiple of its milliseconds, above 0 and below 1."""
+    milliseconds = period // timedelta(milliseconds=1)
+    return rng.randrange(1, milliseconds) / milliseconds

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from shared.models.fields import parse_moment
 
 _DAY = 24 * 3600
+# Older dates are absolute: "12 months ago" says too little, and all old posts would have it.
+_MONTH = 30 * _DAY
 # The length of each unit in seconds, longest first. web/static/times.js counts with the same table.
 _UNITS = (
-    ("year", 365 * _DAY),
-    ("month", 30 * _DAY),
     ("week", 7 * _DAY),
     ("day", _DAY),
     ("hour", 3600),
@@ -19,11 +19,17 @@ _UNITS = (
 
 
 def relative_time(date: str, now: datetime | None = None) -> str:
-    """How long ago a date was, such as `2 hours ago`. Returns a date that it cannot parse unchanged."""
+    """How long ago a date was, such as `2 hours ago`, or after a month the day, such as `22 November 2026` (UTC).
+
+    Returns a date that it cannot parse unchanged.
+    """
     try:
-        elapsed_s = ((now or datetime.now(UTC)) - parse_moment(date)).total_seconds()
-    except ValueError:
+        moment = parse_moment(date).astimezone(UTC)
+    except (OverflowError, ValueError):
         return date
+    elapsed_s = ((now or datetime.now(UTC)) - moment).total_seconds()
+    if elapsed_s >= _MONTH:
+        return f"{moment.day} {moment:%B %Y}"
     for unit, seconds in _UNITS:
         count = int(elapsed_s // seconds)
         if count > 0:

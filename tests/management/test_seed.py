@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -11,13 +13,13 @@ from management.account import Blog as ManagedBlog
 from management.provision import provision
 from management.seeding.names import Names
 from management.seeding.plan import Range, SeedPlan
-from management.seeding.writing import is_empty, is_unfinished, seed
+from management.seeding.writing import is_empty, is_unfinished, seed, with_dates_of_earlier_run
 from management.terminal import SeedCount
 from management.verify import verify
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
 from shared.models.base import Item
-from shared.models.fields import check_username
+from shared.models.fields import check_username, parse_moment
 from shared.models.user import NewUser
 from tests.blog import Blog, new_blog
 
@@ -124,6 +126,47 @@ async def test_repeating_a_finished_seed_changes_nothing(blog: Blog, managed: Ma
     await _seed(managed)
 
     assert await _contents(blog, with_etags=True) == before
+
+
+@pytest.mark.parametrize("writes", [0, 3, 8, 1000])
+async def test_a_seed_that_is_repeated_later_keeps_its_dates(blog: Blog, managed: ManagedBlog, writes: int) -> None:
+    with contextlib.suppress(_Interrupted):
+        await _seed(managed, count=_InterruptedAfter(writes))
+    before = await _contents(blog)
+    later = await with_dates_of_earlier_run(managed, replace(_PLAN, now=_PLAN.now + timedelta(hours=5, seconds=1)))
+
+    await _seed(managed, later)
+
+    assert later == _PLAN
+    assert await verify(managed) == []
+    after = await _contents(blog)
+    assert all(item in after for item in before)
+
+
+async def test_the_first_seed_has_the_dates_of_its_plan(managed: ManagedBlog) -> None:
+    assert await with_dates_of_earlier_run(managed, _PLAN) is _PLAN
+
+
+def test_sample_items_are_recent_and_not_in_the_future() -> None:
+    now = datetime(2026, 11, 22, 9, tzinfo=UTC)
+    plan = SeedPlan(now=now)
+    posts = [post for index in range(plan.users) for post in plan.posts(index, plan.user(index))]
+    ages = sorted(now - parse_moment(post["creationDate"]) for post in posts)
+    responses = [parse_moment(item["creationDate"]) for post in posts for _, item in plan.responses(post)]
+
+    assert timedelta(minutes=2) < ages[0] < timedelta(minutes=10)
+    assert timedelta(days=1) < ages[19] < timedelta(days=30)
+    assert timedelta(days=100) < ages[-1] < timedelta(days=335)
+    assert max(responses) <= now
+    assert all(parse_moment(plan.user(index)["creationDate"]) < now - ages[-1] for index in range(plan.users))
+
+
+def test_only_dates_depend_on_when_a_seed_is_generated() -> None:
+    later = replace(_PLAN, now=_PLAN.now + timedelta(days=400))
+
+    for post, again in zip(_PLAN.posts(0, _PLAN.user(0)), later.posts(0, later.user(0)), strict=True):
+        assert again | {"creationDate": post["creationDate"]} == post
+        assert len(list(later.responses(again))) == len(list(_PLAN.responses(post)))
 
 
 async def test_a_seed_writes_more_items_than_fit_in_one_transaction(

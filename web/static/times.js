@@ -1,6 +1,8 @@
-// Relative times. shared/site/relative_time.py counts with the same table.
+// Times as readers see them: relative for a month, then the day. shared/site/relative_time.py counts with the same table.
 const DAY_S = 24 * 3600;
-const UNITS = [["year", 365 * DAY_S], ["month", 30 * DAY_S], ["week", 7 * DAY_S], ["day", DAY_S], ["hour", 3600], ["minute", 60]];
+const MONTH_S = 30 * DAY_S;
+const UNITS = [["week", 7 * DAY_S], ["day", DAY_S], ["hour", 3600], ["minute", 60]];
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 
 export function refreshTimes(parent = document) {
@@ -18,6 +20,7 @@ export function setTime(time, date) {
 
 function relative(date) {
   const elapsed_s = (Date.now() - Date.parse(date)) / 1000;
+  if (elapsed_s >= MONTH_S) return DAY.format(new Date(date));
   for (const [unit, seconds] of UNITS) {
     const count = Math.floor(elapsed_s / seconds);
     if (count > 0) return `${count} ${unit}${count > 1 ? "s" : ""} ago`;

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Route, expect
 
+from shared.site.relative_time import exact_time
 from tests.api import Api, Json
 from tests.blog import Blog
 from tests.functions.conftest import stored
@@ -219,3 +221,25 @@ async def test_times_are_refreshed(visit: Visit, post: Json) -> None:
     await ada.page.clock.fast_forward("02:30:00")
 
     await expect(ada.page.locator("article.post header time")).to_have_text("2 hours ago")
+
+
+async def test_a_time_becomes_a_date_after_a_month(visit: Visit, post: Json) -> None:
+    ada = await visit()
+    await ada.page.clock.install()
+    await ada.open(f"/posts/{post['id']}")
+
+    await ada.page.clock.fast_forward(31 * 24 * 3600 * 1000)
+
+    posted = datetime.fromisoformat(post["creationDate"])
+    await expect(ada.page.locator("article.post header time")).to_have_text(f"{posted.day} {posted:%B %Y}")
+
+
+async def test_times_are_absolute_in_print(visit: Visit, post: Json) -> None:
+    reader = await visit(f"/posts/{post['id']}", java_script_enabled=False)
+    time = reader.page.locator("article.post header time")
+
+    await reader.page.emulate_media(media="print")
+
+    printed = await time.evaluate("time => getComputedStyle(time, '::after').content")
+    assert printed == f'"{exact_time(post["creationDate"])}"'
+    await expect(time).to_have_css("font-size", "0px")
