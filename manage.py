@@ -97,7 +97,7 @@ def seed_command(
         str, typer.Option(metavar="A-B", help="Number of likes per post, at most one per user.")
     ] = _LIKES,
     seed: Annotated[
-        int, typer.Option(help="Seed of the generator. The same seed and sizes generate the same blog.")
+        int, typer.Option(help="Seed of the generator. The same seed and sizes generate the same blog, up to now.")
     ] = _SMALL.seed,
     if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing if the database has users.")] = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent transactions.")] = _CONCURRENCY,
