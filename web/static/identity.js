@@ -4,7 +4,10 @@ import { alarm, announce, refuse } from "./messages.js";
 
 const KEY = "blog-user";
 const KNOWN = "blog-users";
-const KNOWN_COUNT = 8;
+const KNOWN_COUNT = 4;
+const OFFERED_COUNT = 8;
+// How long the dialog waits for users to offer.
+const OFFER_MS = 1_000;
 const { auth } = document.documentElement.dataset;
 const corner = document.querySelector("[data-identity]");
 const dialog = document.querySelector("[data-identity-dialog]");
@@ -111,7 +114,8 @@ function showIdentity() {
 async function ask() {
   if (provider) return provider.signIn().catch(alarm);
   dialog.querySelector("[data-leave]").hidden = !currentUser();
-  offerUsers().catch(alarm);
+  // First, so that nothing moves in the open dialog.
+  await Promise.race([offerUsers().catch(alarm), new Promise(resolve => setTimeout(resolve, OFFER_MS))]);
   return openDialog();
 }
 
@@ -145,7 +149,7 @@ async function offerUsers() {
   list.replaceChildren();
   offer(list, knownUsers());
   offer(list, authorsOn(document));
-  if (list.childElementCount < KNOWN_COUNT) offer(list, authorsOn(await load("/")));
+  if (list.childElementCount < OFFERED_COUNT) offer(list, authorsOn(await load("/")));
 }
 
 function authorsOn(page) {
@@ -159,13 +163,14 @@ function offer(list, users) {
   const template = dialog.querySelector("template[data-known-user]");
   const offered = new Set([...list.querySelectorAll("[data-user-id]")].map(button => button.dataset.userId));
   for (const user of users) {
-    if (!user.id || offered.has(user.id) || offered.size === 2 * KNOWN_COUNT) continue;
+    if (!user.id || offered.has(user.id) || offered.size === OFFERED_COUNT) continue;
     offered.add(user.id);
     const item = template.content.cloneNode(true);
     item.querySelector("[data-user-id]").dataset.userId = user.id;
     fill(item, user);
     list.append(item);
   }
+  dialog.querySelector("[data-known]").hidden = offered.size === 0;
 }
 
 async function signUp(event) {

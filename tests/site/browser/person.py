@@ -45,6 +45,7 @@ class Person:
     async def be(self, user: Json) -> None:
         """Choose an existing user by their ID."""
         await self.page.get_by_role("button", name="Sign in").click()
+        await self.dialog.get_by_text("More", exact=True).click()
         await self.dialog.get_by_label("ID of an existing user").fill(user["id"])
         await self.dialog.get_by_role("button", name="Continue").click()
         await expect(self.corner).to_contain_text(user["username"])

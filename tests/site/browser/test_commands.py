@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from playwright.async_api import expect
@@ -108,8 +109,7 @@ async def test_only_the_author_can_use_the_editor_of_a_post(visit: Visit, api: A
     await expect(grace.page.get_by_role("button", name="Save")).to_be_disabled()
 
     await grace.page.get_by_role("button", name="Switch user").click()
-    await grace.dialog.get_by_label("ID of an existing user").fill(author["id"])
-    await grace.dialog.get_by_role("button", name="Continue").click()
+    await grace.dialog.get_by_role("button", name=author["username"]).click()
     await expect(grace.page.get_by_text(notice)).to_be_hidden()
     await expect(grace.page.get_by_role("button", name="Save")).to_be_enabled()
 
@@ -194,6 +194,47 @@ async def test_the_dialog_offers_authors_of_the_page_and_earlier_users(visit: Vi
     await ada.page.get_by_role("button", name="Switch user").click()
 
     await expect(ada.dialog.get_by_role("button", name=first)).to_be_visible()
+
+
+async def test_the_dialog_offers_existing_users_first_and_their_ids_behind_more(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    ada = await visit(f"/posts/{(await api.new_post(author))['id']}")
+
+    await ada.page.get_by_role("button", name="Sign in").click()
+
+    offered = ada.dialog.get_by_role("list", name="Continue as").get_by_role("button")
+    await expect(offered.first).to_have_text(author["username"])
+    await expect(offered.first).to_be_focused()
+    fields = ada.dialog.get_by_role("textbox")
+    await expect(fields).to_have_count(1)
+    assert await ada.evaluate(
+        "document.querySelector('[data-known-users]').compareDocumentPosition(document.querySelector('[data-sign-up]'))"
+        " === Node.DOCUMENT_POSITION_FOLLOWING"
+    )
+    await ada.dialog.get_by_text("More", exact=True).click()
+    await expect(ada.dialog.get_by_label("Or the ID of an existing user")).to_be_visible()
+
+
+async def test_the_dialog_opens_even_if_the_users_do_not_load(visit: Visit) -> None:
+    ada = await visit("/write")
+    ada.expected.append("Failed to load resource")
+    await ada.page.route(f"{ada.url}/", lambda route: route.abort())
+
+    await ada.page.get_by_role("button", name="Sign in").click()
+
+    await expect(ada.dialog.get_by_label("New username")).to_be_focused()
+    await expect(ada.dialog.get_by_text("Continue as", exact=True)).to_be_hidden()
+
+
+async def test_the_rename_form_states_the_rules_for_names(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+
+    await ada.page.get_by_role("button", name="Change username").click()
+
+    field = ada.page.locator("main").get_by_label("New username")
+    await expect(field).to_have_accessible_description(re.compile("3 to 30 letters, digits"))
 
 
 async def test_someone_who_signs_out_can_be_chosen_again_on_any_page(visit: Visit) -> None:
