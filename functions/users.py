@@ -21,8 +21,8 @@ bp = func.Blueprint()
 async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     """Create a user (C1).
 
-    The username must be unique, compared case-insensitively after Unicode NFKC. A signed-in caller can create only
-    one user.
+    The username must use one script, and be unique, compared case-insensitively after Unicode NFKC. A signed-in caller
+    can create only one user.
     """
     stored, caller, key = await container(USERS), call.caller, call.idempotency_key
     if caller.user is None:

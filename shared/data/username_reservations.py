@@ -30,9 +30,9 @@ ABANDONED_AFTER_S = 60
 
 
 def normalized(username: str) -> str:
-    """Return the form in which usernames are compared: NFKC and case folded.
+    """Return the form in which usernames are compared: Unicode's toNFKC_Casefold for every name that is accepted.
 
-    This is Unicode's toNFKC_Casefold, except that ignorable characters stay.
+    Names from before invisible characters were refused keep these characters in this form: their reservations have it.
     """
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
 

@@ -28,10 +28,21 @@ def is_item_id(value: str) -> bool:
 
 
 def check_username(value: str) -> str:
-    """Allow letters, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError."""
+    """Allow letters of one script, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError.
+
+    Stored names are not checked again, so names from before a rule stay valid.
+    """
     normal = unicodedata.normalize("NFKC", value)
     if not all(_is_name_character(character) for character in value + normal):
         raise ValueError("Use only letters, digits, “_”, “-” and “.”.")
+    if not value.isascii():
+        # Slow to import, and few names need it.
+        from shared.models.scripts import has_invisible, mixes_scripts
+
+        if has_invisible(value + normal):
+            raise ValueError("This has invisible characters. Remove them.")
+        if mixes_scripts(value) or mixes_scripts(normal):
+            raise ValueError("This mixes alphabets, such as Latin and Cyrillic. Use letters of only one.")
     if len(normal) > USERNAME_LENGTH[1]:
         raise ValueError(f"This is too long. Use at most {USERNAME_LENGTH[1]} characters; some count as several.")
     return value

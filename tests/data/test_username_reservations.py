@@ -17,7 +17,7 @@ from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user, register_user
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
-from shared.models.user import NewUser, User, UserChanges
+from shared.models.user import NewUser, User, UserChanges, user_item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 
@@ -55,6 +55,23 @@ async def aging_blog(clock: Clock) -> AsyncIterator[Blog]:
     with EmulatorThread(EmulatorSettings(clock=clock.time)) as emulator:
         async with new_blog(emulator) as blog:
             yield blog
+
+
+@pytest.mark.parametrize("name", ["оlga_west", "boss\u3164"], ids=["mixed", "invisible"])
+async def test_a_name_from_before_the_rules_for_scripts_stays_valid(blog: Blog, name: str) -> None:
+    user = user_item("old", name, "2026-01-31T23:59:59.123Z")
+    for item in (user, username_reservations.reservation_item(name, "old", 0)):
+        await blog.users.create(item)
+    boss = await _register(blog, "boss")
+
+    read = await get_user(blog.users, "old")
+    renamed = await _rename(blog, read, "olga_west")
+    await blog.drain()
+
+    assert User.from_item(read).username == name
+    assert renamed["username"] == "olga_west"
+    assert await blog.users.read(f"username:{name}", f"username:{name}") is None
+    assert (await get_user(blog.users, boss["id"]))["username"] == "boss"
 
 
 @pytest.mark.parametrize(("first", "second"), [("Bob", "bob"), ("ＢＯＢ", "bob"), ("Straße", "STRASSE"), ("Ⅷ", "viii")])
