@@ -10,8 +10,6 @@ param definition object
 var scripts = {
   createComment: loadTextContent('../stored_procedures/createComment.js')
   createLike: loadTextContent('../stored_procedures/createLike.js')
-  deleteComment: loadTextContent('../stored_procedures/deleteComment.js')
-  deleteLike: loadTextContent('../stored_procedures/deleteLike.js')
   truncateFeed: loadTextContent('../stored_procedures/truncateFeed.js')
   updateUsernames: loadTextContent('../stored_procedures/updateUsernames.js')
 }

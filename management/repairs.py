@@ -21,8 +21,7 @@ from shared.models.fields import is_item_id, iso_utc
 from shared.models.post import Post
 from shared.models.user import User, name_version
 from shared.propagation.copies import Copies
-from shared.propagation.rename_fanout import is_outdated
-from shared.transactions import BATCHES
+from shared.propagation.rename_fanout import is_outdated, rename_in_post
 
 _ATTEMPTS = 20
 
@@ -94,7 +93,7 @@ class Repairs:
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
             if item and user and "username" in user and is_outdated(item, user):
-                await BATCHES.rename_in_post(self.blog.posts, post_id, user)
+                await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
 
     async def repair_user_copy(self, place: tuple[str, str]) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.batcher import Batcher
 from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, patch_of
+from shared.database.coalescer import Coalescer
 from shared.errors import NoProgress
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
@@ -18,18 +18,18 @@ from shared.retries import COPY_ATTEMPTS
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
 
 
-def post_reads(posts: Container) -> Batcher[None, str, Item | None]:
-    """Return a batcher that reads posts by id, concurrent ones in one query if that is cheaper."""
+def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
+    """Return a coalescer that reads posts by id, concurrent ones in one query if that is cheaper."""
 
     async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
         found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
         return [found.get(post_id) for post_id in ids]
 
-    return Batcher(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
+    return Coalescer(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
 
 
-def copy_creations(container: Container) -> Batcher[str, Item, bool]:
-    """Return a batcher that creates copies by partition key, and returns False for those that exist."""
+def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
+    """Return a coalescer that creates copies by partition key, and returns False for those that exist."""
 
     async def create(partition_key: str, copies: Sequence[Item]) -> list[bool]:
         missing = list(copies)
@@ -43,7 +43,7 @@ def copy_creations(container: Container) -> Batcher[str, Item, bool]:
                 del missing[refused.index]
         return [any(copy is one for one in missing) for copy in copies]
 
-    return Batcher(create, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
+    return Coalescer(create, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Copies:
     posts: Container
     partition_key: str
     trigger: str | None = None
-    looks: Batcher[None, str, Item | None] | None = None
-    creations: Batcher[str, Item, bool] | None = None
+    looks: Coalescer[None, str, Item | None] | None = None
+    creations: Coalescer[str, Item, bool] | None = None
 
     async def put(self, post: Item, *, present: bool = True) -> None:
         """Make the copy show `post`, unless it is newer: one write if `present` is right, otherwise two.

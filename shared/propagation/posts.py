@@ -28,7 +28,7 @@ from shared.pace import Pace
 from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
-from shared.propagation.rename_fanout import is_outdated
+from shared.propagation.rename_fanout import is_outdated, rename_in_post
 from shared.retries import EXPIRY_REFUSALS
 from shared.transactions import BATCHES, Transactions
 
@@ -130,7 +130,13 @@ class _PostBatch:
         author = self.authors.get(user_id)
         if author is not None and is_outdated(change, author):
             # The correction of a post is a change of its own, which updates the copies.
-            await self.handler.transactions.rename_in_post(self.handler.posts, post_id, author, self.pace)
+            await rename_in_post(
+                self.handler.posts,
+                post_id,
+                author,
+                procedure=self.handler.transactions.rename_procedure,
+                pace=self.pace,
+            )
         elif change["type"] == Post.TYPE:
             await self._copy(change)
 

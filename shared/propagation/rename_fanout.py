@@ -1,43 +1,64 @@
-"""Rename fan-out: copies a user's current name to their posts, comments and likes."""
+"""Rename fan-out: writes a user's current name to their posts, comments and likes.
+
+By transactional batches, or by the article's stored procedure, which has the same condition as `_OUTDATED`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any, Final
 
-from shared.cosmos import Container
+from shared.cosmos import BatchRefused, Container, Operation, patch_of
+from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
+from shared.models.post import Post
 from shared.models.user import name_version
-from shared.pace import Pace
+from shared.observability.spans import stamp
+from shared.pace import ITEMS_PER_TRANSACTION, Pace
 from shared.propagation.change_feed import for_each
-from shared.transactions import Transactions
-from shared.transactions.batches import OUTDATED, outdated_parameters
+from shared.retries import RENAMING_REFUSALS
 
-_PORTION = 1000
+_PORTION: Final = 1000
+_MAX_TRANSACTIONS: Final = 10_000
 
-_EVERYWHERE = f"SELECT c.id, c.type, c.postId FROM c WHERE {OUTDATED}"  # noqa: S608 - constant
+# The items that do not have the user's current username yet.
+_OUTDATED: Final = (
+    "c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
+    " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
+    " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
+)
+_EVERYWHERE: Final = f"SELECT c.id, c.type, c.postId FROM c WHERE {_OUTDATED}"  # noqa: S608 - no values
+_IN_POST: Final = f"SELECT c.id, c.type FROM c WHERE {_OUTDATED} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
 
 
-async def fan_out_rename(posts: Container, user: Item, transactions: Transactions, pace: Pace) -> int:
+async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pace: Pace) -> int:
     """Rename all posts, comments and likes of the user; return how many.
 
     Costs one query over all partitions, because no container records where a user has commented or liked, and then a
-    transaction for each 25 items of a post. The query sees every item from before it. Later ones with the old name are
-    corrected by the posts change feed.
+    transaction for each 25 items of a post: a batch, or a call of `procedure`. The query sees every item from before
+    it. Later ones with the old name are corrected by the posts change feed.
 
-    Each portion is renamed before the next one is read, so the next delivery of an unfinished batch finds fewer items.
+    Each portion is renamed before the next one is read, so the next attempt after an unfinished one finds fewer items.
     """
 
     async def rename(items: Sequence[Item]) -> None:
         by_post: defaultdict[str, list[Item]] = defaultdict(list)
         for item in items:
             by_post[str(item["postId"])].append(item)
-        await for_each(by_post, lambda post_id: transactions.rename_items(posts, post_id, by_post[post_id], user, pace))
+
+        async def rename_in(post_id: str) -> None:
+            if procedure is None:
+                await _rename_items(posts, post_id, by_post[post_id], user, pace)
+            else:
+                await _call(procedure, posts, post_id, user, pace)
+
+        await for_each(by_post, rename_in)
 
     await posts.catch_up()
     portion: list[Item] = []
     count = 0
-    async for item in posts.query_across(_EVERYWHERE, outdated_parameters(user), page_size=_PORTION):
+    async for item in posts.query_across(_EVERYWHERE, _parameters(user), page_size=_PORTION):
         portion.append(item)
         count += 1
         if len(portion) == _PORTION:
@@ -47,7 +68,76 @@ async def fan_out_rename(posts: Container, user: Item, transactions: Transaction
     return count
 
 
+async def rename_in_post(
+    posts: Container, post_id: str, user: Item, *, procedure: str | None = None, pace: Pace | None = None
+) -> None:
+    """Write the user's current name to all their items of one post; safe to repeat.
+
+    A query in one partition and a batch for each 25 items, until the query finds none, or calls of `procedure`. It sees
+    every item from before this call. Items that a later rename wrote stay unchanged. Raises NoProgress.
+    """
+    pace = pace or Pace()
+    if procedure is not None:
+        await _call(procedure, posts, post_id, user, pace)
+        return
+    parameters = _parameters(user) | {"limit": ITEMS_PER_TRANSACTION}
+    refusals = 0
+    await posts.catch_up(post_id)
+    for _ in range(_MAX_TRANSACTIONS):
+        items = await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
+        if not items:
+            return
+        try:
+            async with pace.transaction(len(items)):
+                await posts.batch(post_id, [_rename(item, user) for item in items])
+            refusals = 0
+        except BatchRefused as refused:  # an item was written or deleted after the query
+            refusals += 1
+            if refusals == RENAMING_REFUSALS:
+                raise NoProgress(f"renames in post {post_id} were refused {refusals} times in a row") from refused
+    raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {_MAX_TRANSACTIONS} batches")
+
+
 def is_outdated(item: Item, user: Item) -> bool:
     """Return whether the item has a name from before the user's latest rename."""
     is_newer = item.get("nameVersion") is not None and item["nameVersion"] > name_version(user)
     return not is_newer and item.get("userUsername") != user["username"]
+
+
+async def _rename_items(posts: Container, post_id: str, items: Sequence[Item], user: Item, pace: Pace) -> None:
+    """Rename known items of one post, of which only `id` and `type` are read. If a batch is refused, rename all."""
+    try:
+        for start in range(0, len(items), ITEMS_PER_TRANSACTION):
+            some = items[start : start + ITEMS_PER_TRANSACTION]
+            async with pace.transaction(len(some)):
+                await posts.batch(post_id, [_rename(item, user) for item in some])
+    except BatchRefused:
+        await rename_in_post(posts, post_id, user, pace=pace)
+
+
+async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace: Pace) -> None:
+    """Call the stored procedure for each 25 items, or earlier if its time runs out. It finds the items itself."""
+    rename = {**_parameters(user), "limit": ITEMS_PER_TRANSACTION, **stamp()}
+    vain = 0
+    for _ in range(_MAX_TRANSACTIONS):
+        async with pace.transaction(ITEMS_PER_TRANSACTION):
+            answer = await posts.execute(procedure, post_id, rename)
+        if not answer["more"]:
+            return
+        vain = 0 if answer["updated"] else vain + 1
+        if vain == RENAMING_REFUSALS:
+            raise NoProgress(f"{procedure} ran out of time {vain} times in a row before it renamed an item")
+    raise DatabaseUnavailable(f"{procedure} did not finish in {_MAX_TRANSACTIONS} calls")
+
+
+def _parameters(user: Item) -> dict[str, Any]:
+    return {"userId": user["id"], "username": user["username"], "nameVersion": name_version(user)}
+
+
+def _rename(item: Item, user: Item) -> Operation:
+    version = name_version(user)
+    increments = {"version": 1} if item["type"] == Post.TYPE else {}
+    patch = patch_of({"userUsername": user["username"], "nameVersion": version, **stamp()}, **increments)
+    # A predicate takes no parameters. Nothing in it comes from a client: a known type and an integer.
+    older = f"(NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= {version:d})"
+    return ("patch", (item["id"], patch), {"filter_predicate": f"FROM c WHERE c.type = '{item['type']}' AND {older}"})

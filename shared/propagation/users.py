@@ -52,7 +52,7 @@ class UserChangeHandler:
         # The fan-out continues the trace of the rename, and so do the changes that it writes.
         delivery = current_traceparent()
         with span("rename fan-out", caller=writer_of(user), links=[delivery]) as recorded:
-            items = await fan_out_rename(self.posts, user, self.transactions, pace)
+            items = await fan_out_rename(self.posts, user, self.transactions.rename_procedure, pace)
             recorded.set_attribute("blog.fan_out.items", items)
             metrics.fan_out_items.record(items)
             for username in former:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from shared.settings import Settings
 from shared.transactions.batches import Added, Batches
+from shared.transactions.group_commit import GroupCommit
 from shared.transactions.procedures import Procedures
 
 __all__ = ["BATCHES", "PROCEDURES", "Added", "Transactions", "transactions"]
 
-Transactions = Batches | Procedures
+Transactions = Batches
 
-BATCHES = Batches()
+BATCHES = GroupCommit()
 PROCEDURES = Procedures()
 
 

@@ -66,11 +66,14 @@ async def test_an_edit_with_a_lost_response_succeeds_although_replicas_lack_it(
     assert edited["title"] == "New"
 
 
-async def test_a_deletion_with_a_lost_response_finds_the_post_deleted_although_replicas_have_it(
+async def test_a_deletion_with_a_lost_response_recognizes_its_tombstone_although_replicas_have_the_post(
     blog: Blog, elsewhere: Blog, gateway: Gateway
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))
     _stop_replicas(blog)
 
-    with gateway.losing(_first_patch(), applied=True), pytest.raises(PostNotFound):
+    with gateway.losing(_first_patch(), applied=True):
+        await delete_post(elsewhere.posts, post["id"], etag=None)
+
+    with pytest.raises(PostNotFound):
         await delete_post(elsewhere.posts, post["id"], etag=None)

@@ -29,8 +29,6 @@ from tests.polling import eventually
 SCRIPTS = {
     "posts/createComment",
     "posts/createLike",
-    "posts/deleteComment",
-    "posts/deleteLike",
     "posts/updateUsernames",
     "feed/truncateFeed",
 }

@@ -1,292 +1,69 @@
-"""Group commit under forced interleavings, on a container that holds each batch until the test releases it."""
+"""The simple path: a command is one batch. Refusals are forced."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 
-from shared.charges import metered
 from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, Operation
-from shared.data.posts import delete_post
-from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
+from shared.errors import DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
-from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
 from shared.models.like import Like
-from shared.transactions.batches import Added, Batches
+from shared.transactions.batches import Batches
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
 
-class HeldContainer(Container):
-    """A container that holds batches until the gate opens. `sizes` lists each batch's number of operations."""
+class RefusingContainer(Container):
+    """A container that raises each of `refusals` instead of running a batch."""
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, refusals: Sequence[Exception]) -> None:
         super().__init__(container.proxy)
-        self.gate = asyncio.Event()
-        self.arrivals = asyncio.Semaphore(0)
-        self.sizes: list[int] = []
-        self.refusals: list[Exception] = []
+        self.refusals = list(refusals)
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        self.sizes.append(len(operations))
-        self.arrivals.release()
-        await self.gate.wait()
         if self.refusals:
             raise self.refusals.pop()
         return await super().batch(partition_key, operations)
 
 
-class Crowd:
-    """Readers who like one post, each in their own task."""
-
-    def __init__(self, posts: HeldContainer, post: Item) -> None:
-        self.posts, self.post = posts, post
-        self.batches = Batches()
-        self.charges: list[float] = []
-
-    def like(self, reader: Item | None = None, command_id: str | None = None) -> asyncio.Task[Added]:
-        return asyncio.create_task(self._like(reader or a_user(), command_id))
-
-    async def _like(self, reader: Item, command_id: str | None) -> Added:
-        like = a_like(self.post, reader)
-        with metered() as charge:
-            try:
-                return await self.batches.add(self.posts, like, a_record(like, command_id) if command_id else None)
-            finally:
-                self.charges.append(charge.request_units)
-
-    async def first_running(self) -> asyncio.Task[Added]:
-        """Start a like and hold its batch."""
-        task = self.like()
-        await self.posts.arrivals.acquire()
-        return task
-
-
 @pytest.fixture
-async def crowd(blog: Blog) -> Crowd:
-    post = await blog.posts.create(a_post(a_user()))
-    return Crowd(HeldContainer(blog.posts), post)
-
-
-async def test_likes_that_arrive_during_a_batch_share_the_next_batch(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_running()
-    others = [crowd.like() for _ in range(20)]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-
-    added = await asyncio.gather(first, *others)
-
-    assert crowd.posts.sizes == [2, 21]
-    assert all(one.created for one in added)
-    assert await blog.counts(crowd.post) == (0, 21)
-    assert (await blog.posts.read(crowd.post["id"], crowd.post["id"]) or {})["version"] == crowd.post["version"] + 2
-
-
-async def test_the_commands_of_a_batch_share_its_charge(crowd: Crowd) -> None:
-    first = await crowd.first_running()
-    others = [crowd.like() for _ in range(20)]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-    await asyncio.gather(first, *others)
-
-    alone, *shared = crowd.charges
-
-    assert len(set(shared)) == 1
-    assert 0 < shared[0] < alone / 2
-
-
-async def test_a_batch_has_at_most_thirty_commands(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_running()
-    others = [crowd.like() for _ in range(70)]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-
-    await asyncio.gather(first, *others)
-
-    assert crowd.posts.sizes == [2, 31, 31, 11]
-    assert await blog.counts(crowd.post) == (0, 71)
-
-
-# aiohttp warns about bodies over 1 MB.
-@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
-async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog: Blog, crowd: Crowd) -> None:
-    """Each comment is 60 KB of the ASCII JSON that the SDK sends. The post is as long as the API allows."""
-    longest = {"op": "set", "path": "/content", "value": "🎉" * POST_LENGTH}
-    await blog.posts.patch(crowd.post["id"], crowd.post["id"], [longest])
-    first = await crowd.first_running()
-    comments = [a_comment(crowd.post, a_user(), content="🎉" * COMMENT_LENGTH) for _ in range(30)]
-    adding = [
-        asyncio.create_task(crowd.batches.add(crowd.posts, comment, a_record(comment, comment["id"])))
-        for comment in comments
-    ]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-    await asyncio.gather(first, *adding)
-
-    assert crowd.posts.sizes == [2, 61]
-    assert await blog.counts(crowd.post) == (30, 1)
-
-
-async def test_existing_likes_do_not_fail_new_likes_in_their_batch(blog: Blog, crowd: Crowd) -> None:
-    fans = [a_user() for _ in range(5)]
-    for fan in fans:
-        await blog.posts.create(a_like(crowd.post, fan))
-    await blog.posts.patch(crowd.post["id"], crowd.post["id"], [{"op": "set", "path": "/likeCount", "value": 5}])
-    first = await crowd.first_running()
-    others = [crowd.like(fan) for fan in fans] + [crowd.like() for _ in range(5)]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-
-    added = await asyncio.gather(first, *others)
-
-    assert [one.created for one in added] == [True] + [False] * 5 + [True] * 5
-    assert crowd.posts.sizes == [2, 11, 6]
-    assert await blog.counts(crowd.post) == (0, 11)
-
-
-async def test_likes_with_records_share_a_batch_with_retries_and_existing_likes(blog: Blog, crowd: Crowd) -> None:
-    fan, retrying = a_user(), a_user()
-    for reader, command_id in ((fan, None), (retrying, "retry")):
-        like = a_like(crowd.post, reader)
-        await Batches().add(blog.posts, like, a_record(like, command_id) if command_id else None)
-    first = await crowd.first_running()
-    others = [crowd.like(fan, "fan"), crowd.like(retrying, "retry"), crowd.like(a_user(), "new"), crowd.like()]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-
-    added = await asyncio.gather(first, *others)
-
-    assert [one.created for one in added] == [True, False, False, True, True]
-    # The last batch: the count, the record of the existing like, a like with its record, a like.
-    assert crowd.posts.sizes == [2, 8, 5]
-    assert await blog.counts(crowd.post) == (0, 5)
-    records = [item for item in await blog.items_of(crowd.post) if item["type"] == "idempotency"]
-    assert {record["id"] for record in records} == {"idempotency:fan", "idempotency:retry", "idempotency:new"}
-
-
-async def test_concurrent_likes_of_one_user_create_one_like(blog: Blog, crowd: Crowd) -> None:
-    reader = a_user()
-    first = await crowd.first_running()
-    twice = [crowd.like(reader), crowd.like(reader)]
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-
-    await first
-    added = await asyncio.gather(*twice)
-
-    assert [one.created for one in added] == [True, False]
-    assert added[0].item == added[1].item
-    assert await blog.counts(crowd.post) == (0, 2)
-
-
-async def test_an_unexpected_error_reruns_each_command_of_the_batch(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_running()
-    others = [crowd.like() for _ in range(3)]
-    await asyncio.sleep(0)
-    crowd.posts.refusals = [RuntimeError("unexpected"), RuntimeError("unexpected")]
-    crowd.posts.gate.set()
-
-    outcomes = await asyncio.gather(first, *others, return_exceptions=True)
-
-    assert [type(outcome) for outcome in outcomes] == [RuntimeError, Added, Added, Added]
-    assert crowd.posts.sizes == [2, 4, 2, 2, 2]
-    assert await blog.counts(crowd.post) == (0, 3)
-
-
-async def test_a_post_deleted_during_a_batch_fails_all_its_commands(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_running()
-    others = [crowd.like() for _ in range(3)]
-    await delete_post(blog.posts, crowd.post["id"], etag=None)
-    crowd.posts.gate.set()
-
-    outcomes = await asyncio.gather(first, *others, return_exceptions=True)
-
-    assert [type(outcome) for outcome in outcomes] == [PostNotFound] * 4
-    assert [item["type"] for item in await blog.items_of(crowd.post)] == ["tombstone"]
-
-
-async def test_a_canceled_request_does_not_affect_the_others(blog: Blog, crowd: Crowd) -> None:
-    first = await crowd.first_running()
-    impatient, patient = crowd.like(), crowd.like()
-    await asyncio.sleep(0)
-    first.cancel()
-    impatient.cancel()
-    crowd.posts.gate.set()
-
-    assert (await patient).created
-    await asyncio.gather(first, impatient, return_exceptions=True)
-
-    # The first like was already being written, but `impatient` was still waiting.
-    assert crowd.posts.sizes == [2, 2]
-    assert await blog.counts(crowd.post) == (0, 2)
-
-
-async def test_a_failed_batch_does_not_fail_the_next_one(blog: Blog, crowd: Crowd) -> None:
-    crowd.posts.refusals = [DatabaseThrottled(1.0)]
-    first = await crowd.first_running()
-    other = crowd.like()
-    await asyncio.sleep(0)
-    crowd.posts.gate.set()
-
-    with pytest.raises(DatabaseThrottled):
-        await first
-    assert (await other).created
-    assert await blog.counts(crowd.post) == (0, 1)
-
-
-async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(blog: Blog, crowd: Crowd) -> None:
-    crowd.batches = Batches(overlap_after_s=0.01)
-    first = await crowd.first_running()
-    other = crowd.like()
-    await crowd.posts.arrivals.acquire()
-
-    crowd.posts.gate.set()
-
-    assert [one.created for one in await asyncio.gather(first, other)] == [True, True]
-    assert await blog.counts(crowd.post) == (0, 2)
-
-
-async def test_a_hanging_batch_fails_at_its_deadline(crowd: Crowd) -> None:
-    crowd.batches = Batches(deadline_s=0.05)
-    first = await crowd.first_running()
-
-    with pytest.raises(DatabaseUnavailable):
-        await first
-
-
-async def test_a_deadline_fails_all_commands_of_the_batch_without_a_second_one(crowd: Crowd) -> None:
-    crowd.batches = Batches(deadline_s=0.05)
-
-    outcomes = await asyncio.gather(crowd.like(), crowd.like(), return_exceptions=True)
-
-    assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 2
-    assert len(crowd.posts.sizes) == 1
+async def post(blog: Blog) -> Item:
+    return await blog.posts.create(a_post(a_user()))
 
 
 @pytest.mark.parametrize("index", [0, 1])
-async def test_a_batch_that_is_always_refused_is_not_retried_forever(crowd: Crowd, index: int) -> None:
-    crowd.posts.refusals = [BatchRefused(index, ConditionFailed()) for _ in range(20)]
-    first = await crowd.first_running()
-    crowd.posts.gate.set()
+async def test_a_batch_that_is_always_refused_is_not_retried_forever(blog: Blog, post: Item, index: int) -> None:
+    posts = RefusingContainer(blog.posts, [BatchRefused(index, ConditionFailed()) for _ in range(20)])
 
     with pytest.raises(DatabaseUnavailable):
-        await first
+        await Batches().add(posts, a_like(post, a_user()))
 
 
-async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, crowd: Crowd) -> None:
-    comment = (await crowd.batches.add(blog.posts, a_comment(crowd.post, a_user()))).item
-    removal = asyncio.create_task(
-        crowd.batches.remove(crowd.posts, crowd.post["id"], comment["id"], "comment", etag=None)
-    )
-    await crowd.posts.arrivals.acquire()
-    assert await Batches().remove(blog.posts, crowd.post["id"], comment["id"], "comment", etag=None)
-    crowd.posts.gate.set()
+class DelayedContainer(Container):
+    """A container whose first batch runs after another process has deleted the item."""
 
-    assert await removal is True  # it looks like a batch that the SDK resent after its response was lost
-    assert await blog.counts(crowd.post) == (0, 0)
+    def __init__(self, container: Container, deletion: Callable[[], Awaitable[bool]]) -> None:
+        super().__init__(container.proxy)
+        self.deletions = [deletion]
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if self.deletions:
+            assert await self.deletions.pop()()
+        return await super().batch(partition_key, operations)
+
+
+async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, post: Item) -> None:
+    comment = (await Batches().add(blog.posts, a_comment(post, a_user()))).item
+    of_comment = (post["id"], comment["id"], "comment")
+    posts = DelayedContainer(blog.posts, lambda: Batches().remove(blog.posts, *of_comment, etag=None))
+
+    # It looks like a batch that the SDK resent after its response was lost.
+    assert await Batches().remove(posts, *of_comment, etag=None) is True
+    assert await blog.counts(post) == (0, 0)
 
 
 async def test_a_like_of_a_missing_post_raises_post_not_found(blog: Blog) -> None:
@@ -320,15 +97,15 @@ class InterruptedContainer(Container):
 
 
 async def test_a_comment_added_between_two_reads_does_not_look_like_one_whose_record_expired(
-    blog: Blog, crowd: Crowd
+    blog: Blog, post: Item
 ) -> None:
-    comment = a_comment(crowd.post, a_user())
+    comment = a_comment(post, a_user())
     record = a_record(comment)
 
     added = await Batches().add(InterruptedContainer(blog.posts, comment, record), comment, record)
 
     assert (added.created, added.item["id"]) == (False, comment["id"])
-    assert await blog.counts(crowd.post) == (1, 0)
+    assert await blog.counts(post) == (1, 0)
 
 
 class LaggingContainer(Container):
@@ -353,17 +130,14 @@ class LaggingContainer(Container):
 
 @pytest.mark.parametrize("number", [1, 3])
 async def test_likes_of_another_process_are_removed_despite_a_lagging_replica(
-    blog: Blog, crowd: Crowd, number: int
+    blog: Blog, post: Item, number: int
 ) -> None:
     here, there = LaggingContainer(blog.posts), Batches()
-    likes = [(await there.add(blog.posts, a_like(crowd.post, a_user()))).item for _ in range(number)]
+    likes = [(await there.add(blog.posts, a_like(post, a_user()))).item for _ in range(number)]
 
     removed = await asyncio.gather(
-        *(
-            crowd.batches.remove(here, crowd.post["id"], like["id"], "like", etag=Like.entity_tag(like))
-            for like in likes
-        )
+        *(Batches().remove(here, post["id"], like["id"], "like", etag=Like.entity_tag(like)) for like in likes)
     )
 
     assert removed == [True] * number
-    assert await blog.counts(crowd.post) == (0, 0)
+    assert await blog.counts(post) == (0, 0)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource
+from shared.propagation.rename_fanout import rename_in_post
 from shared.transactions import Transactions
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
@@ -141,7 +142,8 @@ async def test_a_removal_rejects_a_stale_etag(blog: Blog, transactions: Transact
 async def test_a_removal_accepts_an_etag_from_before_a_rename(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     added = [(await transactions.add(blog.posts, item(post, reader))).item for item in (a_comment, a_like)]
-    await transactions.rename_in_post(blog.posts, post["id"], reader | {"username": "grace", "nameVersion": 1})
+    renamed = reader | {"username": "grace", "nameVersion": 1}
+    await rename_in_post(blog.posts, post["id"], renamed, procedure=transactions.rename_procedure)
 
     for item in added:
         etag = Resource.entity_tag(item)
@@ -232,7 +234,8 @@ async def test_a_retry_returns_the_like_under_its_users_current_name(blog: Blog,
     post, reader = await _post(blog), a_user()
     like = a_like(post, reader)
     await transactions.add(blog.posts, like, a_record(like))
-    await transactions.rename_in_post(blog.posts, post["id"], reader | {"username": "grace", "nameVersion": 1})
+    renamed = reader | {"username": "grace", "nameVersion": 1}
+    await rename_in_post(blog.posts, post["id"], renamed, procedure=transactions.rename_procedure)
 
     again = await transactions.add(blog.posts, like, a_record(like))
 

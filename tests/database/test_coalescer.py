@@ -1,4 +1,4 @@
-"""The batcher under forced interleavings, and the two batchers of the change-feed functions."""
+"""The coalescer under forced interleavings, and the two coalescers of the change-feed functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.batcher import Batcher
 from shared.cosmos import Container
+from shared.database.coalescer import Coalescer
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.post import short_form
@@ -35,8 +35,8 @@ class Doubling:
             raise self.error
         return [ValueError("17") if number == 17 else 2 * number for number in numbers]
 
-    def batcher(self, **options: Any) -> Batcher[str, int, int]:
-        return Batcher(self, **({"limit": 100} | options))
+    def coalescer(self, **options: Any) -> Coalescer[str, int, int]:
+        return Coalescer(self, **({"limit": 100} | options))
 
 
 @pytest.fixture
@@ -49,26 +49,26 @@ async def _let_tasks_run() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_cancelled_batcher_cancels_its_batches_and_takes_new_ones(doubling: Doubling) -> None:
-    batcher = doubling.batcher()
-    waiting = asyncio.create_task(batcher.submit("a", 13))
+async def test_a_cancelled_coalescer_cancels_its_batches_and_takes_new_ones(doubling: Doubling) -> None:
+    coalescer = doubling.coalescer()
+    waiting = asyncio.create_task(coalescer.submit("a", 13))
     await doubling.started.acquire()
     waiting.cancel()
     await _let_tasks_run()
 
-    batcher.cancel()
+    coalescer.cancel()
     await _let_tasks_run()
     doubling.gate.set()
 
-    assert await batcher.submit("a", 1) == 2
+    assert await coalescer.submit("a", 1) == 2
     assert doubling.runs == [[13], [1]]
 
 
 async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: Doubling) -> None:
-    batcher = doubling.batcher(limit=3)
-    first = asyncio.create_task(batcher.submit("a", 1))
+    coalescer = doubling.coalescer(limit=3)
+    first = asyncio.create_task(coalescer.submit("a", 1))
     await _let_tasks_run()
-    others = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2, 3, 4)]
+    others = [asyncio.create_task(coalescer.submit("a", number)) for number in (1, 2, 3, 4)]
     await _let_tasks_run()
     doubling.gate.set()
 
@@ -77,8 +77,8 @@ async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: 
 
 
 async def test_batches_of_different_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
-    batcher = doubling.batcher()
-    tasks = [asyncio.create_task(batcher.submit(key, 1)) for key in ("a", "b")]
+    coalescer = doubling.coalescer()
+    tasks = [asyncio.create_task(coalescer.submit(key, 1)) for key in ("a", "b")]
     await _let_tasks_run()
 
     assert doubling.runs == [[1], [1]]
@@ -87,18 +87,18 @@ async def test_batches_of_different_keys_do_not_wait_for_each_other(doubling: Do
 
 
 async def test_values_with_the_same_identity_do_not_share_a_batch(doubling: Doubling) -> None:
-    batcher = doubling.batcher(identity=lambda number: number % 10)
+    coalescer = doubling.coalescer(identity=lambda number: number % 10)
     doubling.gate.set()
 
-    assert await asyncio.gather(*(batcher.submit("a", number) for number in (1, 11, 2, 21))) == [2, 22, 4, 42]
+    assert await asyncio.gather(*(coalescer.submit("a", number) for number in (1, 11, 2, 21))) == [2, 22, 4, 42]
     assert doubling.runs == [[1, 2], [11], [21]]
 
 
 async def test_an_error_of_one_value_fails_only_its_submitter(doubling: Doubling) -> None:
-    batcher = doubling.batcher()
+    coalescer = doubling.coalescer()
     doubling.gate.set()
 
-    outcomes = await asyncio.gather(*(batcher.submit("a", number) for number in (1, 17)), return_exceptions=True)
+    outcomes = await asyncio.gather(*(coalescer.submit("a", number) for number in (1, 17)), return_exceptions=True)
 
     assert outcomes[0] == 2
     assert isinstance(outcomes[1], ValueError)
@@ -106,10 +106,10 @@ async def test_an_error_of_one_value_fails_only_its_submitter(doubling: Doubling
 
 
 async def test_a_failed_batch_runs_again_one_value_at_a_time(doubling: Doubling) -> None:
-    batcher = doubling.batcher()
+    coalescer = doubling.coalescer()
     doubling.gate.set()
 
-    outcomes = await asyncio.gather(*(batcher.submit("a", number) for number in (1, 13, 2)), return_exceptions=True)
+    outcomes = await asyncio.gather(*(coalescer.submit("a", number) for number in (1, 13, 2)), return_exceptions=True)
 
     assert (outcomes[0], outcomes[2]) == (2, 4)
     assert isinstance(outcomes[1], ValueError)
@@ -118,20 +118,22 @@ async def test_a_failed_batch_runs_again_one_value_at_a_time(doubling: Doubling)
 
 async def test_a_shared_error_fails_the_whole_batch_but_not_the_next_batch(doubling: Doubling) -> None:
     doubling.error = DatabaseThrottled(1.0)
-    batcher = doubling.batcher(shared_errors=(DatabaseThrottled,), limit=3)
+    coalescer = doubling.coalescer(shared_errors=(DatabaseThrottled,), limit=3)
     doubling.gate.set()
 
-    outcomes = await asyncio.gather(*(batcher.submit("a", number) for number in (1, 13, 2, 3)), return_exceptions=True)
+    outcomes = await asyncio.gather(
+        *(coalescer.submit("a", number) for number in (1, 13, 2, 3)), return_exceptions=True
+    )
 
     assert [type(outcome) for outcome in outcomes] == [DatabaseThrottled] * 3 + [int]
     assert doubling.runs == [[1, 13, 2], [3]]
 
 
 async def test_canceling_a_submitter_does_not_cancel_the_others(doubling: Doubling) -> None:
-    batcher = doubling.batcher()
-    tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
+    coalescer = doubling.coalescer()
+    tasks = [asyncio.create_task(coalescer.submit("a", number)) for number in (1, 2)]
     await _let_tasks_run()
-    tasks += [asyncio.create_task(batcher.submit("a", number)) for number in (3, 4)]
+    tasks += [asyncio.create_task(coalescer.submit("a", number)) for number in (3, 4)]
     await _let_tasks_run()
     tasks[0].cancel()
     tasks[2].cancel()
@@ -143,10 +145,10 @@ async def test_canceling_a_submitter_does_not_cancel_the_others(doubling: Doubli
 
 
 async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(doubling: Doubling) -> None:
-    batcher = doubling.batcher(overlap_after_s=0.01)
-    first = asyncio.create_task(batcher.submit("a", 1))
+    coalescer = doubling.coalescer(overlap_after_s=0.01)
+    first = asyncio.create_task(coalescer.submit("a", 1))
     await doubling.started.acquire()
-    second = asyncio.create_task(batcher.submit("a", 2))
+    second = asyncio.create_task(coalescer.submit("a", 2))
     await doubling.started.acquire()
     doubling.gate.set()
 

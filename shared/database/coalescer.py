@@ -1,4 +1,4 @@
-"""Batches concurrent calls without timers: whatever arrives during a batch goes into the next one."""
+"""Combines concurrent calls into groups, without timers: whatever arrives during a group goes into the next one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Result = TypeVar("Result")
 _Submission = tuple[Value, asyncio.Future[Result]]
 
 
-class Batcher(Generic[Key, Value, Result]):
-    """Runs one batch per key at a time; use it within one event loop.
+class Coalescer(Generic[Key, Value, Result]):
+    """Runs one group per key at a time; use it within one event loop.
 
     `run` gets a key and up to `limit` values, and returns an outcome for each in the same order: a result, or an
-    exception to raise. If it raises instead, each value runs in a batch of its own, so that an error reaches only the
-    submitter who caused it. Errors in `shared_errors` reach everyone in the batch.
+    exception to raise. If it raises instead, each value runs in a group of its own, so that an error reaches only the
+    submitter who caused it. Errors in `shared_errors` reach everyone in the group.
 
-    Values with the same `identity` never share a batch. A batch delays the next one by at most `overlap_after_s`.
+    Values with the same `identity` never share a group. A group delays the next one by at most `overlap_after_s`.
     """
 
     def __init__(
@@ -42,9 +42,9 @@ class Batcher(Generic[Key, Value, Result]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, key: Key, value: Value) -> Result:
-        """Return the outcome of `value` in a batch that starts after this call.
+        """Return the outcome of `value` in a group that starts after this call.
 
-        Cancelling this call does not cancel the batch.
+        Cancelling this call does not cancel the group.
         """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         if key in self._queues:
@@ -55,7 +55,7 @@ class Batcher(Generic[Key, Value, Result]):
         return await future
 
     def cancel(self) -> None:
-        """Cancel all batches. Call it once nobody awaits their outcomes."""
+        """Cancel all groups. Call it once nobody awaits their outcomes."""
         for task in self._tasks:
             task.cancel()
 
@@ -68,37 +68,37 @@ class Batcher(Generic[Key, Value, Result]):
     async def _serve(self, key: Key) -> None:
         queue = self._queues[key]
         try:
-            while batch := self._take(queue):
-                await asyncio.wait([self._start(self._run_batch(key, batch))], timeout=self._overlap_after_s)
+            while group := self._take(queue):
+                await asyncio.wait([self._start(self._run_group(key, group))], timeout=self._overlap_after_s)
         finally:
             del self._queues[key]
 
     def _take(self, queue: deque[_Submission[Value, Result]]) -> list[_Submission[Value, Result]]:
-        batch: dict[Hashable, _Submission[Value, Result]] = {}
+        group: dict[Hashable, _Submission[Value, Result]] = {}
         postponed: list[_Submission[Value, Result]] = []
-        while queue and len(batch) < self._limit:
+        while queue and len(group) < self._limit:
             value, future = submission = queue.popleft()
-            identity = self._identity(value) if self._identity else len(batch)
+            identity = self._identity(value) if self._identity else len(group)
             if future.cancelled():
                 continue
-            if identity in batch:
+            if identity in group:
                 postponed.append(submission)
             else:
-                batch[identity] = submission
+                group[identity] = submission
         queue.extendleft(reversed(postponed))
-        return list(batch.values())
+        return list(group.values())
 
-    async def _run_batch(self, key: Key, batch: Sequence[_Submission[Value, Result]]) -> None:
+    async def _run_group(self, key: Key, group: Sequence[_Submission[Value, Result]]) -> None:
         outcomes: Sequence[Result | Exception]
         try:
-            outcomes = await self._run(key, [value for value, _ in batch])
+            outcomes = await self._run(key, [value for value, _ in group])
         except Exception as error:  # noqa: BLE001 - every error goes to the submitters
-            if len(batch) > 1 and not isinstance(error, self._shared_errors):
-                for submission in batch:
-                    await self._run_batch(key, [submission])
+            if len(group) > 1 and not isinstance(error, self._shared_errors):
+                for submission in group:
+                    await self._run_group(key, [submission])
                 return
-            outcomes = [error] * len(batch)
-        for (_, future), outcome in zip(batch, outcomes, strict=True):
+            outcomes = [error] * len(group)
+        for (_, future), outcome in zip(group, outcomes, strict=True):
             if future.done():  # cancelled
                 continue
             if isinstance(outcome, Exception):

@@ -1,0 +1,267 @@
+"""Group commit under forced interleavings, on a container that holds each batch until the test releases it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from shared.charges import metered
+from shared.cosmos import Container, Operation
+from shared.data.posts import delete_post
+from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
+from shared.models.base import Item
+from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
+from shared.transactions.batches import Added, Batches
+from shared.transactions.group_commit import GroupCommit
+from tests.blog import Blog
+from tests.items import a_comment, a_like, a_post, a_record, a_user
+
+
+class HeldContainer(Container):
+    """A container that holds batches until the gate opens. `sizes` lists each batch's number of operations."""
+
+    def __init__(self, container: Container) -> None:
+        super().__init__(container.proxy)
+        self.gate = asyncio.Event()
+        self.arrivals = asyncio.Semaphore(0)
+        self.sizes: list[int] = []
+        self.refusals: list[Exception] = []
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        self.sizes.append(len(operations))
+        self.arrivals.release()
+        await self.gate.wait()
+        if self.refusals:
+            raise self.refusals.pop()
+        return await super().batch(partition_key, operations)
+
+
+class Crowd:
+    """Readers who like one post, each in their own task."""
+
+    def __init__(self, posts: HeldContainer, post: Item) -> None:
+        self.posts, self.post = posts, post
+        self.batches = GroupCommit()
+        self.charges: list[float] = []
+
+    def like(self, reader: Item | None = None, command_id: str | None = None) -> asyncio.Task[Added]:
+        return asyncio.create_task(self._like(reader or a_user(), command_id))
+
+    async def _like(self, reader: Item, command_id: str | None) -> Added:
+        like = a_like(self.post, reader)
+        with metered() as charge:
+            try:
+                return await self.batches.add(self.posts, like, a_record(like, command_id) if command_id else None)
+            finally:
+                self.charges.append(charge.request_units)
+
+    async def first_running(self) -> asyncio.Task[Added]:
+        """Start a like and hold its batch."""
+        task = self.like()
+        await self.posts.arrivals.acquire()
+        return task
+
+
+@pytest.fixture
+async def crowd(blog: Blog) -> Crowd:
+    post = await blog.posts.create(a_post(a_user()))
+    return Crowd(HeldContainer(blog.posts), post)
+
+
+async def test_likes_that_arrive_during_a_batch_share_the_next_batch(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    others = [crowd.like() for _ in range(20)]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    added = await asyncio.gather(first, *others)
+
+    assert crowd.posts.sizes == [2, 21]
+    assert all(one.created for one in added)
+    assert await blog.counts(crowd.post) == (0, 21)
+    assert (await blog.posts.read(crowd.post["id"], crowd.post["id"]) or {})["version"] == crowd.post["version"] + 2
+
+
+async def test_the_commands_of_a_group_share_its_charge(crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    others = [crowd.like() for _ in range(20)]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+    await asyncio.gather(first, *others)
+
+    alone, *shared = crowd.charges
+
+    assert len(set(shared)) == 1
+    assert 0 < shared[0] < alone / 2
+
+
+async def test_a_group_has_at_most_thirty_commands(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    others = [crowd.like() for _ in range(70)]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    await asyncio.gather(first, *others)
+
+    assert crowd.posts.sizes == [2, 31, 31, 11]
+    assert await blog.counts(crowd.post) == (0, 71)
+
+
+# aiohttp warns about bodies over 1 MB.
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog: Blog, crowd: Crowd) -> None:
+    """Each comment is 60 KB of the ASCII JSON that the SDK sends. The post is as long as the API allows."""
+    longest = {"op": "set", "path": "/content", "value": "🎉" * POST_LENGTH}
+    await blog.posts.patch(crowd.post["id"], crowd.post["id"], [longest])
+    first = await crowd.first_running()
+    comments = [a_comment(crowd.post, a_user(), content="🎉" * COMMENT_LENGTH) for _ in range(30)]
+    adding = [
+        asyncio.create_task(crowd.batches.add(crowd.posts, comment, a_record(comment, comment["id"])))
+        for comment in comments
+    ]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+    await asyncio.gather(first, *adding)
+
+    assert crowd.posts.sizes == [2, 61]
+    assert await blog.counts(crowd.post) == (30, 1)
+
+
+async def test_existing_likes_do_not_fail_new_likes_in_their_group(blog: Blog, crowd: Crowd) -> None:
+    fans = [a_user() for _ in range(5)]
+    for fan in fans:
+        await blog.posts.create(a_like(crowd.post, fan))
+    await blog.posts.patch(crowd.post["id"], crowd.post["id"], [{"op": "set", "path": "/likeCount", "value": 5}])
+    first = await crowd.first_running()
+    others = [crowd.like(fan) for fan in fans] + [crowd.like() for _ in range(5)]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    added = await asyncio.gather(first, *others)
+
+    assert [one.created for one in added] == [True] + [False] * 5 + [True] * 5
+    # Each command of the refused group takes the simple path.
+    assert crowd.posts.sizes == [2, 11] + [2] * 10
+    assert await blog.counts(crowd.post) == (0, 11)
+
+
+async def test_likes_with_records_share_a_group_with_retries_and_existing_likes(blog: Blog, crowd: Crowd) -> None:
+    fan, retrying = a_user(), a_user()
+    for reader, command_id in ((fan, None), (retrying, "retry")):
+        like = a_like(crowd.post, reader)
+        await Batches().add(blog.posts, like, a_record(like, command_id) if command_id else None)
+    first = await crowd.first_running()
+    others = [crowd.like(fan, "fan"), crowd.like(retrying, "retry"), crowd.like(a_user(), "new"), crowd.like()]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    added = await asyncio.gather(first, *others)
+
+    assert [one.created for one in added] == [True, False, False, True, True]
+    # Each command of the refused group takes the simple path.
+    assert sorted(crowd.posts.sizes[2:]) == [2, 3, 3, 3]
+    assert crowd.posts.sizes[:2] == [2, 8]
+    assert await blog.counts(crowd.post) == (0, 5)
+    records = [item for item in await blog.items_of(crowd.post) if item["type"] == "idempotency"]
+    assert {record["id"] for record in records} == {"idempotency:fan", "idempotency:retry", "idempotency:new"}
+
+
+async def test_concurrent_likes_of_one_user_create_one_like(blog: Blog, crowd: Crowd) -> None:
+    reader = a_user()
+    first = await crowd.first_running()
+    twice = [crowd.like(reader), crowd.like(reader)]
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    await first
+    added = await asyncio.gather(*twice)
+
+    assert [one.created for one in added] == [True, False]
+    assert added[0].item == added[1].item
+    assert await blog.counts(crowd.post) == (0, 2)
+
+
+async def test_an_unexpected_error_reruns_each_command_of_the_group(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    others = [crowd.like() for _ in range(3)]
+    await asyncio.sleep(0)
+    crowd.posts.refusals = [RuntimeError("unexpected"), RuntimeError("unexpected")]
+    crowd.posts.gate.set()
+
+    outcomes = await asyncio.gather(first, *others, return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [RuntimeError, Added, Added, Added]
+    assert crowd.posts.sizes == [2, 4, 2, 2, 2]
+    assert await blog.counts(crowd.post) == (0, 3)
+
+
+async def test_a_post_deleted_during_a_batch_fails_all_waiting_commands(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    others = [crowd.like() for _ in range(3)]
+    await delete_post(blog.posts, crowd.post["id"], etag=None)
+    crowd.posts.gate.set()
+
+    outcomes = await asyncio.gather(first, *others, return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [PostNotFound] * 4
+    assert [item["type"] for item in await blog.items_of(crowd.post)] == ["tombstone"]
+
+
+async def test_a_canceled_request_does_not_affect_the_others(blog: Blog, crowd: Crowd) -> None:
+    first = await crowd.first_running()
+    impatient, patient = crowd.like(), crowd.like()
+    await asyncio.sleep(0)
+    first.cancel()
+    impatient.cancel()
+    crowd.posts.gate.set()
+
+    assert (await patient).created
+    await asyncio.gather(first, impatient, return_exceptions=True)
+
+    # The first like was already being written, but `impatient` was still waiting.
+    assert crowd.posts.sizes == [2, 2]
+    assert await blog.counts(crowd.post) == (0, 2)
+
+
+async def test_a_failed_batch_does_not_fail_the_next_one(blog: Blog, crowd: Crowd) -> None:
+    crowd.posts.refusals = [DatabaseThrottled(1.0)]
+    first = await crowd.first_running()
+    other = crowd.like()
+    await asyncio.sleep(0)
+    crowd.posts.gate.set()
+
+    with pytest.raises(DatabaseThrottled):
+        await first
+    assert (await other).created
+    assert await blog.counts(crowd.post) == (0, 1)
+
+
+async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(blog: Blog, crowd: Crowd) -> None:
+    crowd.batches = GroupCommit(overlap_after_s=0.01)
+    first = await crowd.first_running()
+    other = crowd.like()
+    await crowd.posts.arrivals.acquire()
+
+    crowd.posts.gate.set()
+
+    assert [one.created for one in await asyncio.gather(first, other)] == [True, True]
+    assert await blog.counts(crowd.post) == (0, 2)
+
+
+async def test_a_hanging_batch_fails_at_its_deadline(crowd: Crowd) -> None:
+    crowd.batches = GroupCommit(deadline_s=0.05)
+    first = await crowd.first_running()
+
+    with pytest.raises(DatabaseUnavailable):
+        await first
+
+
+async def test_a_deadline_fails_all_commands_of_the_group_without_a_second_one(crowd: Crowd) -> None:
+    crowd.batches = GroupCommit(deadline_s=0.05)
+
+    outcomes = await asyncio.gather(crowd.like(), crowd.like(), return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 2
+    assert len(crowd.posts.sizes) == 1
