@@ -36,8 +36,8 @@ class _Command:
     record: Item | None
     context: Context = field(default_factory=copy_context)
     traceparent: str = field(default_factory=current_traceparent)
-    # The charge of the group and its size.
-    bill: tuple[Charge, int] = field(default_factory=lambda: (Charge(), 1))
+    # The charge of the group and its size. Alone, a command charges its request directly.
+    bill: tuple[Charge, int] | None = None
 
 
 class GroupCommit(Batches):
@@ -62,7 +62,8 @@ class GroupCommit(Batches):
         try:
             added = await self._commands.submit((posts, item["postId"]), command)
         finally:
-            add_share(*command.bill)
+            if command.bill is not None:
+                add_share(*command.bill)
         return added or await super().add(posts, item, record)
 
     async def _commit(self, key: tuple[Container, str], commands: Sequence[_Command]) -> list[Added | None]:
