@@ -18,7 +18,7 @@ from management.errors import EXPECTED, sentence
 from management.provision import provision
 from management.seeding.plan import Range, SeedPlan
 from management.terminal import say, say_charge, say_error
-from shared.charges import metered
+from shared.database.charges import metered
 from shared.settings import Settings
 
 FAILED = 2

@@ -18,12 +18,12 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from bench.servers import PARTITIONS
 from management.account import Blog, open_blog, signed_in
 from management.provision import provision
-from shared.charges import metered
 from shared.data.comments import create_comment, list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
 from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
 from shared.data.users import create_user, edit_user, get_user
+from shared.database.charges import metered
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike

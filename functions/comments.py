@@ -5,10 +5,10 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.auth.callers import Caller
-from shared.containers import POSTS, USERS
-from shared.cosmos import Container, container
 from shared.data import comments
 from shared.data.posts import get_post
+from shared.database.containers import POSTS, USERS
+from shared.database.cosmos import Container, container
 from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.containers import POSTS, USERS
-from shared.cosmos import container
 from shared.data import likes
+from shared.database.containers import POSTS, USERS
+from shared.database.cosmos import container
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint

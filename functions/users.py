@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.containers import USERS
-from shared.cosmos import container
 from shared.data import users
+from shared.database.containers import USERS
+from shared.database.cosmos import container
 from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint

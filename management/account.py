@@ -11,10 +11,10 @@ from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
-from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.cosmos import Container
+from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
+from shared.database.cosmos import Container
+from shared.database.transport import SessionTransport
 from shared.settings import Settings
-from shared.transport import SessionTransport
 
 if TYPE_CHECKING:
     from azure.identity.aio import DefaultAzureCredential

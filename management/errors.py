@@ -5,8 +5,8 @@ from __future__ import annotations
 from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError, ServiceResponseError
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from management.leases import UnreadableLeasesError
 from shared.errors import BlogError, DatabaseUnavailable
-from shared.propagation.leases import UnreadableLeasesError
 from shared.settings import Settings, SettingsError
 
 # https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden

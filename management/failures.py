@@ -17,7 +17,7 @@ from azure.cosmos.partition_key import NonePartitionKeyValue
 
 from management.account import Blog
 from management.errors import ManagementError
-from shared.cosmos import ConditionFailed, Container, ItemMissing
+from shared.database.cosmos import ConditionFailed, Container, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE

@@ -1,4 +1,4 @@
-"""Lag of the change-feed functions (shared/propagation/lag.py)."""
+"""Lag of the change-feed functions (management/progress.py)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from azure.cosmos.aio import DatabaseProxy
 
 from management.errors import EXPECTED, sentence
-from shared.containers import LEASES
-from shared.cosmos import Container, ItemMissing
+from management.progress import measure_progress
+from shared.database.containers import LEASES
+from shared.database.cosmos import Container, ItemMissing
 from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
-from shared.propagation.lag import measure_progress
 
 DEADLINE_S = 10.0
 

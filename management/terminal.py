@@ -9,7 +9,7 @@ from itertools import groupby
 from rich.console import Console
 
 from management.verification.findings import Finding
-from shared.charges import Charge
+from shared.database.charges import Charge
 
 
 def say(line: str) -> None:

@@ -14,7 +14,7 @@ from cosmos_emulator.faults import Faults
 from cosmos_emulator.loop_thread import LoopThread
 
 from management.provision import provision
-from shared.cosmos import Container, connect
+from shared.database.cosmos import Container, connect
 from shared.models.base import Item
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler

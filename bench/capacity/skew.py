@@ -9,7 +9,7 @@ from bench.capacity.charge_measurement import LIKE_AGAIN
 from bench.capacity.demand import BATCH_MAX, POLL_S, Basis, Demand
 from bench.capacity.load import COMMENTS, DAY_S, GET_POST, LIKE, USER_POSTS, YEAR_DAYS
 from bench.capacity.prices_and_limits import BURST_RU, BURST_S, LOGICAL_GB, PARTITION_RU, PHYSICAL_GB
-from shared.pace import TRANSACTIONS_AT_ONCE
+from shared.propagation.pace import TRANSACTIONS_AT_ONCE
 
 LIKES_PER_BATCH: Final = 30  # shared/transactions/batches.py
 VIRAL_LIKES: Final = 10_000

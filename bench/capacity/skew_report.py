@@ -24,7 +24,7 @@ from bench.capacity.skew import (
     viral,
 )
 from bench.capacity.timings import LATENCY_MS
-from shared.pace import TRANSACTIONS_AT_ONCE
+from shared.propagation.pace import TRANSACTIONS_AT_ONCE
 
 Section = list[str]
 _PROCESSES = (1, 8, 64, 512)

@@ -14,7 +14,7 @@ from bench.servers import connect, emulator, functions_host
 from bench.sizes import Sizes
 from bench.timing import in_turn
 from management.provision import provision
-from shared.containers import POSTS
+from shared.database.containers import POSTS
 
 _TARGET: Final = 1.5
 _DATABASE: Final = "blog"

@@ -16,7 +16,7 @@ from bench.report import TargetResult
 from bench.servers import emulator
 from bench.sizes import Sizes
 from management.provision import provision
-from shared.containers import FEED, POSTS, USERS
+from shared.database.containers import FEED, POSTS, USERS
 from shared.models.base import Item
 
 _PER_SECOND: Final = 10_000

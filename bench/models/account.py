@@ -16,7 +16,7 @@ from bench.models.project_model import ProjectModel, ProjectModelWithProcedures
 from bench.models.request_costs import Costs, measure_reads, measure_writes
 from bench.models.running_models import running_models
 from bench.timing import BenchmarkError
-from shared.containers import POSTS
+from shared.database.containers import POSTS
 from shared.settings import Settings
 
 

@@ -19,7 +19,7 @@ from bench.loading import send_batches
 from bench.models.interface import ContainerPlan, Model
 from bench.models.plan import ArticlePlan
 from bench.timing import BenchmarkError
-from shared.containers import POSTS
+from shared.database.containers import POSTS
 from shared.models.base import Item
 from shared.settings import Settings
 

@@ -23,14 +23,14 @@ from bench.models.interface import (
 from bench.models.plan import ArticlePlan
 from management.newest import Newest
 from management.provision import provision
-from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.cosmos import Container
 from shared.data.comments import create_comment, list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
 from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
+from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
+from shared.database.cosmos import Container
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike

@@ -17,9 +17,9 @@ from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import Finding, Kind
-from shared.cosmos import Container
 from shared.data import idempotency, username_reservations
 from shared.data.feed import FEED_LENGTH
+from shared.database.cosmos import Container
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like

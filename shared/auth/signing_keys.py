@@ -16,9 +16,9 @@ from typing import Any
 import jwt
 from aiohttp import ClientError, ClientSession
 
+from shared.database.retries import ISSUER_ANSWER_S, ISSUER_PAUSE_S
 from shared.errors import IssuerUnavailable, NotAuthenticated
 from shared.observability.logs import log
-from shared.retries import ISSUER_ANSWER_S, ISSUER_PAUSE_S
 from shared.settings import AuthSettings, is_trustworthy_url
 
 # Keys are refreshed after this time, so a withdrawn key is soon rejected.

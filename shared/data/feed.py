@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shared.cosmos import Container
 from shared.data.pages import newest_first
+from shared.database.cosmos import Container
 from shared.models.base import Item
 from shared.models.post import Post
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 
-from shared.cosmos import BatchRefused, Container
+from shared.database.cosmos import BatchRefused, Container
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item, RequestModel
 

@@ -18,11 +18,11 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.database.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.database.retries import RESERVE_ATTEMPTS
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.user import name_version
-from shared.retries import RESERVE_ATTEMPTS
 
 TYPE = "username"
 # Longer than any request, so a reservation is not taken over before its user is written.

@@ -13,15 +13,15 @@ import uuid
 
 from cachetools import TTLCache
 
-from shared.cosmos import ConditionFailed, Container, ItemExists
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.username_reservations import give_back, reservation_id, reserve
+from shared.database.cosmos import ConditionFailed, Container, ItemExists
+from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, IdempotencyKeyReused, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.fields import is_item_id, now
 from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
 from shared.observability.spans import stamp
-from shared.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 
 AUTHOR_KEPT_S = 10.0
 

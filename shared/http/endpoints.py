@@ -13,8 +13,10 @@ import azure.functions as func
 from pydantic import BaseModel
 
 from shared.auth.callers import ANONYMOUS, authenticate
-from shared.charges import Charge, metered
-from shared.deadline import deadline
+from shared.database.charges import Charge, metered
+from shared.database.deadline import deadline
+from shared.database.retries import REQUEST_DEADLINE_S
+from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.documents import encoded
@@ -22,8 +24,6 @@ from shared.http.problems import problem_response
 from shared.models.base import RequestModel
 from shared.observability.logs import log
 from shared.observability.spans import fail, span
-from shared.retries import REQUEST_DEADLINE_S
-from shared.sessions import SESSION_HEADER, Session
 
 # The Functions host answers 404 to a method that the route does not name.
 QUERY = ["GET", "HEAD"]

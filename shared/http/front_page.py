@@ -12,13 +12,13 @@ from typing import Any
 import azure.functions as func
 from async_lru import alru_cache
 
-from shared.cosmos import Container
 from shared.data.feed import FEED_LENGTH, list_recent_posts
-from shared.deadline import deadline
+from shared.database.cosmos import Container
+from shared.database.deadline import deadline
+from shared.database.retries import FRONT_PAGE_DEADLINE_S
 from shared.http.calls import Call
 from shared.http.documents import Document, served
 from shared.models.post import Post
-from shared.retries import FRONT_PAGE_DEADLINE_S
 
 KEPT_S = 1.0
 # A query that takes longer is given up and sent again: its connection may be dead, and other requests wait for it.

@@ -15,11 +15,11 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from shared import errors
+from shared.database.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
 from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.models.base import Resource
-from shared.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
 from shared.settings import AuthMode, AuthSettings
 
 JsonObject = dict[str, Any]

@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 
 import azure.functions as func
 
-from shared.charges import metered
-from shared.containers import LEASES, POSTS, USERS
-from shared.cosmos import Container
 from shared.data.failures import keep_failure
-from shared.date_like_texts import as_sent
+from shared.database.charges import metered
+from shared.database.containers import LEASES, POSTS, USERS
+from shared.database.cosmos import Container
+from shared.database.date_like_texts import as_sent
+from shared.database.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability import metrics
 from shared.observability.logs import log
 from shared.observability.spans import span, writer_of
-from shared.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
 
 CONCURRENCY = 32
 # These end the whole batch, and the host retries it. Any other error belongs to one change.

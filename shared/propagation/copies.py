@@ -6,13 +6,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, patch_of
 from shared.database.coalescer import Coalescer
+from shared.database.cosmos import (
+    BATCH_LIMIT,
+    BatchRefused,
+    ConditionFailed,
+    Container,
+    ItemExists,
+    ItemMissing,
+    patch_of,
+)
+from shared.database.retries import COPY_ATTEMPTS
 from shared.errors import NoProgress
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
 from shared.propagation.change_feed import DATABASE_ERRORS
-from shared.retries import COPY_ATTEMPTS
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")

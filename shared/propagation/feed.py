@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from shared.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing
 from shared.data.feed import FEED_LENGTH
+from shared.database.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from shared.cosmos import BATCH_LIMIT, BatchRefused, Container, patch_of
+from shared.database.cosmos import BATCH_LIMIT, BatchRefused, Container, patch_of
+from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
 from shared.models.base import Item
 from shared.models.comment import Comment
@@ -24,12 +25,11 @@ from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.observability.spans import stamp
-from shared.pace import Pace
 from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
+from shared.propagation.pace import Pace
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
-from shared.retries import EXPIRY_REFUSALS
 from shared.transactions import BATCHES, Transactions
 
 # Comments and likes of a deleted post.

@@ -9,15 +9,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from shared.cosmos import BatchRefused, Container, Operation, patch_of
+from shared.database.cosmos import BatchRefused, Container, Operation, patch_of
+from shared.database.retries import RENAMING_REFUSALS
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import Post
 from shared.models.user import name_version
 from shared.observability.spans import stamp
-from shared.pace import ITEMS_PER_TRANSACTION, Pace
 from shared.propagation.change_feed import for_each
-from shared.retries import RENAMING_REFUSALS
+from shared.propagation.pace import ITEMS_PER_TRANSACTION, Pace
 
 _PORTION: Final = 1000
 _MAX_TRANSACTIONS: Final = 10_000

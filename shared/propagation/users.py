@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from shared.cosmos import ConditionFailed, Container, ItemMissing, patch_of
 from shared.data import username_reservations
+from shared.database.cosmos import ConditionFailed, Container, ItemMissing, patch_of
 from shared.models.base import Item
 from shared.models.user import User
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.pace import Pace
 from shared.propagation.change_feed import USERS_FEED, text_of
+from shared.propagation.pace import Pace
 from shared.propagation.rename_fanout import fan_out_rename
 from shared.transactions import BATCHES, Transactions
 

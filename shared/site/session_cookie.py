@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import azure.functions as func
 
+from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import MalformedRequest
-from shared.sessions import SESSION_HEADER, Session
 
 # The site's scripts set it after each command.
 _COOKIE = re.compile(r"(?:^|;)\s*blog-session=([^;]*)")

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 import azure.functions as func
 
 from shared.auth.callers import ANONYMOUS
-from shared.charges import Charge
+from shared.database.charges import Charge
+from shared.database.sessions import Session
 from shared.errors import CommentNotFound, DatabaseUnavailable
 from shared.http.calls import Call, parse_call
 from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.problems import problem_response
-from shared.sessions import Session
 from shared.settings import AuthMode, AuthSettings, auth_settings
 from shared.site.session_cookie import DELETION, cookie_of, session_of
 

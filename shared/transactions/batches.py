@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.cosmos import BatchRefused, Container, ItemExists, ItemMissing, Operation, patch_of
+from shared.database.cosmos import BatchRefused, Container, ItemExists, ItemMissing, Operation, patch_of
+from shared.database.retries import COMMIT_ROUNDS
 from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.observability.spans import stamp
-from shared.retries import COMMIT_ROUNDS
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 # The index of the patch of the counts in a batch.

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from shared.charges import Charge, add_share, metered
-from shared.cosmos import BatchRefused, Container
+from shared.database.charges import Charge, add_share, metered
 from shared.database.coalescer import Coalescer
-from shared.deadline import deadline
+from shared.database.cosmos import BatchRefused, Container
+from shared.database.deadline import deadline
+from shared.database.retries import COMMIT_DEADLINE_S
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability.spans import current_traceparent, span
-from shared.retries import COMMIT_DEADLINE_S
 from shared.transactions.batches import COUNTS, Added, Batches, count_patch, creations
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.cosmos import Container, ScriptFailed
+from shared.database.cosmos import Container, ScriptFailed
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment

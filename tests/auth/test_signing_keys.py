@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from shared.auth import signing_keys
 from shared.auth.signing_keys import FRESH_S, KEPT_S, SigningKeys
+from shared.database.retries import ISSUER_PAUSE_S
 from shared.errors import IssuerUnavailable, NotAuthenticated
-from shared.retries import ISSUER_PAUSE_S
 from shared.settings import AuthMode, AuthSettings, Settings
 from tests.api import Api
 from tests.auth.conftest import trusting

@@ -11,14 +11,14 @@ import functions_host
 import pytest
 
 import functions.posts
-import shared.cosmos
+import shared.database.cosmos
 from bench.app_load import place
 
 
 @pytest.mark.parametrize(
     ("file", "owner"),
     [
-        (shared.cosmos.__file__, "the app: shared/"),
+        (shared.database.cosmos.__file__, "the app: shared/"),
         (functions.posts.__file__, "the app: functions/"),
         (functions_host.__file__, "local Functions host"),
         (azure.cosmos.aio.__file__, "azure-cosmos"),

@@ -16,8 +16,8 @@ from azure.cosmos.aio import CosmosClient
 from management.account import Blog, open_blog, signed_in
 from management.provision import provision
 from management.verify import verify_within
-from shared.containers import LEASES
-from shared.sessions import Session
+from shared.database.containers import LEASES
+from shared.database.sessions import Session
 from tests.chaos.api_client import ApiClient
 from tests.chaos.authors import Author
 from tests.chaos.consistency_check import ConsistencyCheck

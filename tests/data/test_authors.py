@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shared.charges import metered
 from shared.data.comments import create_comment
 from shared.data.users import create_user, edit_user, get_author, remember
+from shared.database.charges import metered
 from shared.models.comment import NewComment
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog

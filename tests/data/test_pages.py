@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from shared.charges import metered
-from shared.cosmos import BATCH_LIMIT, Container
 from shared.data.comments import list_comments
 from shared.data.likes import list_likes
 from shared.data.pages import Page
 from shared.data.posts import delete_post
+from shared.database.charges import metered
+from shared.database.cosmos import BATCH_LIMIT, Container
 from shared.errors import PostNotFound
 from shared.models.base import Item
 from tests.blog import Blog

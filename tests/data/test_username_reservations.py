@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import pytest
 from cosmos_emulator import EmulatorSettings
 
-from shared.charges import metered
-from shared.cosmos import ConditionFailed, Container
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user, register_user
+from shared.database.charges import metered
+from shared.database.cosmos import ConditionFailed, Container
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.user import NewUser, User, UserChanges, user_item

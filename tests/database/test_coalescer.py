@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.cosmos import Container
 from shared.database.coalescer import Coalescer
+from shared.database.cosmos import Container
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.post import short_form

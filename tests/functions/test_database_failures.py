@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from shared.retries import REQUEST_DEADLINE_S
+from shared.database.retries import REQUEST_DEADLINE_S
 from tests.api import Api
 from tests.blog import Blog
 from tests.functions.test_errors import assert_problem

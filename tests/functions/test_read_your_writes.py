@@ -18,8 +18,8 @@ from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.http.latency import Latency
 
-from shared.cosmos import connect
-from shared.sessions import Session
+from shared.database.cosmos import connect
+from shared.database.sessions import Session
 from shared.settings import Settings, Way
 from tests.api import Api, ApiResponse
 from tests.blog import EmulatorThread

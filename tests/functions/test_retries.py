@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from shared.retries import REQUEST_DEADLINE_S
+from shared.database.retries import REQUEST_DEADLINE_S
 from tests.api import Api, ApiResponse
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique
 
-# Without the limits in shared/retries.py, these requests would take more than 30 s.
+# Without the limits in shared/database/retries.py, these requests would take more than 30 s.
 _LATEST_S = REQUEST_DEADLINE_S + 5
 
 

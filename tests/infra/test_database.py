@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from management.definitions import changeable_differences, unchangeable_differences
-from shared.containers import container_definitions
+from shared.database.containers import container_definitions
 from tests.blog import STORED_PROCEDURES, Blog
 from tests.infra import golden
 from tests.infra.bicep import INFRA, Resource, Template

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.cosmos import Container
 from shared.data.posts import delete_post
+from shared.database.cosmos import Container
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.propagation.copies import Copies

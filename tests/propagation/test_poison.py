@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from shared.charges import metered
-from shared.cosmos import BatchRefused, Container, ItemMissing, Operation
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
+from shared.database.charges import metered
+from shared.database.cosmos import BatchRefused, Container, ItemMissing, Operation
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE

@@ -12,11 +12,11 @@ import pytest
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.http.latency import Latency
 
-from shared.cosmos import connect
 from shared.data import username_reservations
 from shared.data.feed import FEED_LENGTH
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
+from shared.database.cosmos import connect
 from shared.errors import UsernameTaken
 from shared.models.base import Item
 from shared.models.post import short_form

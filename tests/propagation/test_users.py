@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.charges import metered
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user
+from shared.database.charges import metered
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges

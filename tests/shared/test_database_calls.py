@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.cosmos import has_multiple_write_regions
 from shared.database.calls import container_and_kind
-from shared.transport import SessionTransport
+from shared.database.cosmos import has_multiple_write_regions
+from shared.database.transport import SessionTransport
 from tests.blog import Blog
 from tests.items import a_post, a_user
 

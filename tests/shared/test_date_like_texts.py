@@ -15,12 +15,12 @@ from management.account import Blog as ManagedBlog
 from management.rebuild import rebuild
 from management.verification.findings import Kind
 from management.verify import is_broken, verify
-from shared.cosmos import Container
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
 from shared.data.posts import create_post, edit_post
 from shared.data.users import create_user, edit_user
-from shared.date_like_texts import TEXTS, as_sent, stored_form
+from shared.database.cosmos import Container
+from shared.database.date_like_texts import TEXTS, as_sent, stored_form
 from shared.models.base import Item, RequestModel
 from shared.models.comment import NewComment
 from shared.models.like import NewLike

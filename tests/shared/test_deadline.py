@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.charges import add_share, metered, record_answer
-from shared.deadline import deadline
+from shared.database.charges import add_share, metered, record_answer
+from shared.database.deadline import deadline
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
 

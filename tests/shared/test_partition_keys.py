@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
 
-from shared.charges import metered
+from shared.database.charges import metered
 from tests.blog import Blog
 
 

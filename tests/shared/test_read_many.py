@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.cosmos import Container, connect
+from shared.database.cosmos import Container, connect
 from shared.errors import DatabaseUnavailable
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation

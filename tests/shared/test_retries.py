@@ -1,4 +1,4 @@
-"""The limits in shared/retries.py and their documentation."""
+"""The limits in shared/database/retries.py and their documentation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared import retries
-from shared.cosmos import Container, connect
 from shared.data.users import create_user, edit_user
+from shared.database import retries
+from shared.database.cosmos import Container, connect
 from shared.errors import DatabaseUnavailable
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog

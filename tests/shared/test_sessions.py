@@ -12,10 +12,10 @@ from cosmos_emulator import EmulatorSettings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.charges import current_charge, metered
-from shared.cosmos import BatchRefused, Container, connect
+from shared.database.charges import current_charge, metered
+from shared.database.cosmos import BatchRefused, Container, connect
+from shared.database.sessions import SESSION_HEADER_LENGTH, Session
 from shared.errors import MalformedRequest
-from shared.sessions import SESSION_HEADER_LENGTH, Session
 from shared.transactions import BATCHES, PROCEDURES, Transactions
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.cosmos import BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, Operation
+from shared.database.cosmos import BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, Operation
 from shared.errors import DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.like import Like

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.charges import metered
-from shared.cosmos import Container, Operation
 from shared.data.posts import delete_post
+from shared.database.charges import metered
+from shared.database.cosmos import Container, Operation
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH

@@ -149,7 +149,7 @@ def test_replicas_share_the_feeds_reads_but_not_its_writes() -> None:
     assert shared.feed_write_ru == pytest.approx(single.feed_write_ru)
     reads = single.look_ru + single.front_page_ru
     assert shared.feed_partition_ru == pytest.approx(reads / 4 + single.feed_write_ru)
-    assert shared.containers["feed"].ru == pytest.approx(reads + 4 * single.feed_write_ru)
+    assert shared.database.containers["feed"].ru == pytest.approx(reads + 4 * single.feed_write_ru)
 
 
 def test_costs_are_units_times_prices() -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from shared.charges import Charge, add_share, metered
+from shared.database.charges import Charge, add_share, metered
 
 TRANSACTIONS_AT_ONCE: Final = 8
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.

@@ -22,14 +22,14 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
-from shared.charges import add_share, current_charge, metered, retry_after_s
-from shared.date_like_texts import as_sent, stored_form, stored_operations
+from shared.database.charges import add_share, current_charge, metered, retry_after_s
+from shared.database.date_like_texts import as_sent, stored_form, stored_operations
+from shared.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
+from shared.database.transport import SessionNotConfirmed, SessionTransport
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
 from shared.models.base import Item
 from shared.observability import metrics
-from shared.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.settings import Settings, settings
-from shared.transport import SessionNotConfirmed, SessionTransport
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -146,7 +146,7 @@ def open_container(name: str) -> Container:
 class Container:
     """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`.
 
-    The texts of items have another form in the database (shared/date_like_texts.py).
+    The texts of items have another form in the database (shared/database/date_like_texts.py).
     """
 
     def __init__(self, proxy: ContainerProxy) -> None:

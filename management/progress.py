@@ -24,10 +24,10 @@ from typing import Any
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
-from shared.cosmos import Container
+from management.leases import EVERYTHING, KeyRange, Position, UnreadableLeasesError, positions
+from shared.database.cosmos import Container
 from shared.models.base import Item
 from shared.propagation.change_feed import ChangeFeed
-from shared.propagation.leases import EVERYTHING, KeyRange, Position, UnreadableLeasesError, positions
 
 _LEASE_PAGE = 100
 _LEASES = (

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from shared.charges import current_charge
+from shared.database.charges import current_charge
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from azure.core.pipeline.transport import AioHttpTransport
 
-from shared.charges import current_charge, record_answer
 from shared.database.calls import database_call
+from shared.database.charges import current_charge, record_answer
+from shared.database.retries import SESSION_RETRIES, SESSION_WAIT_S
+from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import DatabaseUnavailable
-from shared.retries import SESSION_RETRIES, SESSION_WAIT_S
-from shared.sessions import SESSION_HEADER, Session
 
 # The container that the client means; the service refuses requests that reach another of the same name.
 _RID = "x-ms-cosmos-intended-collection-rid"

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.sessions import Session
+from shared.database.sessions import Session
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
