@@ -32,7 +32,7 @@ from bench.timing import BenchmarkError, Times
 from management.account import open_blog, signed_in
 from management.provision import provision
 from shared.data.users import create_user
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.comment import NewComment, comment_item
 from shared.models.post import NewPost, post_item

@@ -7,8 +7,9 @@ import azure.functions as func
 from shared.auth.callers import Caller
 from shared.data import comments
 from shared.data.posts import get_post
+from shared.database.client import container
+from shared.database.container import Container
 from shared.database.containers import POSTS, USERS
-from shared.database.cosmos import Container, container
 from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint

@@ -6,8 +6,8 @@ from functools import partial
 
 import azure.functions as func
 
+from shared.database.client import container
 from shared.database.containers import FEED
-from shared.database.cosmos import container
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.front_page import front_page_reader

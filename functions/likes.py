@@ -5,8 +5,8 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.data import likes
+from shared.database.client import container
 from shared.database.containers import POSTS, USERS
-from shared.database.cosmos import container
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from shared.database.client import container
 from shared.database.containers import FAILURES, POSTS, USERS
-from shared.database.cosmos import container
 from shared.propagation.change_feed import USERS_FEED
 from shared.propagation.users import UserChangeHandler
 from shared.settings import settings

@@ -11,8 +11,8 @@ import azure.functions as func
 from functions.feed import front_page
 from shared.data import comments, likes, posts, users
 from shared.data.feed import FEED_LENGTH
+from shared.database.client import container
 from shared.database.containers import POSTS, USERS
-from shared.database.cosmos import container
 from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.data import users
+from shared.database.client import container
 from shared.database.containers import USERS
-from shared.database.cosmos import container
 from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint

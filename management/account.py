@@ -11,8 +11,8 @@ from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
+from shared.database.container import Container
 from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.database.cosmos import Container
 from shared.database.transport import SessionTransport
 from shared.settings import Settings
 

@@ -17,7 +17,8 @@ from azure.cosmos.partition_key import NonePartitionKeyValue
 
 from management.account import Blog
 from management.errors import ManagementError
-from shared.database.cosmos import ConditionFailed, Container, ItemMissing
+from shared.database.container import Container
+from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE

@@ -11,8 +11,9 @@ from azure.cosmos.aio import DatabaseProxy
 
 from management.errors import EXPECTED, sentence
 from management.progress import measure_progress
+from shared.database.container import Container
 from shared.database.containers import LEASES
-from shared.database.cosmos import Container, ItemMissing
+from shared.database.refusals import ItemMissing
 from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
 
 DEADLINE_S = 10.0

@@ -25,7 +25,7 @@ from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
 from management.leases import EVERYTHING, KeyRange, Position, UnreadableLeasesError, positions
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.propagation.change_feed import ChangeFeed
 

@@ -19,8 +19,8 @@ from management.definitions import (
     unchangeable_differences,
 )
 from management.errors import MULTIPLE_WRITE_REGIONS, ManagementError
+from shared.database.client import has_multiple_write_regions
 from shared.database.containers import container_definitions
-from shared.database.cosmos import has_multiple_write_regions
 from shared.settings import Settings
 
 Say = Callable[[str], None]

@@ -13,8 +13,9 @@ from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of
 from shared.data import username_reservations
-from shared.database.cosmos import ConditionFailed, Container, ItemMissing, patch_of
+from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
+from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.fields import is_item_id, iso_utc

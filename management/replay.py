@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.database.date_like_texts import as_sent
 from shared.errors import DatabaseUnavailable
 from shared.propagation.change_feed import for_each

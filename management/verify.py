@@ -10,7 +10,7 @@ from management.errors import MULTIPLE_WRITE_REGIONS
 from management.verification.census import take_census
 from management.verification.examination import examine
 from management.verification.findings import Finding, Kind, in_order
-from shared.database.cosmos import has_multiple_write_regions
+from shared.database.client import has_multiple_write_regions
 
 _POLL_S = 0.5
 

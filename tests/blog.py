@@ -14,7 +14,8 @@ from cosmos_emulator.faults import Faults
 from cosmos_emulator.loop_thread import LoopThread
 
 from management.provision import provision
-from shared.database.cosmos import Container, connect
+from shared.database.client import connect
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler

@@ -13,7 +13,7 @@ import pytest
 from functions_host import FunctionsHost, HostSettings
 
 from infra.package import build
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.settings import Settings
 from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
 from tests.azure_runtime.process import RuntimeWorker, runtime_worker

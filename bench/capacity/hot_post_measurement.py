@@ -23,8 +23,8 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from bench.capacity.charges import ContainerMeter
 from bench.capacity.prices_and_limits import PARTITION_RU
 from management.provision import provision
+from shared.database.container import Container
 from shared.database.containers import POSTS
-from shared.database.cosmos import Container
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.like import like_item

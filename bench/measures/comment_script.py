@@ -13,8 +13,8 @@ from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import Action, Times, in_turn
 from management.provision import provision
+from shared.database.container import Container
 from shared.database.containers import POSTS
-from shared.database.cosmos import Container
 
 _DATABASE: Final = "blog"
 _WARM_UP: Final = 25

@@ -29,8 +29,8 @@ from shared.data.likes import create_like, list_likes
 from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
+from shared.database.container import Container
 from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.database.cosmos import Container
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike

@@ -23,7 +23,8 @@ from management.newest import Newest
 from management.seeding.plan import SeedPlan
 from shared.data.feed import FEED_LENGTH
 from shared.data.username_reservations import reservation_id, reservation_item
-from shared.database.cosmos import BatchRefused, Container, ItemExists
+from shared.database.container import Container
+from shared.database.refusals import BatchRefused, ItemExists
 from shared.models.base import Item
 from shared.models.fields import parse_moment
 from shared.models.post import short_form

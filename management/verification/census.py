@@ -19,7 +19,7 @@ from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import Finding, Kind
 from shared.data import idempotency, username_reservations
 from shared.data.feed import FEED_LENGTH
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like

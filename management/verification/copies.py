@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import Post, short_form
 

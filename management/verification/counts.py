@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.comment import Comment

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from management.account import Blog
+from shared.database.container import Container
 from shared.database.containers import FEED, POSTS, USERS
-from shared.database.cosmos import Container
 from shared.database.date_like_texts import TEXTS, UNMARKED
 
 _PAGE_SIZE = 1000

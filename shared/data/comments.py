@@ -6,7 +6,7 @@ from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.posts import get_post, list_responses
 from shared.data.users import get_author
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import CommentNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item

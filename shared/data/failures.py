@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import DatabaseRefusal, ItemTooLarge, RequestRefused
 from shared.models.fields import now
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.data.pages import newest_first
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import Post
 

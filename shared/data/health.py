@@ -12,8 +12,9 @@ from azure.core.exceptions import AzureError
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from shared.database.client import has_multiple_write_regions, open_container
+from shared.database.container import Container
 from shared.database.containers import container_definitions
-from shared.database.cosmos import Container, has_multiple_write_regions, open_container
 from shared.errors import NotReady
 from shared.models.health import Check
 from shared.observability.logs import log

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import uuid
 
-from shared.database.cosmos import BatchRefused, Container
+from shared.database.container import Container
+from shared.database.refusals import BatchRefused
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item, RequestModel
 

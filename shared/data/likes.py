@@ -6,7 +6,7 @@ from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
 from shared.data.users import get_author
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.fields import now
 from shared.models.like import Like, NewLike, like_id, like_item
 from shared.observability.spans import stamp

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import MalformedRequest
 from shared.models.base import Item, Resource
 from shared.models.fields import is_item_id

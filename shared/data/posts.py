@@ -13,7 +13,8 @@ from uuid import UUID, uuid4
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
-from shared.database.cosmos import ConditionFailed, Container, ItemExists, ItemMissing, patch_of
+from shared.database.container import Container, patch_of
+from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
 from shared.models.fields import now

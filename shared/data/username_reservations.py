@@ -18,7 +18,8 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.database.cosmos import ConditionFailed, Container, ItemExists, ItemMissing
+from shared.database.container import Container
+from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import RESERVE_ATTEMPTS
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item

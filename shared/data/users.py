@@ -15,7 +15,8 @@ from cachetools import TTLCache
 
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.username_reservations import give_back, reservation_id, reserve
-from shared.database.cosmos import ConditionFailed, Container, ItemExists
+from shared.database.container import Container
+from shared.database.refusals import ConditionFailed, ItemExists
 from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, IdempotencyKeyReused, UserNotFound, VersionMismatch
 from shared.models.base import Item

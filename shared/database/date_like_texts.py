@@ -8,7 +8,7 @@ Its rule (Newtonsoft.Json, JsonTextReader.ParseReadString and DateTimeUtils.TryP
 not to property names. It reads `/Date(…)/` with at least nine characters, and texts of 19 to 40 characters that start
 with `yyyy-MM-ddT` and go on with a time and perhaps an offset (DateTimeParser). Here any digits and signs may follow.
 
-`Container` (shared/database/cosmos.py) stores this form and returns the text as sent, and a `ChangeFeed` restores the texts of
+`Container` (container.py) stores this form and returns the text as sent, and a `ChangeFeed` restores the texts of
 changes. Nothing else in the blog knows of the form. It applies to what people write. Queries compare other properties,
 and no client can choose a value for these that matches the rule. Only the blog's own dates do: whoever reads one from a
 change parses it.

@@ -19,8 +19,8 @@ From the outermost rule to the innermost, an API request retries:
 The rows marked SDK describe azure-cosmos 4.17 (aio/_retry_utility_async.py and the policies it uses). The SDK repeats
 writes that may have been applied; docs/reliability.md says what each command does about that.
 
-Nested counts multiply, so a deadline bounds the request instead (shared/database/deadline.py). Work that several requests share
-has a shorter deadline, so that its error still reaches them.
+Nested counts multiply, so a deadline bounds the request instead (deadline.py). Work that several requests share has a
+shorter deadline, so that its error still reaches them.
 
 A change-feed batch has a deadline, too (`BLOG_BATCH_DEADLINE_S`). If it passes or the database fails, the host retries
 the batch without limit, because a batch that is given up is lost. A change that fails for another reason goes to

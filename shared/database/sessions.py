@@ -2,7 +2,7 @@
 
 A token lists Cosmos DB's own session tokens, each with the `_rid` of its container: tokens of a deleted container mean
 nothing to its successor. A token is only sent to the database for the request that brought it, and never enters the
-session that the SDK keeps for the process. If no replica has reached it, the primary decides (shared/database/cosmos.py): it has
+session that the SDK keeps for the process. If no replica has reached it, the primary decides (container.py): it has
 every acknowledged write of a partition, so what it lacks is forged or of a restored database, and is ignored.
 """
 

@@ -13,7 +13,7 @@ import azure.functions as func
 from async_lru import alru_cache
 
 from shared.data.feed import FEED_LENGTH, list_recent_posts
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.database.deadline import deadline
 from shared.database.retries import FRONT_PAGE_DEADLINE_S
 from shared.http.calls import Call

@@ -13,8 +13,8 @@ import azure.functions as func
 
 from shared.data.failures import keep_failure
 from shared.database.charges import metered
+from shared.database.container import Container
 from shared.database.containers import LEASES, POSTS, USERS
-from shared.database.cosmos import Container
 from shared.database.date_like_texts import as_sent
 from shared.database.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
 from shared.errors import DatabaseThrottled, DatabaseUnavailable

@@ -7,15 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from shared.database.coalescer import Coalescer
-from shared.database.cosmos import (
-    BATCH_LIMIT,
-    BatchRefused,
-    ConditionFailed,
-    Container,
-    ItemExists,
-    ItemMissing,
-    patch_of,
-)
+from shared.database.container import BATCH_LIMIT, Container, patch_of
+from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import COPY_ATTEMPTS
 from shared.errors import NoProgress
 from shared.models.base import Item

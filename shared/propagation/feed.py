@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from shared.data.feed import FEED_LENGTH
-from shared.database.cosmos import BATCH_LIMIT, BatchRefused, ConditionFailed, Container, ItemMissing
+from shared.database.container import BATCH_LIMIT, Container
+from shared.database.refusals import BatchRefused, ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import Post, short_form

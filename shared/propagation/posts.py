@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from shared.database.cosmos import BATCH_LIMIT, BatchRefused, Container, patch_of
+from shared.database.container import BATCH_LIMIT, Container, patch_of
+from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
 from shared.models.base import Item

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from shared.database.cosmos import BatchRefused, Container, Operation, patch_of
+from shared.database.container import Container, Operation, patch_of
+from shared.database.refusals import BatchRefused
 from shared.database.retries import RENAMING_REFUSALS
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from shared.data import username_reservations
-from shared.database.cosmos import ConditionFailed, Container, ItemMissing, patch_of
+from shared.database.container import Container, patch_of
+from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.models.base import Item
 from shared.models.user import User
 from shared.observability import metrics

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.database.cosmos import BatchRefused, Container, ItemExists, ItemMissing, Operation, patch_of
+from shared.database.container import Container, Operation, patch_of
+from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.database.retries import COMMIT_ROUNDS
 from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of

@@ -16,8 +16,9 @@ from typing import Final
 
 from shared.database.charges import Charge, add_share, metered
 from shared.database.coalescer import Coalescer
-from shared.database.cosmos import BatchRefused, Container
+from shared.database.container import Container
 from shared.database.deadline import deadline
+from shared.database.refusals import BatchRefused
 from shared.database.retries import COMMIT_DEADLINE_S
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shared.database.cosmos import Container, ScriptFailed
+from shared.database.container import Container
+from shared.database.refusals import ScriptFailed
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment

@@ -9,16 +9,16 @@ import azure.cosmos.aio
 import azure.functions
 import functions_host
 import pytest
+import shared.database.container
 
 import functions.posts
-import shared.database.cosmos
 from bench.app_load import place
 
 
 @pytest.mark.parametrize(
     ("file", "owner"),
     [
-        (shared.database.cosmos.__file__, "the app: shared/"),
+        (shared.database.container.__file__, "the app: shared/"),
         (functions.posts.__file__, "the app: functions/"),
         (functions_host.__file__, "local Functions host"),
         (azure.cosmos.aio.__file__, "azure-cosmos"),

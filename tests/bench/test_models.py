@@ -19,7 +19,7 @@ from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
 from management.seeding.plan import Range
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.models.post import SUMMARY_LENGTH
 from shared.settings import Settings
 from tests.blog import EmulatorThread

@@ -11,7 +11,7 @@ from shared.data.likes import list_likes
 from shared.data.pages import Page
 from shared.data.posts import delete_post
 from shared.database.charges import metered
-from shared.database.cosmos import BATCH_LIMIT, Container
+from shared.database.container import BATCH_LIMIT, Container
 from shared.errors import PostNotFound
 from shared.models.base import Item
 from tests.blog import Blog

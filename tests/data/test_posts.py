@@ -10,7 +10,7 @@ from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.http.latency import Latency
 
 from shared.data.posts import delete_post, edit_post
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.errors import PostNotFound
 from shared.models.post import PostChanges
 from tests.blog import Blog, EmulatorThread

@@ -14,7 +14,8 @@ from cosmos_emulator import EmulatorSettings
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user, register_user
 from shared.database.charges import metered
-from shared.database.cosmos import ConditionFailed, Container
+from shared.database.container import Container
+from shared.database.refusals import ConditionFailed
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.user import NewUser, User, UserChanges, user_item

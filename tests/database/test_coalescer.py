@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.database.coalescer import Coalescer
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.post import short_form

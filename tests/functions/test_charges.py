@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.post import short_form
 from tests.api import Api, ApiResponse, Json
 from tests.blog import Blog

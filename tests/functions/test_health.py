@@ -17,8 +17,9 @@ from aiohttp.test_utils import TestServer, unused_port
 
 from functions import docs, health
 from shared.data.health import Readiness
+from shared.database.client import connect
+from shared.database.container import Container
 from shared.database.containers import container_definitions
-from shared.database.cosmos import Container, connect
 from shared.errors import NotReady
 from shared.settings import Settings, SettingsError
 from tests.blog import Blog

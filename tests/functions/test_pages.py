@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
 from tests.api import Api

@@ -18,7 +18,7 @@ from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.http.latency import Latency
 
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.database.sessions import Session
 from shared.settings import Settings, Way
 from tests.api import Api, ApiResponse

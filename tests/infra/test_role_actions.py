@@ -17,7 +17,7 @@ import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.settings import Settings, Way
 from tests.blog import Blog, EmulatorThread
 from tests.identity import MANAGEMENT_KEY

@@ -19,7 +19,8 @@ from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
 from management.seeding.plan import Range
-from shared.database.cosmos import Container, connect
+from shared.database.client import connect
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.settings import Settings
 from tests.blog import EmulatorThread

@@ -11,8 +11,8 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from management.definitions import changeable_differences, script_text, unchangeable_differences
 from management.errors import ManagementError, sentence
 from management.provision import provision
+from shared.database.client import connect
 from shared.database.containers import container_definitions
-from shared.database.cosmos import connect
 from tests.blog import Blog
 
 _POSTS = next(definition for definition in container_definitions() if definition["id"] == "posts")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from manage import app
 from management.commands import check_definitions
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.settings import Settings
 from tests.blog import Blog
 from tests.gateway import Gateway, named

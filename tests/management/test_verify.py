@@ -17,7 +17,7 @@ from management.verify import is_broken, verify, verify_within
 from shared.data.failures import keep_failure
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog

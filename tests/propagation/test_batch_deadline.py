@@ -14,7 +14,7 @@ import pytest
 from shared.data import username_reservations
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
 from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, BatchUnfinished, for_each

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.data.posts import delete_post
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.propagation.copies import Copies

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.models.base import Item
 from shared.propagation.change_feed import USERS_FEED, BatchUnfinished
 from tests.blog import Blog, EmulatorThread

@@ -12,7 +12,8 @@ import pytest
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
 from shared.database.charges import metered
-from shared.database.cosmos import BatchRefused, Container, ItemMissing, Operation
+from shared.database.container import Container, Operation
+from shared.database.refusals import BatchRefused, ItemMissing
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE

@@ -16,7 +16,7 @@ from shared.data import username_reservations
 from shared.data.feed import FEED_LENGTH
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.errors import UsernameTaken
 from shared.models.base import Item
 from shared.models.post import short_form

@@ -12,7 +12,7 @@ from cosmos_emulator import EmulatorSettings
 from management.account import open_blog
 from management.provision import provision
 from management.verify import verify, verify_within
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.database.sessions import SESSION_HEADER
 from shared.settings import Settings, Way
 from tests.api import Api, Json

@@ -19,7 +19,7 @@ from shared.data.comments import create_comment
 from shared.data.likes import create_like
 from shared.data.posts import create_post, edit_post
 from shared.data.users import create_user, edit_user
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.database.date_like_texts import TEXTS, as_sent, stored_form
 from shared.models.base import Item, RequestModel
 from shared.models.comment import NewComment

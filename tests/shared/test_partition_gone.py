@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from tests.blog import Blog

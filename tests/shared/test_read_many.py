@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shared.database.cosmos import Container, connect
+from shared.database.client import connect
+from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation

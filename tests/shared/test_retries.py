@@ -10,7 +10,8 @@ import pytest
 
 from shared.data.users import create_user, edit_user
 from shared.database import retries
-from shared.database.cosmos import Container, connect
+from shared.database.client import connect
+from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog

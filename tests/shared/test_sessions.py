@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.database.charges import current_charge, metered
-from shared.database.cosmos import BatchRefused, Container, connect
+from shared.database.client import connect
+from shared.database.container import Container
+from shared.database.refusals import BatchRefused
 from shared.database.sessions import SESSION_HEADER_LENGTH, Session
 from shared.errors import MalformedRequest
 from shared.transactions import BATCHES, PROCEDURES, Transactions

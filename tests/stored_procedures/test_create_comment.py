@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from shared.database.cosmos import ScriptFailed
+from shared.database.refusals import ScriptFailed
 from shared.errors import DatabaseUnavailable
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_record, a_user

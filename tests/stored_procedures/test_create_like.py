@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from shared.database.cosmos import ScriptFailed
+from shared.database.refusals import ScriptFailed
 from shared.errors import DatabaseUnavailable
 from tests.blog import Blog
 from tests.items import a_like, a_post, a_record, a_user

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import ClientSession
 
-from shared.database.cosmos import connect
+from shared.database.client import connect
 from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.database.cosmos import BatchRefused, ConditionFailed, Container, ItemExists, ItemMissing, Operation
+from shared.database.container import Container, Operation
+from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.errors import DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.like import Like

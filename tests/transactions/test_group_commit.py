@@ -9,7 +9,7 @@ import pytest
 
 from shared.data.posts import delete_post
 from shared.database.charges import metered
-from shared.database.cosmos import Container, Operation
+from shared.database.container import Container, Operation
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from shared.auth.callers import ANONYMOUS
 from shared.database.charges import metered, record_answer
-from shared.database.cosmos import Container
+from shared.database.container import Container
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.http import front_page
 from shared.http.calls import Call, parse_call

@@ -1,8 +1,8 @@
-"""Cosmos DB access: one client per process and the operations the blog uses.
+"""One container and the operations that the blog uses.
 
-SDK exceptions stop here. An operation raises an error of this module for a refusal that its caller can handle,
-`DatabaseThrottled` or `DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed.
-What the SDK omits is done here: retries of 449, and session tokens of batches and stored procedures.
+An operation raises an error of refusals.py for a refusal that its caller can handle, `DatabaseThrottled` or
+`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. What the SDK omits is done
+here: retries of 449, and session tokens of batches and stored procedures.
 """
 
 from __future__ import annotations
@@ -11,25 +11,21 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeVar
-from urllib.request import getproxies
 
 from azure.core import MatchConditions
-from azure.core.exceptions import AzureError
 from azure.core.utils import CaseInsensitiveDict
-from azure.cosmos.aio import ContainerProxy, CosmosClient
-from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
+from azure.cosmos.aio import ContainerProxy
+from azure.cosmos.exceptions import CosmosBatchOperationError
 
-from shared.database.charges import add_share, current_charge, metered, retry_after_s
+from shared.database.charges import add_share, current_charge, metered
 from shared.database.date_like_texts import as_sent, stored_form, stored_operations
-from shared.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S, SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
-from shared.database.transport import SessionNotConfirmed, SessionTransport
-from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
+from shared.database.refusals import BatchRefused, ConcurrentWrite, ItemMissing, blog_errors
+from shared.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
+from shared.database.transport import SessionNotConfirmed
+from shared.errors import DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability import metrics
-from shared.settings import Settings, settings
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -43,110 +39,11 @@ BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
 _NO_ITEM = "-"
 
-_RETRY_WITH = 449
-_UNAVAILABLE = {401, 403, 408, 410, 500, 502, 503, 504}
-# A 403 is an outage: a firewall, an expired token, a missing role (5300), or a region that takes no writes (3). The one
-# exception is a logical partition that has reached its maximum size.
-# https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
-# https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
-# https://github.com/Azure/azure-sdk-for-python, azure-cosmos http_constants.py, SubStatusCodes
-_FORBIDDEN, _PARTITION_FULL = 403, 1014
-_TOO_LARGE = 413
-_OWNER_MISSING = 1003
-_SESSION_NOT_AVAILABLE = 1002
-
-
-class ItemExists(Exception):
-    """409: the logical partition already has an item with this ID."""
-
-
-class ItemMissing(Exception):
-    """404: the item does not exist."""
-
-
-class ConditionFailed(Exception):
-    """412: the etag or the patch predicate does not match."""
-
-
-@dataclass(eq=False)
-class BatchRefused(Exception):
-    """A batch wrote nothing: `reason`, an ItemExists, ItemMissing or ConditionFailed, refused operation `index`."""
-
-    index: int
-    reason: Exception
-
-
-@dataclass(eq=False)
-class ScriptFailed(Exception):
-    """A stored procedure threw `new Error(number, message)` and wrote nothing."""
-
-    number: int
-
-
-class _ConcurrentWrite(DatabaseUnavailable):
-    """449: nothing was written, because another write to the same items was in progress."""
-
-
-_REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412: ConditionFailed}
-
-
-def connect(configuration: Settings) -> CosmosClient:
-    """Create a client that authenticates with the account key, or without one with the identity of the process."""
-    credential: Any = configuration.account_key
-    if not credential:
-        # Slow to import, and not needed with an account key.
-        from azure.identity.aio import DefaultAzureCredential
-
-        credential = DefaultAzureCredential()
-    return CosmosClient(
-        configuration.account_endpoint,
-        credential,
-        retry_throttle_total=THROTTLE_RETRIES,
-        retry_throttle_backoff_max=THROTTLE_WAIT_S,
-        read_timeout=SILENCE_S,
-        user_agent_suffix="blog",
-        # By default the SDK looks up proxies before every request, in a thread: a fifth of the time of a point read.
-        transport=SessionTransport(use_env_settings=bool(getproxies())),
-    )
-
-
-@cache
-def _client() -> CosmosClient:
-    return connect(settings())
-
-
-_opening = asyncio.Lock()
-_opened: dict[str, Container] = {}
-
-
-async def container(name: str) -> Container:
-    """Return a container of the blog's database. Raises SettingsError, DatabaseUnavailable.
-
-    The first call reads the account, because only a client that knows its consistency level sends session tokens. The
-    first call for each container also reads the container: otherwise a missing one looks like a missing item.
-    """
-    if name not in _opened:
-        async with _opening:
-            if name not in _opened:
-                opened = open_container(name)
-                with _blog_errors(about_item=False):
-                    if not _opened:
-                        await _client().__aenter__()
-                    await opened.proxy.read()
-                _opened[name] = opened
-    return _opened[name]
-
-
-@cache
-def open_container(name: str) -> Container:
-    """Return a container without any request, for reads that need no session token. Raises SettingsError."""
-    return Container(_client().get_database_client(settings().database).get_container_client(name))
-
 
 class Container:
     """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`.
 
-    The texts of items have another form in the database (shared/database/date_like_texts.py).
+    The texts of items have another form in the database (date_like_texts.py).
     """
 
     def __init__(self, proxy: ContainerProxy) -> None:
@@ -283,7 +180,7 @@ class Container:
 
         The primary has every acknowledged write, so a token that is ahead of it is forged or of a restored database.
         """
-        with _blog_errors():
+        with blog_errors():
             try:
                 return await attempt()
             except SessionNotConfirmed:
@@ -296,7 +193,7 @@ class Container:
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
-        with _blog_errors():
+        with blog_errors():
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
                 yield as_sent(row)
 
@@ -314,7 +211,7 @@ class Container:
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
-        with _blog_errors():
+        with blog_errors():
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
 
     async def _retry_conflicts(
@@ -326,9 +223,9 @@ class Container:
                 await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
                 metrics.retries.add(1, {"db.collection.name": self.proxy.id})
             try:
-                with _blog_errors(about_item=about_item):
+                with blog_errors(about_item=about_item):
                     return await attempt()
-            except _ConcurrentWrite as conflict:
+            except ConcurrentWrite as conflict:
                 last = conflict
         raise DatabaseUnavailable(
             f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
@@ -365,12 +262,6 @@ def _keep_session(proxy: ContainerProxy, headers: Mapping[str, str]) -> None:
         connection.session.update_session(connection, {}, of_container)  # type: ignore[no-untyped-call]  # in the SDK
 
 
-async def has_multiple_write_regions(owner: CosmosClient | ContainerProxy) -> bool:
-    """Whether the account breaks unique usernames and exact counts, which need a single write region: one request."""
-    account = await owner.client_connection.GetDatabaseAccount()
-    return bool(account._EnableMultipleWritableLocations)
-
-
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:
     """Return the patch operations that set `values` and add `increments`."""
     sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]
@@ -391,49 +282,3 @@ def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _if_match(etag: str | None) -> dict[str, Any]:
     return {} if etag is None else {"etag": etag, "match_condition": MatchConditions.IfNotModified}
-
-
-@contextmanager
-def _blog_errors(*, about_item: bool = True) -> Iterator[None]:
-    try:
-        yield
-    except (CosmosHttpResponseError, CosmosBatchOperationError) as error:
-        raise _translated(error, about_item) from error
-    except (AzureError, OSError) as error:
-        raise DatabaseUnavailable(type(error).__name__) from error
-
-
-def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, about_item: bool) -> Exception:
-    if isinstance(error, CosmosBatchOperationError) and error.status_code in _REFUSALS:
-        return BatchRefused(error.error_index, _REFUSALS[error.status_code](error.message))
-    status, sub_status = error.status_code or 0, _sub_status(error)
-    if not about_item and status == 400 and sub_status:
-        # A script that throws a number returns 400, with the number as the sub-status.
-        # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
-        if sub_status in (_FORBIDDEN, _TOO_LARGE):  # rethrown from a write; scripts learn no sub-status
-            return PartitionFull(error.message) if sub_status == _FORBIDDEN else ItemTooLarge(error.message)
-        return _ConcurrentWrite(str(sub_status)) if sub_status in (_RETRY_WITH, 503) else ScriptFailed(sub_status)
-    if status == _RETRY_WITH:
-        return _ConcurrentWrite(str(status))
-    if status == 404 and (sub_status == _OWNER_MISSING or not about_item):
-        return DatabaseUnavailable("the database, a container or a script is missing; run manage.py provision")
-    if status == 404 and sub_status == _SESSION_NOT_AVAILABLE:
-        return DatabaseUnavailable("no replica has reached the session token of this process")
-    if status == 429:
-        return DatabaseThrottled(retry_after_s(getattr(error, "headers", None) or {}))
-    if status in _REFUSALS:
-        return _REFUSALS[status](error.message)
-    if (status, sub_status) == (_FORBIDDEN, _PARTITION_FULL):
-        return PartitionFull(error.message)
-    if status in _UNAVAILABLE:
-        return DatabaseUnavailable(f"the database answered {status}")
-    if status in (400, _TOO_LARGE):
-        return RequestRefused(error.message) if status == 400 else ItemTooLarge(error.message)
-    return error
-
-
-def _sub_status(error: CosmosHttpResponseError | CosmosBatchOperationError) -> int:
-    if isinstance(error, CosmosBatchOperationError) and error.operation_responses:
-        # The SDK takes only the status from the refused operation.
-        return int(error.operation_responses[error.error_index].get("subStatusCode") or 0)
-    return error.sub_status or 0

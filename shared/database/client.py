@@ -1,0 +1,75 @@
+"""The client of this process, and its containers."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import Any
+from urllib.request import getproxies
+
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+
+from shared.database.container import Container
+from shared.database.refusals import blog_errors
+from shared.database.retries import SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
+from shared.database.transport import SessionTransport
+from shared.settings import Settings, settings
+
+
+def connect(configuration: Settings) -> CosmosClient:
+    """Create a client that authenticates with the account key, or without one with the identity of the process."""
+    credential: Any = configuration.account_key
+    if not credential:
+        # Slow to import, and not needed with an account key.
+        from azure.identity.aio import DefaultAzureCredential
+
+        credential = DefaultAzureCredential()
+    return CosmosClient(
+        configuration.account_endpoint,
+        credential,
+        retry_throttle_total=THROTTLE_RETRIES,
+        retry_throttle_backoff_max=THROTTLE_WAIT_S,
+        read_timeout=SILENCE_S,
+        user_agent_suffix="blog",
+        # By default the SDK looks up proxies before every request, in a thread: a fifth of the time of a point read.
+        transport=SessionTransport(use_env_settings=bool(getproxies())),
+    )
+
+
+@cache
+def _client() -> CosmosClient:
+    return connect(settings())
+
+
+_opening = asyncio.Lock()
+_opened: dict[str, Container] = {}
+
+
+async def container(name: str) -> Container:
+    """Return a container of the blog's database. Raises SettingsError, DatabaseUnavailable.
+
+    The first call reads the account, because only a client that knows its consistency level sends session tokens. The
+    first call for each container also reads the container: otherwise a missing one looks like a missing item.
+    """
+    if name not in _opened:
+        async with _opening:
+            if name not in _opened:
+                opened = open_container(name)
+                with blog_errors(about_item=False):
+                    if not _opened:
+                        await _client().__aenter__()
+                    await opened.proxy.read()
+                _opened[name] = opened
+    return _opened[name]
+
+
+@cache
+def open_container(name: str) -> Container:
+    """Return a container without any request, for reads that need no session token. Raises SettingsError."""
+    return Container(_client().get_database_client(settings().database).get_container_client(name))
+
+
+async def has_multiple_write_regions(owner: CosmosClient | ContainerProxy) -> bool:
+    """Whether the account breaks unique usernames and exact counts, which need a single write region: one request."""
+    account = await owner.client_connection.GetDatabaseAccount()
+    return bool(account._EnableMultipleWritableLocations)
