@@ -16,21 +16,21 @@ from functions import (
     syndication,
     users,
 )
-from shared.settings import auth_settings, inspector_enabled, telemetry_enabled
+from shared.settings import app_settings
 
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
-_COMMANDS = func.AuthLevel.ANONYMOUS if auth_settings().users_sign_in else func.AuthLevel.FUNCTION
+_COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
 _API = (users, posts, comments, likes, feed, health, docs)
 _SITE = (site, assets, syndication)
 for module in (*_API, *_SITE, on_users_changed, on_posts_changed):
     app.register_functions(module.bp)
-if telemetry_enabled():
+if app_settings().telemetry:
     from shared.observability import exporters
 
     exporters.start()
-if inspector_enabled():
+if app_settings().inspector:
     from functions import inspector
 
     app.register_functions(inspector.bp)

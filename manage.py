@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from local_settings import NAME
 from management import commands
 from management.configuration import read_configuration
 from management.errors import EXPECTED, sentence
@@ -22,7 +22,7 @@ from shared.database.charges import metered
 from shared.settings import Settings
 
 FAILED = 2
-_LOCAL_SETTINGS = Path(__file__).with_name("local.settings.json")
+_LOCAL_SETTINGS = Path(__file__).with_name(NAME)
 _SMALL = SeedPlan()
 _POSTS, _COMMENTS, _LIKES = (
     str(span) for span in (_SMALL.posts_per_user, _SMALL.comments_per_post, _SMALL.likes_per_post)
@@ -202,7 +202,7 @@ def _run(
     configuration = None
     with metered() as charge:
         try:
-            configuration = read_configuration(os.environ, context.obj)
+            configuration = read_configuration(context.obj)
             code = asyncio.run(command(configuration))
         except EXPECTED as error:
             say_error(sentence(error, configuration))

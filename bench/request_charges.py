@@ -30,7 +30,7 @@ from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
 from shared.propagation.posts import PostChangeHandler
-from shared.settings import Settings
+from shared.settings import Account, Settings
 
 Profile = Literal["service-2026", "article-2019"]
 PROFILES: tuple[Profile, ...] = ("service-2026", "article-2019")
@@ -50,7 +50,7 @@ class Row:
 async def measure(profile: Profile) -> list[tuple[Row, float]]:
     """Return the modeled charge of each request, in request units."""
     async with CosmosEmulator(EmulatorSettings(charge_profile=profile, partitions=PARTITIONS)) as emulator:
-        configuration = Settings(emulator.endpoint, emulator.key, "bench")
+        configuration = Settings(account=Account(emulator.endpoint, emulator.key), database="bench")
         await provision(configuration)
         async with signed_in(configuration) as client:
             blog = await open_blog(client, configuration.database)

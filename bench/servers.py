@@ -16,7 +16,7 @@ from azure.cosmos.aio import CosmosClient
 from cosmos_emulator.settings import WELL_KNOWN_KEY
 
 from bench.timing import BenchmarkError
-from shared.settings import Settings
+from shared.settings import Account, Settings
 
 REPOSITORY: Final = Path(__file__).parent.parent
 PEER: Final = REPOSITORY / "bench" / "peer"
@@ -45,7 +45,7 @@ class Server:
         return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9
 
     def settings(self, database: str) -> Settings:
-        return Settings(self.endpoint, WELL_KNOWN_KEY, database)
+        return Settings(account=Account(self.endpoint, WELL_KNOWN_KEY), database=database)
 
 
 @asynccontextmanager
@@ -79,7 +79,7 @@ async def functions_host(
 ) -> AsyncIterator[Server]:
     """Start the blog on the Functions host; `state_dir` gets its log, `profile` a cProfile."""
     given = {
-        "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
+        "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": settings.database,
         **(environment or {}),
     }

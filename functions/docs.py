@@ -15,7 +15,7 @@ from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.openapi import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.problems import PROBLEMS
-from shared.settings import auth_settings
+from shared.settings import app_settings
 
 bp = func.Blueprint()
 
@@ -69,7 +69,7 @@ def operations() -> tuple[ApiOperation, ...]:
 @cache
 def openapi_document() -> Document:
     """The description for the current authentication mode. Raises SettingsError."""
-    text = json.dumps(describe(operations(), auth_settings()), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(describe(operations(), app_settings()), ensure_ascii=False, separators=(",", ":"))
     return Document(text.encode(), "application/json")
 
 

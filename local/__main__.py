@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from local.stack import StackError, StackSettings, running, stop_signals
+from local_settings import LocalSettingsError
 
 _LARGEST_PORT = 65535
 
@@ -19,8 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = _parse(arguments)
     try:
         asyncio.run(_run(settings))
-    except StackError as error:
-        _say(f"The local stack cannot start: {error}.")
+    except (StackError, LocalSettingsError) as error:
+        _say(f"The local stack cannot start: {str(error).rstrip('.')}.")
         return 1
     return 0
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import json
 import os
 import signal
 import socket
@@ -20,6 +19,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cosmos_emulator import WELL_KNOWN_KEY
+
+from local_settings import NAME, local_settings
 
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 15.0
@@ -58,28 +59,17 @@ class StackSettings:
         """Environment of the app and its manage.py.
 
         The process environment overrides local.settings.json or, if that is missing, local.settings.example.json. The
-        connection string is always the emulator's. The inspector is enabled unless one of them says otherwise.
+        connection string is always the emulator's. The inspector is enabled unless one of them says otherwise. Raises
+        LocalSettingsError.
         """
+        file = self.app_dir / NAME
         return {
             "BLOG_INSPECTOR": "1",
-            **_settings_values(self.app_dir),
+            **local_settings(file if file.is_file() else self.app_dir / "local.settings.example.json"),
             **os.environ,
             "COSMOS": f"AccountEndpoint={self.cosmos_url}/;AccountKey={WELL_KNOWN_KEY};",
             "PYTHONUNBUFFERED": "1",
         }
-
-
-def _settings_values(app_dir: Path) -> dict[str, str]:
-    for name in ("local.settings.json", "local.settings.example.json"):
-        if (app_dir / name).is_file():
-            values = json.loads((app_dir / name).read_text(encoding="utf-8-sig")).get("Values", {})
-            # The host converts values to text in the same way.
-            return {
-                key: value if isinstance(value, str) else json.dumps(value)
-                for key, value in values.items()
-                if value is not None
-            }
-    return {}
 
 
 @asynccontextmanager

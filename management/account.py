@@ -38,12 +38,12 @@ async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[Co
 
     Unlike the app's client, it retries throttled requests for up to an hour. `options` override the client's.
     """
-    credential = configuration.account_key or _identity()
+    credential = configuration.account.key or _identity()
     async with AsyncExitStack() as stack:
         if not isinstance(credential, str):
             stack.push_async_callback(credential.close)
         client = CosmosClient(
-            configuration.account_endpoint,
+            configuration.account.endpoint,
             credential,
             **{
                 "transport": SessionTransport(),

@@ -77,7 +77,7 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool) -> in
     async with signed_in(configuration) as client:
         await open_blog(client, configuration.database)
         database = client.get_database_client(configuration.database)
-        measure = partial(measure_lags, database, account_endpoint=configuration.account_endpoint)
+        measure = partial(measure_lags, database, account_endpoint=configuration.account.endpoint)
         is_known = await lag_report.report_lag(measure, watch=watch, as_json=as_json)
     return SUCCESS if is_known else BROKEN
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError, ServiceResponseError
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from local_settings import LocalSettingsError
 from management.leases import UnreadableLeasesError
 from shared.errors import BlogError, DatabaseUnavailable
 from shared.settings import Settings, SettingsError
@@ -24,7 +25,7 @@ MULTIPLE_WRITE_REGIONS = (
     " `az cosmosdb update --enable-multiple-write-locations false`"
 )
 
-EXPECTED = (ManagementError, UnreadableLeasesError, SettingsError, BlogError, AzureError)
+EXPECTED = (ManagementError, LocalSettingsError, UnreadableLeasesError, SettingsError, BlogError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:
@@ -37,7 +38,7 @@ def sentence(error: Exception, configuration: Settings | None) -> str:
         case ClientAuthenticationError():
             return f"Authentication failed: {_first_line(error)}"
         case ServiceRequestError() | ServiceResponseError() if configuration:
-            address, reason = configuration.account_endpoint, _first_line(error)
+            address, reason = configuration.account.endpoint, _first_line(error)
             return f"No response from {address} ({reason}). Check the address and that the account is running."
         case DatabaseUnavailable():
             return f"The database failed: {error.reason}. Run the command again."

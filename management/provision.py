@@ -44,7 +44,7 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
     `throughput` is in RU/s, shared by the containers. If None, a new database gets the account's default. Raises
     ManagementError, AzureError.
     """
-    if not configuration.account_key:
+    if not configuration.account.key:
         raise ManagementError(
             "Without an account key, nothing can be provisioned: no data-plane role can create or change databases,"
             " containers or scripts. Run `azd provision`, which creates them, and `manage.py provision --check`. Or set"

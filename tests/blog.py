@@ -19,7 +19,7 @@ from shared.database.container import Container
 from shared.models.base import Item
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
-from shared.settings import Settings, Way
+from shared.settings import Account, Settings, Way
 from shared.transactions import transactions
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
@@ -149,10 +149,19 @@ class Blog:
         raise AssertionError("the change-feed functions keep writing")
 
 
+def at(settings: Settings, endpoint: str) -> Settings:
+    """The same database at another endpoint, such as a gateway's."""
+    return settings.model_copy(update={"account": Account(endpoint, settings.account.key)})
+
+
 @asynccontextmanager
 async def new_blog(emulator: EmulatorThread, transactions: Way = "batch") -> AsyncIterator[Blog]:
     """Provision a database, and delete it afterwards."""
-    settings = Settings(emulator.endpoint, emulator.key, f"blog-{uuid.uuid4().hex[:10]}", transactions)
+    settings = Settings(
+        account=Account(emulator.endpoint, emulator.key),
+        database=f"blog-{uuid.uuid4().hex[:10]}",
+        transactions=transactions,
+    )
     await provision(settings)
     client: CosmosClient
     async with connect(settings) as client:

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
@@ -45,7 +45,7 @@ def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) 
 @pytest.fixture(scope="session")
 def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """The whole app on its own database, shared by all tests of a worker."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("app")))
+    settings = provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("app")))
     with running_app(settings, tmp_path_factory.mktemp("app") / "host.log") as running:
         yield running
 

@@ -15,7 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from cosmos_emulator import EmulatorSettings
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import provisioned
@@ -28,7 +28,7 @@ def deployed_account(actions: frozenset[str] | None = None) -> Iterator[Settings
     """Run an account with https, whose users have a role with `actions`; return the settings of its deployment."""
     settings = EmulatorSettings(tls=True, rbac=True, rbac_actions=actions, management_key=MANAGEMENT_KEY)
     with EmulatorThread(settings) as emulator:
-        yield provisioned(Settings(emulator.endpoint, MANAGEMENT_KEY, unique("app")))
+        yield provisioned(Settings(account=Account(emulator.endpoint, MANAGEMENT_KEY), database=unique("app")))
 
 
 @asynccontextmanager

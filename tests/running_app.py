@@ -12,16 +12,21 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from management.provision import provision
-from shared.settings import AuthMode, AuthSettings, Settings
+from shared.settings import Account, AuthMode, Settings, read_settings
 
 REPOSITORY = Path(__file__).parent.parent
 TRIGGERS = ("on_posts_changed", "on_users_changed")
+# COSMOS is a connection string or, with two underscores, its parts.
+SETTING_NAMES = {str(setting.validation_alias) for setting in Settings.model_fields.values()} | {
+    f"COSMOS__account{part.name.title()}" for part in fields(Account)
+}
 _START_S = 60
 _STOP_S = 60
 _POLL_S = 0.02
@@ -106,25 +111,31 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "BLOG_TRANSACTIONS": settings.transactions,
         "BLOG_BATCH_DEADLINE_S": str(settings.batch_deadline_s),
         "BLOG_INSPECTOR": "1" if settings.inspector else "",
-        **_environment_of_auth(settings.auth),
+        **_environment_of_auth(settings),
     }
-    if settings.account_key is None:
-        return {"COSMOS__accountEndpoint": settings.account_endpoint, **blog}
-    return {"COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};", **blog}
+    if settings.account.key is None:
+        return {"COSMOS__accountEndpoint": settings.account.endpoint, **blog}
+    return {"COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};", **blog}
 
 
-def _environment_of_auth(auth: AuthSettings) -> dict[str, str]:
-    match auth.mode:
+def settings_of(environment: Mapping[str, str]) -> Settings:
+    """The settings that the app reads from this environment. Raises SettingsError."""
+    with patch.dict(os.environ, environment, clear=True):
+        return read_settings(Settings)
+
+
+def _environment_of_auth(settings: Settings) -> dict[str, str]:
+    match settings.auth:
         case AuthMode.OIDC:
             return {
-                "BLOG_AUTH": auth.mode,
-                "BLOG_OIDC_ISSUER": auth.issuer,
-                "BLOG_OIDC_AUDIENCE": auth.audience,
-                "BLOG_OIDC_JWKS_URI": auth.jwks_uri or "",
-                "BLOG_OIDC_CLIENT_ID": auth.client_id,
+                "BLOG_AUTH": settings.auth,
+                "BLOG_OIDC_ISSUER": settings.issuer,
+                "BLOG_OIDC_AUDIENCE": settings.audience,
+                "BLOG_OIDC_JWKS_URI": settings.jwks_uri or "",
+                "BLOG_OIDC_CLIENT_ID": settings.client_id,
             }
         case AuthMode.APP_SERVICE:
-            return {"BLOG_AUTH": auth.mode, "WEBSITE_AUTH_ENABLED": "True"}
+            return {"BLOG_AUTH": settings.auth, "WEBSITE_AUTH_ENABLED": "True"}
         case AuthMode.FUNCTION_KEY:
             return {}
 

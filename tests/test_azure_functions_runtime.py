@@ -14,7 +14,7 @@ from functions_host import FunctionsHost, HostSettings
 
 from infra.package import build
 from shared.database.client import connect
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
 from tests.azure_runtime.process import RuntimeWorker, runtime_worker
 from tests.blog import Blog, EmulatorThread
@@ -26,7 +26,7 @@ from tests.telemetry.sink import TelemetrySink
 
 @pytest.fixture(scope="module")
 def settings(emulator: EmulatorThread) -> Settings:
-    return provisioned(Settings(emulator.endpoint, emulator.key, unique("runtime")))
+    return provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("runtime")))
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,13 @@ def _packages_added_by(app: str) -> set[str]:
 
 def test_importing_the_app_loads_only_the_libraries_that_requests_share() -> None:
     # Only some requests need the others: templates, Markdown, tokens, credentials and exporters.
-    assert _packages_added_by("function_app") - {"annotated_types", "opentelemetry", "pydantic"} == {
+    assert _packages_added_by("function_app") - {
+        "annotated_types",
+        "dotenv",
+        "opentelemetry",
+        "pydantic",
+        "pydantic_settings",
+    } == {
         "function_app",
         "functions",
         "shared",

@@ -32,7 +32,7 @@ from shared.models.base import Item
 from shared.models.like import like_item
 from shared.models.post import PostChanges
 from shared.models.user import UserChanges
-from shared.settings import Settings
+from shared.settings import Account, Settings
 
 # Arguments: the blog, a post's number, and the user.
 Command = Callable[[Blog, int, Item], Awaitable[None]]
@@ -90,7 +90,7 @@ async def measure() -> MeasuredCharges:
 async def _provisioned() -> AsyncIterator[tuple[CosmosClient, ContainerMeter]]:
     meter = ContainerMeter()
     async with CosmosEmulator(EmulatorSettings(partitions=PARTITIONS)) as emulator:
-        await provision(Settings(emulator.endpoint, emulator.key, _DATABASE))
+        await provision(Settings(account=Account(emulator.endpoint, emulator.key), database=_DATABASE))
         async with CosmosClient(emulator.endpoint, emulator.key, raw_response_hook=meter.record) as client:
             yield client, meter
 

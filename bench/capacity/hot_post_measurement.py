@@ -29,7 +29,7 @@ from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.like import like_item
 from shared.models.post import NewPost, Post, post_item
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from shared.transactions import Transactions
 from shared.transactions.batches import Batches
 from shared.transactions.procedures import Procedures
@@ -151,7 +151,7 @@ async def _one_second(
     second = time.time()
     settings = EmulatorSettings(partitions=method.partitions, clock=lambda: second)
     async with CosmosEmulator(settings) as emulator:
-        configuration = Settings(emulator.endpoint, emulator.key, _DATABASE)
+        configuration = Settings(account=Account(emulator.endpoint, emulator.key), database=_DATABASE)
         await provision(configuration, throughput=partition_ru * method.partitions)
         meter = ContainerMeter()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from azure.cosmos.aio import CosmosClient
 from functions_host.cosmos_trigger.partitions import read_partitions
@@ -48,7 +48,7 @@ async def measure_account(
         await _refuse_present(client, kinds)
         try:
             for kind in kinds:
-                own = replace(configuration, database=database_of(kind))
+                own = configuration.model_copy(update={"database": database_of(kind)})
                 await kind.provision(client, own, throughput=throughput)
                 await send_model(kind, plan, client, own)
             async with running_models(kinds, configuration) as models:

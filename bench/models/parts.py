@@ -28,7 +28,7 @@ from bench.models.running_models import emulated
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
-from shared.settings import Settings
+from shared.settings import Account, Settings
 
 KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, ProjectModel)
 # The models whose change feeds write copies of posts.
@@ -118,7 +118,7 @@ async def _renames(options: Options, _: Path) -> Told:
 
 async def measure_account_part(options: Options, _: Path) -> Told:
     plan = plan_of(options.users, options.seed)
-    configuration = Settings(options.endpoint or "", options.key, "none")
+    configuration = Settings(account=Account(options.endpoint or "", options.key), database="none")
     measured = await measure_account(options.kinds, configuration, plan, options.repetitions, options.throughput)
     return lambda conditions: RequestResults(
         "charged by the service", str(plan), measured.partitions, measured.costs, conditions

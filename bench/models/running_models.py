@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from bench.models.interface import Model
@@ -20,7 +19,7 @@ async def running_models(kinds: Sequence[type[Model]], configuration: Settings) 
     async with observed_client(configuration) as client:
         models = []
         for kind in kinds:
-            own = replace(configuration, database=database_of(kind))
+            own = configuration.model_copy(update={"database": database_of(kind)})
             await kind.provision(client, own)
             models.append(kind(client.get_database_client(own.database)))
         yield models

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shared.errors import NotAuthenticated
-from shared.settings import AuthMode, auth_settings
+from shared.settings import AuthMode, app_settings
 
 if TYPE_CHECKING:
     from shared.auth.tokens import Tokens
@@ -47,7 +47,7 @@ async def authenticate(headers: Mapping[str, str]) -> Caller:
 
     Raises NotAuthenticated, IssuerUnavailable.
     """
-    match auth_settings().mode:
+    match app_settings().auth:
         case AuthMode.OIDC:
             return await _tokens().caller_of(headers)
         case AuthMode.APP_SERVICE:
@@ -62,7 +62,7 @@ def _tokens() -> Tokens:
     # PyJWT and cryptography are slow to import, and only OIDC needs them.
     from shared.auth.tokens import Tokens
 
-    return Tokens(auth_settings())
+    return Tokens(app_settings())
 
 
 def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:

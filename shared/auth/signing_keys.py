@@ -19,7 +19,7 @@ from aiohttp import ClientError, ClientSession
 from shared.database.retries import ISSUER_ANSWER_S, ISSUER_PAUSE_S
 from shared.errors import IssuerUnavailable, NotAuthenticated
 from shared.observability.logs import log
-from shared.settings import AuthSettings, is_trustworthy_url
+from shared.settings import AppSettings, is_trustworthy_url
 
 # Keys are refreshed after this time, so a withdrawn key is soon rejected.
 FRESH_S = 600.0
@@ -53,7 +53,7 @@ class SigningKeys:
     the issuer is asked at most once per `ISSUER_PAUSE_S`.
     """
 
-    def __init__(self, settings: AuthSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, settings: AppSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
         self._clock = clock
         self._keys: Mapping[str, Key] = {}

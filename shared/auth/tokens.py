@@ -14,7 +14,7 @@ import jwt
 from shared.auth.callers import Caller, is_subject, signed_in
 from shared.auth.signing_keys import ALGORITHMS, KEY_ID_LENGTH, SigningKeys
 from shared.errors import NotAuthenticated
-from shared.settings import AuthSettings
+from shared.settings import AppSettings
 
 # Tokens of well-known issuers have 1,000 to 4,000 characters.
 TOKEN_LENGTH = 8_000
@@ -43,7 +43,7 @@ _DECODING_ERRORS = (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, Recu
 class Tokens:
     """Tokens of the issuer in `settings` for the audience in `settings`."""
 
-    def __init__(self, settings: AuthSettings) -> None:
+    def __init__(self, settings: AppSettings) -> None:
         self._settings = settings
         self._keys = SigningKeys(settings)
 

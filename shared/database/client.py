@@ -18,14 +18,14 @@ from shared.settings import Settings, settings
 
 def connect(configuration: Settings) -> CosmosClient:
     """Create a client that authenticates with the account key, or without one with the identity of the process."""
-    credential: Any = configuration.account_key
+    credential: Any = configuration.account.key
     if not credential:
         # Slow to import, and not needed with an account key.
         from azure.identity.aio import DefaultAzureCredential
 
         credential = DefaultAzureCredential()
     return CosmosClient(
-        configuration.account_endpoint,
+        configuration.account.endpoint,
         credential,
         retry_throttle_total=THROTTLE_RETRIES,
         retry_throttle_backoff_max=THROTTLE_WAIT_S,

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
-from shared.settings import auth_settings, inspector_enabled
+from shared.settings import app_settings
 from shared.site.assets import asset_url
 from shared.site.avatars import avatar
 from shared.site.links import linked
@@ -48,9 +48,8 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         asset=asset_url,
-        auth=auth_settings(),
+        settings=app_settings(),
         comment_length=COMMENT_LENGTH,
-        inspector="1" if inspector_enabled() else "",
         post_length=POST_LENGTH,
         site_name="The Blog",
         title_length=TITLE_LENGTH,

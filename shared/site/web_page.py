@@ -17,7 +17,7 @@ from shared.http.calls import Call, parse_call
 from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.problems import problem_response
-from shared.settings import AuthMode, AuthSettings, auth_settings
+from shared.settings import AppSettings, AuthMode, app_settings
 from shared.site.session_cookie import DELETION, cookie_of, session_of
 
 # What a template needs beyond what every page has; None if there is no such page.
@@ -69,10 +69,10 @@ async def fragment(template: str, context: Mapping[str, object]) -> func.HttpRes
     return _secured(func.HttpResponse(content, mimetype="text/html"))
 
 
-def content_security_policy(auth: AuthSettings) -> str:
+def content_security_policy(settings: AppSettings) -> str:
     """Allow only the site itself, and the token issuer if users sign in there."""
-    issuer = urlsplit(auth.issuer)
-    connect = f"'self' {issuer.scheme}://{issuer.netloc}" if auth.mode is AuthMode.OIDC else "'self'"
+    issuer = urlsplit(settings.issuer)
+    connect = f"'self' {issuer.scheme}://{issuer.netloc}" if settings.auth is AuthMode.OIDC else "'self'"
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
         "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -80,7 +80,7 @@ def content_security_policy(auth: AuthSettings) -> str:
 
 
 def _secured(response: func.HttpResponse) -> func.HttpResponse:
-    response.headers["Content-Security-Policy"] = content_security_policy(auth_settings())
+    response.headers["Content-Security-Policy"] = content_security_policy(app_settings())
     response.headers["Referrer-Policy"] = "same-origin"
     return response
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import AuthMode, AuthSettings, Settings
+from shared.settings import Account, AuthMode, Settings
 from tests.api import Api
 from tests.auth.issuer import AUDIENCE, Issuer, bearer
 from tests.blog import EmulatorThread
@@ -25,8 +26,8 @@ def issuer() -> Iterator[Issuer]:
         yield listening
 
 
-def trusting(issuer: Issuer) -> AuthSettings:
-    return AuthSettings(AuthMode.OIDC, issuer.url, AUDIENCE)
+def trusting(issuer: Issuer) -> dict[str, Any]:
+    return {"auth": AuthMode.OIDC, "issuer": issuer.url, "audience": AUDIENCE}
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +35,9 @@ def oidc_app(
     emulator: EmulatorThread, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
     """The app in OIDC mode."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), auth=trusting(issuer)))
+    settings = provisioned(
+        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("oidc"), **trusting(issuer))
+    )
     with running_app(settings, tmp_path_factory.mktemp("oidc") / "host.log", disabled=TRIGGERS) as running:
         yield running
 

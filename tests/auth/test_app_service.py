@@ -10,7 +10,7 @@ import pytest
 from aiohttp import ClientSession
 
 from shared.auth.callers import signed_in as caller_of
-from shared.settings import AuthMode, AuthSettings, Settings
+from shared.settings import Account, AuthMode, Settings
 from tests.api import Api
 from tests.auth.conftest import SignedIn
 from tests.auth.issuer import Issuer
@@ -32,8 +32,14 @@ def principal(name: str, provider: str = "aad") -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def app_service_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    auth = AuthSettings(AuthMode.APP_SERVICE)
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("easy"), auth=auth))
+    settings = provisioned(
+        Settings(
+            account=Account(emulator.endpoint, emulator.key),
+            database=unique("easy"),
+            auth=AuthMode.APP_SERVICE,
+            platform_authenticates="True",
+        )
+    )
     with running_app(settings, tmp_path_factory.mktemp("easy") / "host.log", disabled=TRIGGERS) as running:
         yield running
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from aiohttp import ClientSession
 
-from shared.settings import Settings
+from shared.settings import Account
 from tests.api import Api
-from tests.auth.conftest import trusting
 from tests.auth.issuer import Issuer, bearer
 from tests.blog import EmulatorThread
 from tests.items import unique
@@ -22,7 +21,7 @@ WRONG_KEY = base64.b64encode(b"a key that the account does not have").decode()
 async def test_a_rejected_account_key_is_not_revealed(
     session: ClientSession, emulator: EmulatorThread, app: RunningApp, tmp_path: Path
 ) -> None:
-    settings = Settings(emulator.endpoint, WRONG_KEY, app.settings.database)
+    settings = app.settings.model_copy(update={"account": Account(emulator.endpoint, WRONG_KEY)})
 
     with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS) as running:
         openapi = await asyncio.to_thread(lambda: running.openapi)
@@ -46,4 +45,4 @@ async def test_a_valid_token_is_not_logged(session: ClientSession, oidc_app: Run
 
     for part in token.split("."):
         assert not oidc_app.log_lines(containing=part[:40])
-    assert trusting(issuer).issuer not in "".join(oidc_app.log_lines(containing="request"))
+    assert issuer.url not in "".join(oidc_app.log_lines(containing="request"))

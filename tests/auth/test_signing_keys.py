@@ -14,7 +14,7 @@ from shared.auth import signing_keys
 from shared.auth.signing_keys import FRESH_S, KEPT_S, SigningKeys
 from shared.database.retries import ISSUER_PAUSE_S
 from shared.errors import IssuerUnavailable, NotAuthenticated
-from shared.settings import AuthMode, AuthSettings, Settings
+from shared.settings import Account, AppSettings, AuthMode, Settings
 from tests.api import Api
 from tests.auth.conftest import trusting
 from tests.auth.issuer import AUDIENCE, Issuer, bearer, jwk, rsa_key
@@ -49,7 +49,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def keys(own_issuer: Issuer, clock: Clock) -> SigningKeys:
-    return SigningKeys(trusting(own_issuer), clock=clock)
+    return SigningKeys(AppSettings(**trusting(own_issuer)), clock=clock)
 
 
 async def test_keys_are_fetched_once_while_fresh(keys: SigningKeys, own_issuer: Issuer, clock: Clock) -> None:
@@ -230,7 +230,9 @@ async def test_a_key_is_used_only_with_the_algorithm_it_names(keys: SigningKeys,
 
 
 async def test_a_configured_jwks_uri_replaces_discovery(own_issuer: Issuer, clock: Clock) -> None:
-    settings = AuthSettings(AuthMode.OIDC, "https://issuer.example", AUDIENCE, f"{own_issuer.url}/keys")
+    settings = AppSettings(
+        auth=AuthMode.OIDC, issuer="https://issuer.example", audience=AUDIENCE, jwks_uri=f"{own_issuer.url}/keys"
+    )
 
     assert await SigningKeys(settings, clock=clock).find("first")
     assert own_issuer.asked == ["keys"]
@@ -240,7 +242,9 @@ async def test_a_configured_jwks_uri_replaces_discovery(own_issuer: Issuer, cloc
 def own_app(
     emulator: EmulatorThread, own_issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc"), auth=trusting(own_issuer)))
+    settings = provisioned(
+        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("oidc"), **trusting(own_issuer))
+    )
     with running_app(settings, tmp_path_factory.mktemp("own") / "host.log", disabled=TRIGGERS) as running:
         yield running
 

@@ -16,6 +16,7 @@ from shared.auth.callers import signed_in as caller_of
 from shared.auth.signing_keys import ALGORITHMS
 from shared.auth.tokens import TOKEN_LENGTH, Tokens
 from shared.errors import NotAuthenticated
+from shared.settings import AppSettings
 from tests.api import Api, ApiResponse
 from tests.auth.conftest import trusting
 from tests.auth.issuer import AUDIENCE, Issuer, bearer, by_hand, ec_key, public_pem, rsa_key
@@ -218,7 +219,7 @@ async def test_two_authorization_headers_are_rejected(stranger: Api, oidc_app: R
 async def test_arbitrary_headers_are_rejected_without_failing(
     issuer: Issuer, header: object, claims: object, tail: str
 ) -> None:
-    tokens = Tokens(trusting(issuer))
+    tokens = Tokens(AppSettings(**trusting(issuer)))
 
     for token in (tail, by_hand(header, claims) + tail, by_hand(header, claims, b"secret")):
         with pytest.raises(NotAuthenticated) as refusal:

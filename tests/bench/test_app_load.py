@@ -9,9 +9,9 @@ import azure.cosmos.aio
 import azure.functions
 import functions_host
 import pytest
-import shared.database.container
 
 import functions.posts
+import shared.database.container
 from bench.app_load import place
 
 

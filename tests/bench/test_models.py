@@ -21,7 +21,7 @@ from bench.models.v3 import V3
 from management.seeding.plan import Range
 from shared.database.client import connect
 from shared.models.post import SUMMARY_LENGTH
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 
 MODELS: tuple[type[Model], ...] = (V1, V2, V3, ProjectModel)
@@ -36,14 +36,14 @@ def kind(request: pytest.FixtureRequest) -> type[Model]:
 
 @pytest.fixture
 async def client(emulator: EmulatorThread) -> AsyncIterator[CosmosClient]:
-    async with connect(Settings(emulator.endpoint, emulator.key, "none")) as client:
+    async with connect(Settings(account=Account(emulator.endpoint, emulator.key), database="none")) as client:
         yield client
 
 
 @pytest.fixture
 async def model(kind: type[Model], client: CosmosClient, emulator: EmulatorThread) -> AsyncIterator[Model]:
     database = f"model-{uuid.uuid4().hex[:10]}"
-    await kind.provision(client, Settings(emulator.endpoint, emulator.key, database))
+    await kind.provision(client, Settings(account=Account(emulator.endpoint, emulator.key), database=database))
     yield kind(client.get_database_client(database))
     await client.delete_database(database)
 
@@ -156,7 +156,7 @@ async def test_all_models_return_the_same_results(client: CosmosClient, emulator
     answers = []
     for kind in MODELS:
         database = f"planned-{uuid.uuid4().hex[:10]}"
-        await kind.provision(client, Settings(emulator.endpoint, emulator.key, database))
+        await kind.provision(client, Settings(account=Account(emulator.endpoint, emulator.key), database=database))
         model = kind(client.get_database_client(database))
         await _load(model, plan)
         answers.append(await _all_answers(model, plan))

@@ -37,7 +37,7 @@ from bench.timing import BenchmarkError
 from management.account import Blog as ManagedBlog
 from management.seeding.plan import Range
 from management.verify import verify
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 
 _FEW = Range(0, 2)
@@ -75,7 +75,9 @@ async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tm
 
     async with (
         CosmosEmulator(EmulatorSettings(data_dir=tmp_path / "data")) as emulator,
-        running_models([V3, ProjectModel], Settings(emulator.endpoint, emulator.key, "none")) as (v3, this),
+        running_models(
+            [V3, ProjectModel], Settings(account=Account(emulator.endpoint, emulator.key), database="none")
+        ) as (v3, this),
     ):
         assert isinstance(this, ProjectModel)
         assert await verify(ManagedBlog(this.users, this.posts, this.feed_container, this.failures)) == []
@@ -88,7 +90,7 @@ async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tm
 async def test_measuring_an_account_uses_temporary_databases(
     emulator: EmulatorThread,
 ) -> None:
-    configuration = Settings(emulator.endpoint, emulator.key, "none")
+    configuration = Settings(account=Account(emulator.endpoint, emulator.key), database="none")
 
     measured = await measure_account(KINDS, configuration, _SMALL, 2, None)
 
@@ -102,7 +104,7 @@ async def test_measuring_an_account_uses_temporary_databases(
 
 
 async def test_an_existing_database_is_not_touched(emulator: EmulatorThread) -> None:
-    configuration = Settings(emulator.endpoint, emulator.key, "none")
+    configuration = Settings(account=Account(emulator.endpoint, emulator.key), database="none")
     async with observed_client(configuration) as client:
         await client.create_database(database_of(V3))
         try:
@@ -114,7 +116,9 @@ async def test_an_existing_database_is_not_touched(emulator: EmulatorThread) -> 
 
 
 async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorThread) -> None:
-    async with running_models([V3], Settings(emulator.endpoint, emulator.key, "none")) as (model,):
+    async with running_models([V3], Settings(account=Account(emulator.endpoint, emulator.key), database="none")) as (
+        model,
+    ):
         try:
             user = await model.create_user("observed")
             with observed() as nothing:
@@ -128,12 +132,16 @@ async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorTh
             assert observation.request_units == pytest.approx(1 + 2.82, abs=0.01)
             assert len(observation.partitions) == 1
         finally:
-            async with observed_client(Settings(emulator.endpoint, emulator.key, "none")) as client:
+            async with observed_client(
+                Settings(account=Account(emulator.endpoint, emulator.key), database="none")
+            ) as client:
                 await client.delete_database(database_of(V3))
 
 
 async def test_results_are_stored_reported_and_drawn(emulator: EmulatorThread, tmp_path: Path) -> None:
-    measured = await measure_account(KINDS, Settings(emulator.endpoint, emulator.key, "none"), _SMALL, 0, None)
+    measured = await measure_account(
+        KINDS, Settings(account=Account(emulator.endpoint, emulator.key), database="none"), _SMALL, 0, None
+    )
     conditions = PartConditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
     part = RequestResults("service-2026", str(_SMALL), measured.partitions, measured.costs, conditions)
     results = Results(requests=part, article=part)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cosmos_emulator import WELL_KNOWN_KEY
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.chaos.ports import free_port
 
 _REPOSITORY = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ class Database:
 
     @property
     def settings(self) -> Settings:
-        return Settings(f"{self.address}/", WELL_KNOWN_KEY, "blog")
+        return Settings(account=Account(f"{self.address}/", WELL_KNOWN_KEY), database="blog")
 
     @property
     def address(self) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -55,7 +55,9 @@ async def run(plan: Plan, directory: Path, say: Say) -> Report:
 @asynccontextmanager
 async def _set_up(plan: Plan, directory: Path) -> AsyncIterator[_ChaosRun]:
     database = Database(directory, *(("--replica-lag", plan.replica_lag) if plan.replica_lag else ()))
-    hosts = Hosts(replace(database.settings, transactions=plan.transactions), directory, plan.host_clocks_s)
+    hosts = Hosts(
+        database.settings.model_copy(update={"transactions": plan.transactions}), directory, plan.host_clocks_s
+    )
     try:
         await database.start()
         await provision(database.settings)

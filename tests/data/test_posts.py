@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 
 import pytest
 from cosmos_emulator import EmulatorSettings
@@ -13,7 +12,7 @@ from shared.data.posts import delete_post, edit_post
 from shared.database.client import connect
 from shared.errors import PostNotFound
 from shared.models.post import PostChanges
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user
 
@@ -33,7 +32,7 @@ def gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
 @pytest.fixture
 async def elsewhere(blog: Blog, gateway: Gateway) -> AsyncIterator[Blog]:
     """The blog in another process, behind `gateway`."""
-    settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+    settings = at(blog.settings, gateway.endpoint)
     async with connect(settings) as client:
         yield Blog(blog.emulator, settings, client.get_database_client(settings.database))
     blog.emulator.settings.replica_lag = None

@@ -8,9 +8,8 @@ import pytest
 from aiohttp import ClientSession
 
 from shared.database.client import connect
-from shared.settings import Settings
 from tests.api import Api
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway
 from tests.running_app import TRIGGERS, RunningApp, running_app
 
@@ -32,7 +31,7 @@ def gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
 @pytest.fixture(scope="session")
 def quiet_app(app: RunningApp, gateway: Gateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """A second process on the database of `app`, without change-feed functions."""
-    settings = Settings(gateway.endpoint, app.settings.account_key, app.settings.database)
+    settings = at(app.settings, gateway.endpoint)
     log = tmp_path_factory.mktemp("quiet-app") / "host.log"
     with running_app(settings, log, disabled=TRIGGERS) as running:
         yield running

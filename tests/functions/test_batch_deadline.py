@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from shared.data.users import create_user, edit_user
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from tests.blog import Blog, EmulatorThread, new_blog
+from tests.blog import Blog, EmulatorThread, at, new_blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, unique
 from tests.polling import eventually
@@ -40,7 +39,7 @@ async def test_a_rename_longer_than_the_function_timeout_does_not_end_the_host(
     posts = [await blog.posts.create(a_post(user, second=second)) for second in range(POSTS)]
     user = await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")), etag=None)
     monkeypatch.setenv("AzureFunctionsJobHost__functionTimeout", "00:00:05")
-    settings = replace(blog.settings, account_endpoint=own_gateway.endpoint, batch_deadline_s=2)
+    settings = at(blog.settings, own_gateway.endpoint).model_copy(update={"batch_deadline_s": 2})
 
     with ExitStack() as stack:
         with own_gateway.holding(_renames, after=3):

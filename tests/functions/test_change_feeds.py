@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
 
 from tests.api import Api
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
@@ -53,7 +53,7 @@ def own_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
 
 @pytest.fixture
 async def observed(blog: Blog, own_gateway: Gateway, tmp_path: Path) -> AsyncIterator[Observed]:
-    settings = replace(blog.settings, account_endpoint=own_gateway.endpoint)
+    settings = at(blog.settings, own_gateway.endpoint)
     with running_app(settings, tmp_path / "host.log") as app:
         async with ClientSession() as session:
             yield Observed(Api(session, app.url, app.openapi), app, own_gateway)

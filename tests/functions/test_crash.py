@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Held, named
 from tests.items import a_comment, a_like, a_post, unique
 from tests.polling import eventually
@@ -38,7 +37,7 @@ async def test_killing_the_app_during_every_kind_of_change_loses_nothing(
     """The first process is killed during a rename's fan-out, after it wrote a copy but before the response, and before
     it wrote to the feed."""
     author = await _a_blog_from_before_the_functions_ran(blog)
-    settings = replace(blog.settings, account_endpoint=crash_gateway.endpoint)
+    settings = at(blog.settings, crash_gateway.endpoint)
 
     with _holding_midway(crash_gateway) as held, running_app(settings, tmp_path / "first.log") as first:
         await eventually(lambda: all(operations.operations for operations in held), deadline_s=30)

@@ -217,5 +217,5 @@ async def test_bodies_and_keys_are_not_logged(api: Api, app: RunningApp) -> None
     )
 
     assert not app.log_lines(containing="telling")
-    assert app.settings.account_key
-    assert not app.log_lines(containing=app.settings.account_key)
+    assert app.settings.account.key
+    assert not app.log_lines(containing=app.settings.account.key)

@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, expect
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.browser import PageLog, running_chromium
@@ -41,7 +41,7 @@ def log(page: Page) -> PageLog:
 @pytest.fixture(scope="module")
 def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """Override the shared app: here the example's username is free, and no other test changes the feed."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("docs-page")))
+    settings = provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("docs-page")))
     with running_app(settings, tmp_path_factory.mktemp("docs-page") / "host.log") as running:
         yield running
 

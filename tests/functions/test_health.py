@@ -21,7 +21,7 @@ from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import container_definitions
 from shared.errors import NotReady
-from shared.settings import Settings, SettingsError
+from shared.settings import Account, Settings, SettingsError
 from tests.blog import Blog
 from tests.contract import assert_answer_matches
 from tests.functions.invocations import UNTRACED
@@ -106,7 +106,7 @@ async def service() -> AsyncIterator[Service]:
 
 @pytest.fixture
 async def containers(service: Service) -> AsyncIterator[Callable[[str], Container]]:
-    async with connect(Settings(service.endpoint, "a2V5", "blog")) as client:
+    async with connect(Settings(account=Account(service.endpoint, "a2V5"), database="blog")) as client:
         database = client.get_database_client("blog")
         yield lambda name: Container(database.get_container_client(name))
 
@@ -186,7 +186,7 @@ async def test_an_unresponsive_database_is_not_ready_after_the_deadline(
 
 async def test_an_unreachable_database_is_not_ready() -> None:
     # Like the app, do not enter the client: that would connect.
-    client = connect(Settings(f"http://127.0.0.1:{unused_port()}/", "a2V5", "blog"))
+    client = connect(Settings(account=Account(f"http://127.0.0.1:{unused_port()}/", "a2V5"), database="blog"))
     database = client.get_database_client("blog")
     readiness = Readiness(
         lambda name: Container(database.get_container_client(name)), deadline_s=0.2, uses_scripts=lambda: True

@@ -12,7 +12,7 @@ from aiohttp import ClientSession
 
 from management.account import signed_in
 from management.lag import measure_lags
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.identity import deployed_account, managed_identity
 from tests.polling import eventually
@@ -31,7 +31,9 @@ async def keyless_app(
 ) -> AsyncIterator[RunningApp]:
     """The app in a process with a managed identity."""
     async with managed_identity(monkeypatch):
-        settings = Settings(account.account_endpoint, None, account.database, request.param)
+        settings = Settings(
+            account=Account(account.account.endpoint), database=account.database, transactions=request.param
+        )
         with ExitStack() as stack:
             # In a thread, because this loop serves the app's token requests.
             starting = running_app(settings, tmp_path / "host.log")
@@ -55,7 +57,7 @@ async def test_the_app_works_with_only_data_plane_roles(keyless_app: RunningApp)
         await eventually(in_the_feed)
     async with signed_in(keyless_app.settings) as client:
         database = client.get_database_client(keyless_app.settings.database)
-        lags = await measure_lags(database, account_endpoint=keyless_app.settings.account_endpoint)
+        lags = await measure_lags(database, account_endpoint=keyless_app.settings.account.endpoint)
 
     assert [answer.status for answer in (liked, commented, health)] == [201, 201, 200]
     uses_scripts = keyless_app.settings.transactions == "procedure"

@@ -20,7 +20,7 @@ from cosmos_emulator.http.latency import Latency
 
 from shared.database.client import connect
 from shared.database.sessions import Session
-from shared.settings import Settings, Way
+from shared.settings import Account, Settings, Way
 from tests.api import Api, ApiResponse
 from tests.blog import EmulatorThread
 from tests.functions.test_errors import assert_problem
@@ -67,7 +67,9 @@ def apps(
     lagging: EmulatorThread, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[RunningApp, RunningApp]]:
     way: Way = request.param
-    settings = provisioned(Settings(lagging.endpoint, lagging.key, unique("blog"), way))
+    settings = provisioned(
+        Settings(account=Account(lagging.endpoint, lagging.key), database=unique("blog"), transactions=way)
+    )
     logs = tmp_path_factory.mktemp("instances")
     with (
         running_app(settings, logs / "writer.log", disabled=TRIGGERS) as writer,

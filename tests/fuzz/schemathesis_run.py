@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 
 from cosmos_emulator import EmulatorSettings
 
-from shared.settings import AuthSettings, Settings
+from shared.settings import Account, Settings
 from tests.auth.conftest import trusting
 from tests.auth.issuer import Issuer, bearer
 from tests.blog import EmulatorThread
@@ -55,8 +55,10 @@ class AppUnderTest:
 def main() -> int:
     options = _options()
     with Issuer() as issuer, EmulatorThread(EmulatorSettings()) as emulator:
-        for name, auth in (("function keys", AuthSettings()), ("users sign in", trusting(issuer))):
-            settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("described"), auth=auth))
+        for name, auth in (("function keys", {}), ("users sign in", trusting(issuer))):
+            settings = provisioned(
+                Settings(account=Account(emulator.endpoint, emulator.key), database=unique("described"), **auth)
+            )
             with tempfile.TemporaryDirectory() as directory, running_app(settings, Path(directory) / "log") as app:
                 headers = bearer(issuer.token("schemathesis", exp=2**33)) if auth.users_sign_in else {}
                 excluded_checks = EXCLUDED_CHECKS if auth.users_sign_in else (*EXCLUDED_CHECKS, "ignored_auth")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 
 import pytest
 
 from shared.http.calls import BODY_LIMIT
-from shared.settings import AuthMode, read_settings
+from shared.settings import AuthMode
 from tests.infra.deployments import VARIANTS, app_settings, deployment
-from tests.running_app import REPOSITORY, TRIGGERS
+from tests.running_app import REPOSITORY, SETTING_NAMES, TRIGGERS, settings_of
 
 # Keys are disabled, and the platform sets the last one.
 NOT_SET = {"COSMOS", "COSMOS__accountKey", "WEBSITE_AUTH_ENABLED"}
@@ -54,10 +52,7 @@ REJECTED_PROPERTIES = {
 
 
 def _read_by_the_app() -> set[str]:
-    """Return the settings that shared/settings.py names."""
-    tree = ast.parse((REPOSITORY / "shared" / "settings.py").read_text(encoding="utf-8"))
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return {text for text in texts if re.fullmatch(r"(BLOG|WEBSITE)_[A-Z_]+|COSMOS(__\w+)?", text)}
+    return {name for name in SETTING_NAMES if name.startswith(("BLOG_", "COSMOS", "WEBSITE_"))}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -75,12 +70,12 @@ def test_the_app_has_no_property_that_flex_consumption_rejects(variant: str) -> 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_app_accepts_its_settings(variant: str) -> None:
-    settings = read_settings(app_settings(variant))
+    settings = settings_of(app_settings(variant))
 
-    assert settings.account_key is None
+    assert settings.account.key is None
     assert settings.database == "blog"
     assert settings.inspector is False
-    assert settings.auth.mode == (AuthMode.OIDC if variant == "everything" else AuthMode.FUNCTION_KEY)
+    assert settings.auth == (AuthMode.OIDC if variant == "everything" else AuthMode.FUNCTION_KEY)
 
 
 def test_the_host_refuses_bodies_of_twice_the_apps_limit() -> None:

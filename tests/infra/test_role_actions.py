@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 
 from shared.database.client import connect
-from shared.settings import Settings, Way
+from shared.settings import Account, Settings, Way
 from tests.blog import Blog, EmulatorThread
 from tests.identity import MANAGEMENT_KEY
 from tests.items import a_post, a_user, unique
@@ -75,7 +74,7 @@ def account() -> Iterator[EmulatorThread]:
 @pytest.fixture
 def manager(account: EmulatorThread) -> Settings:
     """The settings of the deployment, which has created the database."""
-    return provisioned(Settings(account.endpoint, MANAGEMENT_KEY, "blog"))
+    return provisioned(Settings(account=Account(account.endpoint, MANAGEMENT_KEY), database="blog"))
 
 
 async def test_the_role_has_exactly_the_actions_that_the_app_performs(
@@ -87,7 +86,9 @@ async def test_the_role_has_exactly_the_actions_that_the_app_performs(
         stored = Blog(account, manager, client.get_database_client(manager.database))
         try:
             for way in ways:  # the second run continues at the leases of the first
-                settings = replace(manager, account_key=account.key, transactions=way)
+                settings = manager.model_copy(
+                    update={"account": Account(account.endpoint, account.key), "transactions": way}
+                )
                 with running_app(settings, tmp_path / f"{way}.log") as app:
                     await use_the_app(session, app.url, stored)
         finally:  # a missing action also makes requests fail: name it instead

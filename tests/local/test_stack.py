@@ -148,6 +148,16 @@ async def test_the_app_responds_only_after_its_database_is_provisioned(tmp_path:
         assert await eventually(lambda: body_of(http, f"{running.url}/api/hello")) == "provision --seed"
 
 
+@pytest.mark.parametrize(("text", "complaint"), [("{", "not valid JSON"), ('{"IsEncrypted": true}', "is encrypted")])
+async def test_an_unusable_settings_file_is_reported(tmp_path: Path, text: str, complaint: str) -> None:
+    (write_app(tmp_path, APP) / "local.settings.json").write_text(text, encoding="utf-8")
+
+    async with stack(tmp_path) as failing:
+        status, output = await failing.ended()
+
+    assert (status, complaint in output, "Traceback" in output) == (1, True, False)
+
+
 async def test_a_failed_provisioning_stops_the_stack(tmp_path: Path, http: ClientSession) -> None:
     async with stack(write_app(tmp_path, APP, manage="raise SystemExit(3)")) as failing:
         status, output = await failing.ended()

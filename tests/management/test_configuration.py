@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from local_settings import LocalSettingsError
 from management.configuration import read_configuration
-from management.errors import ManagementError
-from shared.settings import SettingsError
+from shared.settings import Settings, SettingsError
 
 _CONNECTION = "AccountEndpoint=http://localhost:8081/;AccountKey=a2V5;"
 
@@ -20,12 +23,17 @@ def _file(directory: Path, content: object) -> Path:
     return path
 
 
+def _read(environment: Mapping[str, str], file: Path) -> Settings:
+    with patch.dict(os.environ, environment, clear=True):
+        return read_configuration(file)
+
+
 def test_the_file_supplies_settings_missing_from_the_environment(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
-    configuration = read_configuration({"BLOG_DATABASE": ""}, file)
+    configuration = _read({"BLOG_DATABASE": ""}, file)
 
-    assert (configuration.account_endpoint, configuration.database) == ("http://localhost:8081/", "blog")
+    assert (configuration.account.endpoint, configuration.database) == ("http://localhost:8081/", "blog")
 
 
 def test_the_file_can_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -33,48 +41,54 @@ def test_the_file_can_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     file = tmp_path / "local.settings.json"
     file.write_text(json.dumps({"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}}), encoding="utf-8-sig")
 
-    assert read_configuration({}, file).database == "blog"
+    assert _read({}, file).database == "blog"
 
 
 def test_a_value_of_null_counts_as_absent(tmp_path: Path) -> None:
     values = {"COSMOS__accountEndpoint": "https://real.example/", "COSMOS__accountKey": None, "BLOG_DATABASE": "blog"}
 
-    assert read_configuration({}, _file(tmp_path, {"Values": values})).account_key is None
+    assert _read({}, _file(tmp_path, {"Values": values})).account.key is None
+
+
+def test_quickstarts_write_false_as_text(tmp_path: Path) -> None:
+    content = {"IsEncrypted": "false", "Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}}
+
+    assert _read({}, _file(tmp_path, content)).database == "blog"
 
 
 def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
-    assert read_configuration({"BLOG_DATABASE": "other"}, file).database == "other"
+    assert _read({"BLOG_DATABASE": "other"}, file).database == "other"
 
 
 def test_an_account_from_the_environment_ignores_a_key_from_the_file(tmp_path: Path) -> None:
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
-    configuration = read_configuration({"COSMOS__accountEndpoint": "https://real.example/"}, file)
+    configuration = _read({"COSMOS__accountEndpoint": "https://real.example/"}, file)
 
-    assert (configuration.account_endpoint, configuration.account_key) == ("https://real.example/", None)
+    assert (configuration.account.endpoint, configuration.account.key) == ("https://real.example/", None)
 
 
 def test_names_in_upper_case_are_found(tmp_path: Path) -> None:
     """On Windows, all names of os.environ are in upper case."""
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
 
-    configuration = read_configuration({"COSMOS__ACCOUNTENDPOINT": "https://real.example/"}, file)
+    configuration = _read({"COSMOS__ACCOUNTENDPOINT": "https://real.example/"}, file)
 
-    assert (configuration.account_endpoint, configuration.account_key) == ("https://real.example/", None)
+    assert (configuration.account.endpoint, configuration.account.key) == ("https://real.example/", None)
 
 
 @pytest.mark.parametrize("auth_mode", ["oidc", "app-service", "nobody"])
 def test_the_terminal_ignores_the_authentication_mode(tmp_path: Path, auth_mode: str) -> None:
     environment = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog", "BLOG_AUTH": auth_mode}
 
-    assert read_configuration(environment, tmp_path / "absent.json").database == "blog"
+    assert _read(environment, tmp_path / "absent.json").database == "blog"
 
 
 def test_missing_settings_are_all_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"COSMOS.*BLOG_DATABASE"):
-        read_configuration({}, tmp_path / "absent.json")
+        _read({}, tmp_path / "absent.json")
 
 
 @pytest.mark.parametrize(("text", "complaint"), [("{", "not valid JSON"), ('{"IsEncrypted": true}', "encrypted")])
@@ -82,5 +96,5 @@ def test_an_unusable_settings_file_is_rejected(tmp_path: Path, text: str, compla
     file = tmp_path / "local.settings.json"
     file.write_text(text, encoding="utf-8")
 
-    with pytest.raises(ManagementError, match=complaint):
-        read_configuration({}, file)
+    with pytest.raises(LocalSettingsError, match=complaint):
+        _read({}, file)

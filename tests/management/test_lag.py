@@ -58,7 +58,7 @@ async def moved(own_emulator: EmulatorThread) -> AsyncIterator[Blog]:
 
 
 async def _lag(blog: Blog, function: str = "on_posts_changed", **changes: Any) -> Lag:
-    options = {"account_endpoint": blog.settings.account_endpoint} | changes
+    options = {"account_endpoint": blog.settings.account.endpoint} | changes
     return (await measure_lags(blog.database, **options))[function]
 
 
@@ -72,7 +72,7 @@ async def _posts(blog: Blog, author: Item, number: int) -> list[Item]:
 
 
 async def _are_up_to_date(blog: Blog) -> bool:
-    lags = await measure_lags(blog.database, account_endpoint=blog.settings.account_endpoint)
+    lags = await measure_lags(blog.database, account_endpoint=blog.settings.account.endpoint)
     return all(lag == _up_to_date(function) for function, lag in lags.items())
 
 

@@ -23,7 +23,7 @@ async def manage_blog(blog: Blog, *arguments: str, database: str | None = None) 
     """Run a command on the test's database."""
     settings = blog.settings
     environment = {
-        "COSMOS": f"AccountEndpoint={settings.account_endpoint};AccountKey={settings.account_key};",
+        "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": database or settings.database,
     }
     return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
@@ -138,7 +138,7 @@ def test_an_unreachable_account_prints_one_line_without_a_traceback() -> None:
 
 
 async def test_a_wrong_key_prints_what_to_do(blog: Blog) -> None:
-    connection = f"AccountEndpoint={blog.settings.account_endpoint};AccountKey=d3Jvbmc=;"
+    connection = f"AccountEndpoint={blog.settings.account.endpoint};AccountKey=d3Jvbmc=;"
 
     result = await asyncio.to_thread(_run, "provision", COSMOS=connection, BLOG_DATABASE="blog")
 

@@ -22,7 +22,7 @@ from management.seeding.plan import Range
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.models.base import Item
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 from tests.identity import deployed_account, managed_identity
 from tests.items import unique
@@ -37,12 +37,12 @@ PLAN = ArticlePlan(users=3, posts_per_user=Range(1, 2), comments_per_post=Range(
 async def test_a_database_of_the_article_is_copied_and_rebuilt(
     model: type[Model], emulator: EmulatorThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    old = Settings(emulator.endpoint, emulator.key, unique("old"))
+    old = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("old"))
     await fill(model, old)
 
     with deployed_account() as deployment:
         async with managed_identity(monkeypatch):
-            new = Settings(deployment.account_endpoint, None, deployment.database)
+            new = Settings(account=Account(deployment.account.endpoint), database=deployment.database)
             await run_copy_script(old, new, tmp_path)
             rebuilt = await manage(new, "rebuild")
         async with connect(deployment) as client:

@@ -35,14 +35,14 @@ async def test_provisioning_twice_changes_nothing(blog: Blog) -> None:
 
 async def test_a_database_without_scripts_works_only_in_batch_mode(blog: Blog) -> None:
     database = f"fresh-{blog.settings.database}"
-    settings = replace(blog.settings, database=database)
+    settings = blog.settings.model_copy(update={"database": database})
     lines: list[str] = []
 
     refusals = f"500 operation=create-script database={database}"
     with blog.emulator.faults.during(refusals):
         await provision(settings, say=lines.append)
         with pytest.raises(CosmosHttpResponseError):
-            await provision(replace(settings, transactions="procedure"))
+            await provision(settings.model_copy(update={"transactions": "procedure"}))
 
     assert any(line.startswith("Container posts: the database does not support scripts (500).") for line in lines)
     async with connect(settings) as client:
@@ -86,7 +86,7 @@ async def test_a_different_partition_key_is_rejected(blog: Blog) -> None:
 
 
 async def test_throughput_is_set_for_a_new_database_and_changed_for_an_existing_one(blog: Blog) -> None:
-    settings = replace(blog.settings, database=f"{blog.settings.database}-shared")
+    settings = blog.settings.model_copy(update={"database": f"{blog.settings.database}-shared"})
     database = replace(blog, settings=settings)
 
     assert (await _provision(database, throughput=400))[0] == f"Database {settings.database}: created with 400 RU/s."

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 from manage import app
 from management.commands import check_definitions
 from shared.database.client import connect
-from shared.settings import Settings
-from tests.blog import Blog
+from shared.settings import Account, Settings
+from tests.blog import Blog, at
 from tests.gateway import Gateway, named
 from tests.identity import deployed_account, managed_identity
 from tests.running_app import environment_of
@@ -73,13 +73,13 @@ def test_a_check_runs_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_missing_database_is_a_difference(blog: Blog) -> None:
-    settings = Settings(blog.settings.account_endpoint, blog.settings.account_key, "missing")
+    settings = blog.settings.model_copy(update={"database": "missing"})
 
     assert await check(settings) == (1, ["Database missing: missing."])
 
 
 async def test_an_unsuitable_account_is_a_difference(blog: Blog) -> None:
-    with Gateway(blog.settings.account_endpoint) as gateway:
+    with Gateway(blog.settings.account.endpoint) as gateway:
         location = {"name": "North", "databaseAccountEndpoint": gateway.endpoint}
         account = {
             "writableLocations": [location],
@@ -87,7 +87,7 @@ async def test_an_unsuitable_account_is_a_difference(blog: Blog) -> None:
             "enableMultipleWriteLocations": True,
             "userConsistencyPolicy": {"defaultConsistencyLevel": "Eventual"},
         }
-        settings = Settings(gateway.endpoint, blog.settings.account_key, blog.settings.database)
+        settings = at(blog.settings, gateway.endpoint)
         with gateway.answering(named("GET /"), 200, body=account):
             code, lines = await check(settings)
 
@@ -100,8 +100,8 @@ async def test_an_unsuitable_account_is_a_difference(blog: Blog) -> None:
 
 
 async def test_a_database_without_scripts_is_not_different_in_batch_mode(blog: Blog) -> None:
-    with Gateway(blog.settings.account_endpoint) as gateway:
-        settings = Settings(gateway.endpoint, blog.settings.account_key, blog.settings.database)
+    with Gateway(blog.settings.account.endpoint) as gateway:
+        settings = at(blog.settings, gateway.endpoint)
         with gateway.answering(named("GET sprocs posts"), 405):
             code, lines = await check(settings)
 
@@ -114,7 +114,7 @@ async def developer(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Sett
     """The settings of a developer who signs in to a deployed account, and those of its deployment."""
     with deployed_account() as deployment:
         async with managed_identity(monkeypatch):
-            yield Settings(deployment.account_endpoint, None, deployment.database), deployment
+            yield Settings(account=Account(deployment.account.endpoint), database=deployment.database), deployment
 
 
 async def test_an_identity_can_check_all_but_scripts(developer: tuple[Settings, Settings]) -> None:
@@ -135,7 +135,9 @@ async def test_an_identity_without_a_role_is_told_to_wait(monkeypatch: pytest.Mo
     """The deployment's hook tries again after 2, because a new role assignment takes minutes to work."""
     with deployed_account(actions=frozenset()) as deployment:
         async with managed_identity(monkeypatch):
-            code, lines = await check(Settings(deployment.account_endpoint, None, deployment.database))
+            code, lines = await check(
+                Settings(account=Account(deployment.account.endpoint), database=deployment.database)
+            )
 
     assert code == 2
     assert lines[0].startswith("The identity has no data-plane role that allows this. Assign it one, or wait:")
@@ -150,7 +152,7 @@ async def test_an_identity_is_told_that_the_template_provisions(developer: tuple
 
 
 async def test_check_cannot_be_combined_with_changes() -> None:
-    settings = Settings("http://localhost:1/", WELL_KNOWN_KEY, "blog")
+    settings = Settings(account=Account("http://localhost:1/", WELL_KNOWN_KEY), database="blog")
 
     for option in (("--seed",), ("--throughput", "400")):
         result = await manage(settings, "provision", "--check", *option)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,8 @@ from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
 from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, BatchUnfinished, for_each
-from shared.settings import Settings
-from tests.blog import Blog, EmulatorThread
+from shared.settings import Account, Settings
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation, named
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
@@ -37,7 +36,7 @@ def gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
 @pytest.fixture
 async def gated(blog: Blog, gateway: Gateway) -> AsyncIterator[Blog]:
     """The database of `blog` behind `gateway`."""
-    settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+    settings = at(blog.settings, gateway.endpoint)
     async with connect(settings) as client:
         yield Blog(blog.emulator, settings, client.get_database_client(settings.database))
 
@@ -140,4 +139,4 @@ async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog,
 def test_the_deadline_is_well_below_the_function_timeout() -> None:
     hours, minutes, seconds = map(int, json.loads(HOST_JSON.read_text(encoding="utf-8"))["functionTimeout"].split(":"))
 
-    assert 2 * Settings("", None, "").batch_deadline_s <= hours * 3600 + minutes * 60 + seconds
+    assert 2 * Settings(account=Account(""), database="").batch_deadline_s <= hours * 3600 + minutes * 60 + seconds

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 
 import pytest
 
 from shared.database.client import connect
 from shared.models.base import Item
 from shared.propagation.change_feed import USERS_FEED, BatchUnfinished
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
 
@@ -28,7 +27,7 @@ def gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
 @pytest.fixture
 async def gated(blog: Blog, gateway: Gateway) -> AsyncIterator[Blog]:
     """The database of `blog` behind `gateway`."""
-    settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+    settings = at(blog.settings, gateway.endpoint)
     async with connect(settings) as client:
         yield Blog(blog.emulator, settings, client.get_database_client(settings.database))
 

@@ -14,7 +14,7 @@ from management.provision import provision
 from management.verify import verify, verify_within
 from shared.database.client import connect
 from shared.database.sessions import SESSION_HEADER
-from shared.settings import Settings, Way
+from shared.settings import Account, Settings, Way
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.items import unique
@@ -46,7 +46,9 @@ async def test_nothing_is_lost_when_partitions_split_during_writes(tmp_path: Pat
             posts.append(post)
 
     with EmulatorThread(EmulatorSettings(partitions=1)) as emulator:
-        settings = Settings(emulator.endpoint, emulator.key, unique("split"), transactions=way)
+        settings = Settings(
+            account=Account(emulator.endpoint, emulator.key), database=unique("split"), transactions=way
+        )
         await provision(settings, throughput=400)
         with running_app(settings, tmp_path / "host.log") as app:
             async with ClientSession() as session:

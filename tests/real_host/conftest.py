@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import unique
@@ -37,7 +37,7 @@ class RealApp:
 
 @pytest.fixture(scope="session")
 def real_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory, _available: None) -> Iterator[RealApp]:
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("real")))
+    settings = provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("real")))
     folder = tmp_path_factory.mktemp("real")
     with running_app(settings, folder / "functions-host.log"):
         pass

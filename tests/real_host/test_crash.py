@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from management.account import Blog as StoredBlog
 from management.verify import is_broken, verify_within
 from shared.data.users import create_user, edit_user
 from shared.models.user import NewUser, UserChanges
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, named
 from tests.items import a_post, unique
 from tests.polling import eventually
@@ -35,7 +34,7 @@ async def test_a_rename_is_finished_on_the_leases_of_a_killed_host(
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(POSTS)]
     name = unique("countess")
     await edit_user(blog.users, author["id"], UserChanges(username=name), etag=None)
-    settings = replace(blog.settings, account_endpoint=crash_gateway.endpoint)
+    settings = at(blog.settings, crash_gateway.endpoint)
 
     with (
         crash_gateway.holding(named("batch posts"), after=POSTS // 2) as held,

@@ -12,7 +12,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from functions_host.cosmos_trigger.date_texts import UnparsableChangesError, parsed
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.polling import eventually
@@ -78,7 +78,7 @@ async def test_functions_host_parses_texts_like_the_real_host(emulator: Emulator
     harmless = [text for text in texts if not _is_fatal(text)]
     assert len(fatal) >= 3
     assert sum(parsed(text) != text for text in harmless) >= 40
-    settings = Settings(emulator.endpoint, emulator.key, unique("texts"))
+    settings = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("texts"))
     output = _app(tmp_path)
 
     async with _items(settings) as items:
@@ -129,6 +129,6 @@ def _delivered(output: Path) -> dict[str, list[str]]:
 
 @asynccontextmanager
 async def _items(settings: Settings) -> AsyncIterator[ContainerProxy]:
-    async with CosmosClient(settings.account_endpoint, settings.account_key) as client:
+    async with CosmosClient(settings.account.endpoint, settings.account.key) as client:
         database = await client.create_database(settings.database)
         yield await database.create_container("items", PartitionKey("/id"))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
-from tests.blog import Blog
+from tests.blog import Blog, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_user
 
@@ -49,7 +47,7 @@ async def test_unreadable_feed_ranges_raise_unavailable(blog: Blog) -> None:
         return "/pkranges" in operation.kind
 
     with Gateway(blog.emulator.endpoint) as gateway:
-        settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+        settings = at(blog.settings, gateway.endpoint)
         async with connect(settings) as client:
             users = Container(client.get_database_client(settings.database).get_container_client("users"))
             with gateway.answering(of_ranges, 403), pytest.raises(DatabaseUnavailable):

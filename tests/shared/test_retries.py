@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from shared.database.client import connect
 from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
 from shared.models.user import NewUser, UserChanges
-from tests.blog import Blog
+from tests.blog import Blog, at
 from tests.gateway import Gateway, named
 from tests.items import a_post, a_user, unique
 
@@ -58,7 +57,7 @@ async def test_renames_are_waited_for_only_before_another_attempt(blog: Blog, wa
     changes = UserChanges(username=unique("grace"))
 
     with Gateway(blog.emulator.endpoint) as gateway:
-        async with connect(replace(blog.settings, account_endpoint=gateway.endpoint)) as client:
+        async with connect(at(blog.settings, gateway.endpoint)) as client:
             users = Container(client.get_database_client(blog.settings.database).get_container_client("users"))
             with gateway.answering(named("replace users"), 412), pytest.raises(DatabaseUnavailable):
                 await edit_user(users, user["id"], changes, etag=None)

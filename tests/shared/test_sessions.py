@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from shared.database.refusals import BatchRefused
 from shared.database.sessions import SESSION_HEADER_LENGTH, Session
 from shared.errors import MalformedRequest
 from shared.transactions import BATCHES, PROCEDURES, Transactions
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_like, a_post, a_user
 
@@ -36,7 +35,7 @@ def emulator() -> Iterator[EmulatorThread]:
 async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]]]:
     """`posts` through its own client, and the operations that this client sends."""
     with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
-        settings = replace(blog.settings, account_endpoint=gateway.endpoint)
+        settings = at(blog.settings, gateway.endpoint)
         async with connect(settings) as client:
             database = client.get_database_client(settings.database)
             yield Container(database.get_container_client("posts")), operations

@@ -16,13 +16,13 @@ from opentelemetry.trace import Link, Span, Tracer
 
 from local.stack import StackSettings
 from shared.observability.inspector import KEPT_CALLS, Inspector
-from shared.settings import Settings, SettingsError, inspector_enabled
+from shared.settings import Account, Settings, SettingsError
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.browser import PageLog, running_chromium
 from tests.items import unique
 from tests.polling import eventually
-from tests.running_app import RunningApp, provisioned, running_app
+from tests.running_app import RunningApp, provisioned, running_app, settings_of
 from tests.site.pages import Site
 
 WRITES = ("create", "patch", "replace", "upsert")
@@ -32,7 +32,9 @@ WIDTH = {"width": 1280, "height": 800}
 @pytest.fixture(scope="module")
 def inspected_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """An app with the inspector, on its own database."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("inspected"), inspector=True))
+    settings = provisioned(
+        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("inspected"), inspector=True)
+    )
     with running_app(settings, tmp_path_factory.mktemp("inspected-app") / "host.log") as running:
         yield running
 
@@ -104,9 +106,12 @@ async def test_without_the_setting_there_is_no_inspector(app: RunningApp, site: 
 
 @pytest.mark.parametrize("value", ["yes", "true", "2"])
 def test_the_setting_is_0_or_1(value: str) -> None:
-    assert [inspector_enabled({"BLOG_INSPECTOR": valid}) for valid in ("1", "0", "")] == [True, False, False]
+    rest = {"COSMOS__accountEndpoint": "https://account.example", "BLOG_DATABASE": "blog"}
+    found = [settings_of(rest | {"BLOG_INSPECTOR": valid}).inspector for valid in ("1", "0", "")]
+
+    assert found == [True, False, False]
     with pytest.raises(SettingsError, match="set BLOG_INSPECTOR to 1"):
-        inspector_enabled({"BLOG_INSPECTOR": value})
+        settings_of({"BLOG_INSPECTOR": value})
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("0", "0"), ("", "")])

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientSession
 
 from shared.database.client import connect
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
@@ -33,7 +33,11 @@ def traced_app(
     request: pytest.FixtureRequest,
 ) -> Iterator[RunningApp]:
     """The whole app with telemetry, on its own database."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("traced"), request.param))
+    settings = provisioned(
+        Settings(
+            account=Account(emulator.endpoint, emulator.key), database=unique("traced"), transactions=request.param
+        )
+    )
     environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **OFTEN}
     log = tmp_path_factory.mktemp("traced") / "host.log"
     sink.points.clear()  # of another process

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import unique
@@ -39,7 +39,7 @@ def monitored_app(
     emulator: EmulatorThread, ingestion: Ingestion, own_sink: TelemetrySink, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
     """The app with the settings that it has in Azure, and an OTLP endpoint, too."""
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("monitored")))
+    settings = provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("monitored")))
     address = f"InstrumentationKey={uuid.uuid4()};IngestionEndpoint={ingestion.endpoint}"
     environment = {
         "APPLICATIONINSIGHTS_CONNECTION_STRING": address,

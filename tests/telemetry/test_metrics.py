@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import Settings
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
@@ -77,7 +77,7 @@ async def throttled_api(
 ) -> AsyncIterator[tuple[Api, Gateway]]:
     """An app with telemetry behind a gateway."""
     with Gateway(emulator.endpoint) as gateway:
-        settings = provisioned(Settings(gateway.endpoint, emulator.key, unique("throttled")))
+        settings = provisioned(Settings(account=Account(gateway.endpoint, emulator.key), database=unique("throttled")))
         environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": own_sink.endpoint, **OFTEN}
         log = tmp_path_factory.mktemp("throttled") / "host.log"
         with running_app(settings, log, environment=environment) as app:

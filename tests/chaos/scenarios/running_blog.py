@@ -87,7 +87,7 @@ async def running_blog(directory: Path, users: Iterable[Item], posts: Iterable[I
                     commands, way = random.Random(f"{name} commands"), random.Random(f"{name} way")
                     return ApiClient(session, hosts, record, commands, way, log, name)
 
-                endpoint = database.settings.account_endpoint
+                endpoint = database.settings.account.endpoint
                 proxy = client.get_database_client(database.settings.database)
                 lags = partial(measure_lags, proxy, account_endpoint=endpoint)
                 blog = await open_blog(client, database.settings.database)

@@ -22,7 +22,7 @@ from shared.errors import BlogError, FieldFault
 from shared.http.endpoints import Endpoint
 from shared.http.openapi import ApiOperation, describe
 from shared.http.problems import PROBLEMS, problem_response
-from shared.settings import AuthMode, AuthSettings, Settings
+from shared.settings import Account, AppSettings, AuthMode, Settings
 from tests.running_app import environment_of
 
 ROOT = Path(__file__).parents[3]
@@ -39,9 +39,9 @@ print(json.dumps([
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
 AN_ENDPOINT = Endpoint(statuses=(200,))
 MODES = {
-    AuthMode.FUNCTION_KEY: AuthSettings(),
-    AuthMode.OIDC: AuthSettings(AuthMode.OIDC, "https://issuer.example", "api://blog"),
-    AuthMode.APP_SERVICE: AuthSettings(AuthMode.APP_SERVICE),
+    AuthMode.FUNCTION_KEY: AppSettings(),
+    AuthMode.OIDC: AppSettings(auth=AuthMode.OIDC, issuer="https://issuer.example", audience="api://blog"),
+    AuthMode.APP_SERVICE: AppSettings(auth=AuthMode.APP_SERVICE, platform_authenticates="True"),
 }
 # An instance of every error class, as raised by the app.
 RAISED = [
@@ -66,23 +66,23 @@ RAISED = [
 
 
 @pytest.fixture(params=MODES)
-def auth(request: pytest.FixtureRequest) -> AuthSettings:
+def auth(request: pytest.FixtureRequest) -> AppSettings:
     """Every authentication mode."""
     return MODES[request.param]
 
 
 @pytest.fixture
-def document(auth: AuthSettings) -> dict[str, Any]:
+def document(auth: AppSettings) -> dict[str, Any]:
     return as_served(auth)
 
 
-def as_served(auth: AuthSettings) -> dict[str, Any]:
+def as_served(auth: AppSettings) -> dict[str, Any]:
     served: dict[str, Any] = json.loads(json.dumps(describe(docs.operations(), auth)))
     return served
 
 
 def of_one(endpoint: Endpoint) -> dict[str, Any]:
-    return describe([ApiOperation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AuthSettings())
+    return describe([ApiOperation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AppSettings())
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -106,7 +106,7 @@ def problem_types(response: dict[str, Any]) -> set[str]:
 
 
 def test_the_served_document_describes_the_current_authentication_mode() -> None:
-    assert json.loads(docs.openapi_document().content) == as_served(AuthSettings())
+    assert json.loads(docs.openapi_document().content) == as_served(AppSettings())
 
 
 def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
@@ -115,12 +115,17 @@ def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
 
 
-def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AuthSettings) -> None:
+def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AppSettings) -> None:
     """Runs in its own process because an app lists its functions only once."""
     listing = subprocess.run(  # noqa: S603 - our own interpreter and code
         [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
         cwd=ROOT,
-        env={**os.environ, **environment_of(Settings("https://account.example", None, "blog", auth=auth))},
+        env={
+            **os.environ,
+            **environment_of(
+                Settings(account=Account("https://account.example"), database="blog", **auth.model_dump())
+            ),
+        },
         capture_output=True,
         text=True,
         check=True,
@@ -133,7 +138,7 @@ def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any],
             operation["operationId"],
             method.upper(),
             f"api{path}",
-            "FUNCTION" if operation["security"] and not auth.users_sign_in else "ANONYMOUS",
+            "FUNCTION" if operation["security"] and not auth.auth.users_sign_in else "ANONYMOUS",
         )
         for method, path, operation in operations(document)
     }
@@ -168,7 +173,7 @@ def test_response_schemas_require_every_field_and_omit_system_properties(documen
 
 
 def test_the_problem_schema_accepts_the_response_to_every_error() -> None:
-    document = as_served(AuthSettings())
+    document = as_served(AppSettings())
 
     assert {type(error) for error in RAISED} == set(PROBLEMS)
     for error in RAISED:
@@ -224,9 +229,9 @@ def test_retry_after_is_described_only_for_429_and_503(document: dict[str, Any])
     ],
 )
 def test_an_operation_lists_every_possible_status(
-    document: dict[str, Any], auth: AuthSettings, method: str, path: str, statuses: str
+    document: dict[str, Any], auth: AppSettings, method: str, path: str, statuses: str
 ) -> None:
-    if auth.users_sign_in:
+    if auth.auth.users_sign_in:
         statuses = statuses.replace("401", "401 403")
 
     assert list(document["paths"][path][method]["responses"]) == statuses.split()
@@ -286,9 +291,9 @@ SECURITY = {
 }
 
 
-def test_commands_require_authentication_and_queries_do_not(document: dict[str, Any], auth: AuthSettings) -> None:
+def test_commands_require_authentication_and_queries_do_not(document: dict[str, Any], auth: AppSettings) -> None:
     for method, _, operation in operations(document):
-        assert operation["security"] == ([] if method == "get" else SECURITY[auth.mode])
+        assert operation["security"] == ([] if method == "get" else SECURITY[auth.auth])
 
 
 def test_errors_with_the_same_status_share_one_response(document: dict[str, Any]) -> None:

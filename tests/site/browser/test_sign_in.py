@@ -10,7 +10,7 @@ import pytest
 from aiohttp import ClientSession
 from playwright.async_api import Browser, expect
 
-from shared.settings import AuthMode, AuthSettings, Settings
+from shared.settings import Account, AuthMode, Settings
 from tests.api import Api
 from tests.auth.issuer import AUDIENCE, bearer
 from tests.blog import EmulatorThread
@@ -30,8 +30,10 @@ def issuer() -> Iterator[SignInIssuer]:
 def app(
     emulator: EmulatorThread, issuer: SignInIssuer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningApp]:
-    auth = AuthSettings(AuthMode.OIDC, issuer.url, AUDIENCE, client_id=CLIENT_ID)
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("oidc-site"), auth=auth))
+    auth = {"auth": AuthMode.OIDC, "issuer": issuer.url, "audience": AUDIENCE, "client_id": CLIENT_ID}
+    settings = provisioned(
+        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("oidc-site"), **auth)
+    )
     with running_app(settings, tmp_path_factory.mktemp("oidc-site") / "host.log", disabled=TRIGGERS) as running:
         yield running
 
@@ -146,8 +148,10 @@ async def test_someone_signed_in_by_app_service_chooses_a_username_once(
     principal = {"X-MS-CLIENT-PRINCIPAL-IDP": "aad", "X-MS-CLIENT-PRINCIPAL-ID": "ada-1"}
     claim = {"typ": "http://schemas.microsoft.com/identity/claims/objectidentifier", "val": "ada-1"}
     me = [{"provider_name": "aad", "user_id": "ada@example.com", "user_claims": [claim]}]
-    auth = AuthSettings(AuthMode.APP_SERVICE)
-    settings = provisioned(Settings(emulator.endpoint, emulator.key, unique("app-service"), auth=auth))
+    auth = {"auth": AuthMode.APP_SERVICE, "platform_authenticates": "True"}
+    settings = provisioned(
+        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("app-service"), **auth)
+    )
     username = unique("ada")
 
     with running_app(settings, tmp_path / "host.log", disabled=TRIGGERS) as app:
