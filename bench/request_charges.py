@@ -16,8 +16,9 @@ from typing import Any, Literal
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.servers import PARTITIONS
-from management.account import Blog, open_blog, signed_in
+from management.account import open_blog, signed_in
 from management.provision import provision
+from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
@@ -73,7 +74,7 @@ async def fill(blog: Blog) -> tuple[Item, Item]:
         await add_comment(blog, posts[-1], person)
     for person in people:
         await add_like(blog, posts[-1], person)
-    handler = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+    handler = PostChangeHandler(blog)
     await handler.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
     return author, posts[-1]
 
@@ -91,12 +92,12 @@ async def add_post(blog: Blog, author: Item) -> Item:
 async def add_comment(blog: Blog, post: Item, author: Item) -> Item:
     """Create a comment of the article's length."""
     new = NewComment(user_id=author["id"], content=_TEXT)
-    return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key=None)
+    return await create_comment(blog, post["id"], new, idempotency_key=None)
 
 
 async def add_like(blog: Blog, post: Item, liker: Item) -> Item:
     new = NewLike(user_id=liker["id"])
-    return (await create_like(blog.users, blog.posts, post["id"], new, idempotency_key=None)).item
+    return (await create_like(blog, post["id"], new, idempotency_key=None)).item
 
 
 def rows(blog: Blog, author: Item, post: Item) -> list[Row]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.data import likes
-from shared.database.client import container
-from shared.database.containers import POSTS, USERS
+from shared.data.blog import open_blog
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import created, no_content, paged, updated
 from shared.models.like import Like, NewLike
-from shared.settings import settings
-from shared.transactions import transactions
 
 bp = func.Blueprint()
 
@@ -25,10 +22,8 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
 
     Returns 201 with the like, or 200 with the existing like if the user already likes the post.
     """
-    users, posts, post_id = await container(USERS), await container(POSTS), call.path["postId"]
-    added = await likes.create_like(
-        users, posts, post_id, call.body, idempotency_key=call.idempotency_key, transactions=transactions(settings())
-    )
+    blog, post_id, key = await open_blog(), call.path["postId"], call.idempotency_key
+    added = await likes.create_like(blog, post_id, call.body, idempotency_key=key)
     if not added.created:
         return updated(Like, added.item)
     return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
@@ -41,8 +36,7 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 
     Returns 204 even if the user does not like the post.
     """
-    posts, post_id, user_id = await container(POSTS), call.path["postId"], call.path["userId"]
-    await likes.delete_like(posts, post_id, user_id, etag=call.if_match, transactions=transactions(settings()))
+    await likes.delete_like(await open_blog(), call.path["postId"], call.path["userId"], etag=call.if_match)
     return no_content()
 
 
@@ -53,5 +47,5 @@ async def list_likes(call: Call[None]) -> func.HttpResponse:
 
     Newest first.
     """
-    posts = await container(POSTS)
+    posts = (await open_blog()).posts
     return paged(Like, await likes.list_likes(posts, call.path["postId"], limit=call.limit, cursor=call.cursor))

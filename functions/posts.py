@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from shared.auth.authorization import required_author
 from shared.data import posts
-from shared.database.client import container
-from shared.database.containers import POSTS, USERS
+from shared.data.blog import open_blog
 from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
@@ -24,8 +24,8 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     The post can be read immediately; lists of posts show it after a short delay. A retry with the same idempotency
     key returns 404 if the post has been deleted.
     """
-    key = call.idempotency_key
-    post = await posts.create_post(await container(USERS), await container(POSTS), call.body, idempotency_key=key)
+    blog = await open_blog()
+    post = await posts.create_post(blog.users, blog.posts, call.body, idempotency_key=call.idempotency_key)
     return created(Post, post, f"/api/posts/{post['id']}")
 
 
@@ -36,7 +36,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
-    stored, post_id, owner = await container(POSTS), call.path["postId"], call.caller.user
+    stored, post_id, owner = (await open_blog()).posts, call.path["postId"], required_author(call.caller)
     return updated(Post, await posts.edit_post(stored, post_id, call.body, etag=call.if_match, owner=owner))
 
 
@@ -48,8 +48,8 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
     are deleted with it.
     """
-    owner = call.caller.user
-    await posts.delete_post(await container(POSTS), call.path["postId"], etag=call.if_match, owner=owner)
+    owner = required_author(call.caller)
+    await posts.delete_post((await open_blog()).posts, call.path["postId"], etag=call.if_match, owner=owner)
     return no_content()
 
 
@@ -60,7 +60,7 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
 
     Returns the full content and exact counts of comments and likes.
     """
-    return found(call, Post, await posts.get_post(await container(POSTS), call.path["postId"]))
+    return found(call, Post, await posts.get_post((await open_blog()).posts, call.path["postId"]))
 
 
 @bp.route(route="api/users/{userId}/posts", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -71,5 +71,5 @@ async def list_user_posts(call: Call[None]) -> func.HttpResponse:
     Newest first, with the content cut to a summary. Shows new and changed posts after a short delay.
     """
     user_id = call.path["userId"]
-    page = await posts.list_posts_of_user(await container(USERS), user_id, limit=call.limit, cursor=call.cursor)
+    page = await posts.list_posts_of_user((await open_blog()).users, user_id, limit=call.limit, cursor=call.cursor)
     return paged(Post, page)

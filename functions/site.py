@@ -10,9 +10,8 @@ import azure.functions as func
 
 from functions.feed import front_page
 from shared.data import comments, likes, posts, users
+from shared.data.blog import open_blog
 from shared.data.feed import FEED_LENGTH
-from shared.database.client import container
-from shared.database.containers import POSTS, USERS
 from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.replies import shown
@@ -47,7 +46,7 @@ async def page_post(call: Call[None]) -> Context:
 
     With the query parameter comment, the comments start at this one, which costs another point read.
     """
-    stored, post_id, comment_id = await container(POSTS), call.path["postId"], call.comment_id
+    stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.comment_id
     post, commented, liked = await _all(
         posts.get_post(stored, post_id),
         comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
@@ -69,7 +68,7 @@ async def page_post(call: Call[None]) -> Context:
 @WebPage("editor.html")
 async def page_edit(call: Call[None]) -> Context:
     """Show a post in the editor (Q2)."""
-    post = await posts.get_post(await container(POSTS), call.path["postId"])
+    post = await posts.get_post((await open_blog()).posts, call.path["postId"])
     return {"post": shown(Post, post), "etag": Post.entity_tag(post)}
 
 
@@ -97,7 +96,7 @@ async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:
 
 async def user_with_posts(call: Call[None]) -> Context:
     """What the pages about a user show: Q1 and Q3. Raises UserNotFound."""
-    stored, user_id = await container(USERS), call.path["userId"]
+    stored, user_id = (await open_blog()).users, call.path["userId"]
     user, page = await _all(
         users.get_user(stored, user_id),
         posts.list_posts_of_user(stored, user_id, limit=call.limit, cursor=call.cursor),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.data import users
-from shared.database.client import container
-from shared.database.containers import USERS
+from shared.data.blog import open_blog
 from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
@@ -24,7 +23,7 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     The username must use one script, and be unique, compared case-insensitively after Unicode NFKC. A signed-in caller
     can create only one user.
     """
-    stored, caller, key = await container(USERS), call.caller, call.idempotency_key
+    stored, caller, key = (await open_blog()).users, call.caller, call.idempotency_key
     if caller.user is None:
         user = await users.create_user(stored, call.body, idempotency_key=key)
     else:
@@ -39,7 +38,7 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay.
     """
-    stored = await container(USERS)
+    stored = (await open_blog()).users
     return updated(User, await users.edit_user(stored, call.path["userId"], call.body, etag=call.if_match))
 
 
@@ -47,4 +46,4 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 @Endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
 async def get_user(call: Call[None]) -> func.HttpResponse:
     """Retrieve a user (Q1)."""
-    return found(call, User, await users.get_user(await container(USERS), call.path["userId"]))
+    return found(call, User, await users.get_user((await open_blog()).users, call.path["userId"]))

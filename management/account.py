@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.errors import ManagementError
+from shared.data.blog import Blog
 from shared.database.container import Container
 from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
 from shared.database.transport import SessionTransport
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 # Bulk loads wait out throttling instead of failing.
 _THROTTLE_RETRIES = 1000
 _THROTTLE_WAIT_S = 3600
-
-
-@dataclass(frozen=True)
-class Blog:
-    users: Container
-    posts: Container
-    feed: Container
-    failures: Container
 
 
 @asynccontextmanager
@@ -76,4 +68,7 @@ async def open_blog(client: CosmosClient, database: str) -> Blog:
     if missing:
         names = ", ".join(missing)
         raise ManagementError(f"Database {database!r} lacks containers: {names}. Run `manage.py provision` first.")
-    return Blog(*(Container(proxy.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)))
+    users, posts, feed, failures = (
+        Container(proxy.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)
+    )
+    return Blog(users, posts, feed, failures)

@@ -15,8 +15,8 @@ from typing import Any
 
 from azure.cosmos.partition_key import NonePartitionKeyValue
 
-from management.account import Blog
 from management.errors import ManagementError
+from shared.data.blog import Blog
 from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
@@ -128,8 +128,8 @@ class _Handler:
 class _Replay:
     def __init__(self, blog: Blog) -> None:
         self._failures = blog.failures
-        on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
-        on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+        on_users = UserChangeHandler(blog)
+        on_posts = PostChangeHandler(blog)
         self._handlers = {
             USERS_FEED.function: _Handler(USERS_FEED, blog.users, on_users.on_changed),
             POSTS_FEED.function: _Handler(POSTS_FEED, blog.posts, on_posts.on_changed),

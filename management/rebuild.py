@@ -16,10 +16,10 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from management.account import Blog
 from management.repairs import Repairs
 from management.replay import replay
 from management.verification.census import take_census
+from shared.data.blog import Blog
 from shared.propagation.change_feed import for_each
 from shared.propagation.feed import FeedState, trim
 from shared.propagation.posts import PostChangeHandler
@@ -47,9 +47,9 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     await run("Copies in feed repaired or deleted", census.feed, repairs.repair_feed_copy)
     await run("Reservations released", census.reservations, repairs.release_reservation)
     await run("Usernames reserved", dict.fromkeys(census.users), repairs.reserve_username)
-    on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
+    on_users = UserChangeHandler(blog)
     say(f"User changes replayed: {await replay(blog.users, on_users.on_changed):,}")
-    on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+    on_posts = PostChangeHandler(blog)
     say(f"Post changes replayed: {await replay(blog.posts, on_posts.on_changed):,}")
     await trim(on_posts.feed_copies, await FeedState.read(blog.feed))
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from management.account import Blog
 from management.verification.census import USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of
 from shared.data import username_reservations
+from shared.data.blog import Blog
 from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
-from management.account import Blog
 from management.errors import MULTIPLE_WRITE_REGIONS
 from management.verification.census import take_census
 from management.verification.examination import examine
 from management.verification.findings import Finding, Kind, in_order
+from shared.data.blog import Blog
 from shared.database.client import has_multiple_write_regions
 
 _POLL_S = 0.5

@@ -14,6 +14,7 @@ from cosmos_emulator.faults import Faults
 from cosmos_emulator.loop_thread import LoopThread
 
 from management.provision import provision
+from shared.data.blog import Blog as StoredBlog
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.models.base import Item
@@ -85,12 +86,17 @@ class Blog:
         return self.container("failures")
 
     @property
+    def stored(self) -> StoredBlog:
+        """The blog as the app has it."""
+        return StoredBlog(self.users, self.posts, self.feed, self.failures, transactions(self.settings))
+
+    @property
     def users_handler(self) -> UserChangeHandler:
-        return UserChangeHandler(self.users, self.posts, self.failures, transactions(self.settings))
+        return UserChangeHandler(self.stored)
 
     @property
     def posts_handler(self) -> PostChangeHandler:
-        return PostChangeHandler(self.users, self.posts, self.feed, self.failures, transactions(self.settings))
+        return PostChangeHandler(self.stored)
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:

@@ -23,8 +23,9 @@ from bench.capacity.charges import Charges, ContainerMeter
 from bench.capacity.load import COMMENT, CREATE_POST, CREATE_USER, EDIT_POST, LIKE
 from bench.capacity.propagation_charges import BatchCost, PropagationRun
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, rows
-from management.account import Blog, open_blog
+from management.account import open_blog
 from management.provision import provision
+from shared.data.blog import Blog
 from shared.data.posts import edit_post
 from shared.data.username_reservations import reservation_id
 from shared.data.users import edit_user

@@ -14,7 +14,7 @@ from functions_host.cosmos_trigger.change_feed import FeedReader
 from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.capacity.charges import Charges
-from management.account import Blog
+from shared.data.blog import Blog
 from shared.models.base import Item
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
@@ -68,8 +68,8 @@ class PropagationRun:
 
     def __init__(self, blog: Blog, posts: _Feed, users: _Feed) -> None:
         self._posts, self._users = posts, users
-        self._on_posts = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
-        self._on_users = UserChangeHandler(blog.users, blog.posts, blog.failures)
+        self._on_posts = PostChangeHandler(blog)
+        self._on_users = UserChangeHandler(blog)
 
     @classmethod
     async def from_now(cls, blog: Blog) -> PropagationRun:

@@ -19,8 +19,9 @@ import aiohttp
 
 from bench.request_charges import add_like, add_post, add_user
 from bench.servers import Server, connect, emulator, functions_host
-from management.account import Blog, open_blog
+from management.account import open_blog
 from management.provision import provision
+from shared.data.blog import Blog
 from shared.data.posts import get_post
 from shared.models.base import Item
 from shared.propagation.posts import PostChangeHandler
@@ -90,7 +91,7 @@ async def _fastest(blog: Blog, changes: list[Item]) -> tuple[float, float]:
     Each round uses newer versions of the posts, so that copies are written. The first, which creates them, does not
     count.
     """
-    handler = PostChangeHandler(blog.users, blog.posts, blog.feed, blog.failures)
+    handler = PostChangeHandler(blog)
     seconds, cpu = [], []
     for number in range(_ROUNDS + 1):
         later = [_later(change, number) for change in changes]

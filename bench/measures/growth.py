@@ -16,7 +16,8 @@ from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.sizes import Sizes
 from bench.timing import Action, BenchmarkError, in_turn
-from management.account import Blog, open_blog
+from management.account import open_blog
+from shared.data.blog import Blog
 from shared.data.comments import list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import list_likes

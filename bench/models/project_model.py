@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Final
+from dataclasses import replace
+from typing import ClassVar, Final
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
@@ -23,6 +24,7 @@ from bench.models.interface import (
 from bench.models.plan import ArticlePlan
 from management.newest import Newest
 from management.provision import provision
+from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
 from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
@@ -39,7 +41,7 @@ from shared.models.user import NewUser, UserChanges, name_version
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
 from shared.settings import Settings
-from shared.transactions import BATCHES, PROCEDURES
+from shared.transactions import BATCHES, PROCEDURES, Transactions
 
 # The API's largest page; every list fits.
 _WHOLE: Final = 100
@@ -49,7 +51,7 @@ class ProjectModel(Model):
     """Sends the same requests as the API."""
 
     NAME: ClassVar[str] = "this"
-    _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": BATCHES}
+    TRANSACTIONS: ClassVar[Transactions] = BATCHES
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = tuple(map(ContainerPlan, container_definitions()))
 
     def __init__(self, database: DatabaseProxy) -> None:
@@ -57,6 +59,7 @@ class ProjectModel(Model):
         self.users, self.posts, self.feed_container, self.failures = (
             Container(database.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)
         )
+        self.blog = Blog(self.users, self.posts, self.feed_container, self.failures, self.TRANSACTIONS)
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
@@ -82,8 +85,8 @@ class ProjectModel(Model):
 
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
-        users = UserChangeHandler(self.users, self.posts, self.failures)
-        posts = PostChangeHandler(self.users, self.posts, self.feed_container, self.failures)
+        users = UserChangeHandler(replace(self.blog, transactions=BATCHES))
+        posts = PostChangeHandler(replace(self.blog, transactions=BATCHES))
         return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
 
     async def create_user(self, username: str) -> UserView:
@@ -111,7 +114,7 @@ class ProjectModel(Model):
 
     async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         new = NewComment(user_id=author.id, content=content)
-        return comment_of(await create_comment(self.users, self.posts, post_id, new, **self._OPTIONS))
+        return comment_of(await create_comment(self.blog, post_id, new, idempotency_key=None))
 
     async def list_comments(self, post_id: str) -> list[CommentView]:
         page = await list_comments(self.posts, post_id, limit=_WHOLE, cursor=None)
@@ -119,7 +122,7 @@ class ProjectModel(Model):
 
     async def like(self, post_id: str, liker: UserView) -> LikeView:
         new = NewLike(user_id=liker.id)
-        return like_of((await create_like(self.users, self.posts, post_id, new, **self._OPTIONS)).item)
+        return like_of((await create_like(self.blog, post_id, new, idempotency_key=None)).item)
 
     async def list_likes(self, post_id: str) -> list[LikeView]:
         page = await list_likes(self.posts, post_id, limit=_WHOLE, cursor=None)
@@ -133,4 +136,4 @@ class ProjectModelWithProcedures(ProjectModel):
     """Comments and likes are written by stored procedures."""
 
     NAME: ClassVar[str] = "this, procedures"
-    _OPTIONS: ClassVar[dict[str, Any]] = {"idempotency_key": None, "transactions": PROCEDURES}
+    TRANSACTIONS: ClassVar[Transactions] = PROCEDURES

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from management.account import Blog
 from management.errors import ManagementError
 from management.newest import Newest
 from management.seeding.plan import SeedPlan
+from shared.data.blog import Blog
 from shared.data.feed import FEED_LENGTH
 from shared.data.username_reservations import reservation_id, reservation_item
 from shared.database.container import Container

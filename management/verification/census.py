@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from management.account import Blog
 from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import Finding, Kind
 from shared.data import idempotency, username_reservations
+from shared.data.blog import Blog
 from shared.data.feed import FEED_LENGTH
 from shared.database.container import Container
 from shared.models.base import Item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from management.account import Blog
+from shared.data.blog import Blog
 from shared.database.container import Container
 from shared.database.containers import FEED, POSTS, USERS
 from shared.database.date_like_texts import TEXTS, UNMARKED

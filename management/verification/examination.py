@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from management.account import Blog
 from management.verification.census import Census
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, is_date_like
 from management.verification.findings import Finding, Kind
 from shared.data import username_reservations
+from shared.data.blog import Blog
 from shared.models.base import Item
 from shared.models.fields import is_item_id
 from shared.models.post import DELETED_TYPE, Post

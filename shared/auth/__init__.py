@@ -1,1 +1,1 @@
-"""Authentication: who sends a command, and which user they act as."""
+"""Authentication and authorization: who sends a command, and what they can do."""

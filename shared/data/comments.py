@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.posts import get_post, list_responses
@@ -12,34 +13,23 @@ from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.models.fields import is_item_id, now
 from shared.observability.spans import stamp
-from shared.transactions import BATCHES, Transactions
 
 
-async def create_comment(
-    users: Container,
-    posts: Container,
-    post_id: str,
-    new: NewComment,
-    *,
-    idempotency_key: str | None,
-    transactions: Transactions = BATCHES,
-) -> Item:
+async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempotency_key: str | None) -> Item:
     """C3: one transaction, and a point read unless the author is cached.
 
     Raises UserNotFound, PostNotFound, IdempotencyKeyReused, and CommentNotFound for a retry whose comment was deleted.
     """
-    author = await get_author(users, new.user_id)
+    author = await get_author(blog.users, new.user_id)
     comment_id = new_id("comment", idempotency_key, new.user_id, post_id)
     comment = comment_item(comment_id, post_id, author, new, now()) | stamp()
     record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id) if idempotency_key else None
-    return (await transactions.add(posts, comment, record)).item
+    return (await blog.transactions.add(blog.posts, comment, record)).item
 
 
-async def delete_comment(
-    posts: Container, post_id: str, comment_id: str, *, etag: str | None, transactions: Transactions = BATCHES
-) -> None:
-    """One transaction; batches need a point read first. Raises PostNotFound, CommentNotFound, VersionMismatch."""
-    if not await transactions.remove(posts, post_id, comment_id, Comment.TYPE, etag=etag):
+async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, etag: str | None) -> None:
+    """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch."""
+    if not await blog.transactions.remove(blog.posts, post_id, comment_id, Comment.TYPE, etag=etag):
         raise CommentNotFound(comment_id)
 
 

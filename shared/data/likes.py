@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
@@ -10,41 +11,31 @@ from shared.database.container import Container
 from shared.models.fields import now
 from shared.models.like import Like, NewLike, like_id, like_item
 from shared.observability.spans import stamp
-from shared.transactions import BATCHES, Added, Transactions
+from shared.transactions import Added
 
 # What a record keeps of a like, because a retry returns the like even after it was deleted.
 _RECORDED = ("id", "userId", "userUsername", "creationDate")
 
 
-async def create_like(
-    users: Container,
-    posts: Container,
-    post_id: str,
-    new: NewLike,
-    *,
-    idempotency_key: str | None,
-    transactions: Transactions = BATCHES,
-) -> Added:
+async def create_like(blog: Blog, post_id: str, new: NewLike, *, idempotency_key: str | None) -> Added:
     """C4: one transaction, and a point read unless the user is cached.
 
     Liking a post twice returns the existing like and counts once. Raises UserNotFound, PostNotFound.
     """
-    like = like_item(post_id, await get_author(users, new.user_id), now()) | stamp()
+    like = like_item(post_id, await get_author(blog.users, new.user_id), now()) | stamp()
     record = None
     if idempotency_key is not None:
         command_id = new_id("like", idempotency_key, new.user_id, post_id)
         record = idempotency_record(command_id, new, {name: like[name] for name in _RECORDED}, postId=post_id)
-    return await transactions.add(posts, like, record)
+    return await blog.transactions.add(blog.posts, like, record)
 
 
-async def delete_like(
-    posts: Container, post_id: str, user_id: str, *, etag: str | None, transactions: Transactions = BATCHES
-) -> None:
-    """One transaction; batches need a point read first. Succeeds if there is no such like.
+async def delete_like(blog: Blog, post_id: str, user_id: str, *, etag: str | None) -> None:
+    """A point read and a batch. Succeeds if there is no such like.
 
     Raises PostNotFound, and VersionMismatch if an etag is given and the like has another or does not exist.
     """
-    await transactions.remove(posts, post_id, like_id(user_id), Like.TYPE, etag=etag)
+    await blog.transactions.remove(blog.posts, post_id, like_id(user_id), Like.TYPE, etag=etag)
 
 
 async def list_likes(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:

@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
+from shared.auth.authorization import require_can_act_as
 from shared.auth.callers import ANONYMOUS, authenticate
 from shared.database.charges import Charge, metered
 from shared.database.deadline import deadline
 from shared.database.retries import REQUEST_DEADLINE_S
 from shared.database.sessions import SESSION_HEADER, Session
-from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, Forbidden, MalformedRequest, NotAuthenticated
+from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.documents import encoded
 from shared.http.problems import problem_response
@@ -136,8 +137,8 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
         return parse_call(request, body, ANONYMOUS)
     call: Call[Body] = parse_call(request, body, await authenticate(request.headers))
     for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
-        if user_id is not None and not call.caller.is_user(user_id):
-            raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(call.caller.user)!r}.")
+        if user_id is not None:
+            require_can_act_as(call.caller, user_id)
     return call
 
 

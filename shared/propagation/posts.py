@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from shared.data.blog import Blog
 from shared.database.container import BATCH_LIMIT, Container, patch_of
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
@@ -31,7 +32,6 @@ from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
 from shared.propagation.pace import Pace
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
-from shared.transactions import BATCHES, Transactions
 
 # Comments and likes of a deleted post.
 _TTL_S = 1
@@ -45,11 +45,7 @@ _CONTRIBUTIONS = (
 class PostChangeHandler:
     """Handles batches of the change feed of `posts`."""
 
-    users: Container
-    posts: Container
-    feed: Container
-    failures: Container
-    transactions: Transactions = BATCHES
+    blog: Blog
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
         """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
@@ -63,7 +59,9 @@ class PostChangeHandler:
 
     @property
     def feed_copies(self) -> Copies:
-        return Copies(self.feed, self.posts, partition_key="type", trigger=self.transactions.feed_trigger)
+        return Copies(
+            self.blog.feed, self.blog.posts, partition_key="type", trigger=self.blog.transactions.feed_trigger
+        )
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
@@ -101,22 +99,22 @@ class _PostBatch:
         self.feed_state = FeedState([])
         self.has_filled_feed = False
         self.pace = Pace()
-        looks = post_reads(handler.posts)
-        has_trigger = handler.transactions.feed_trigger is not None  # a trigger does not run for a batch
-        creations = None if has_trigger else copy_creations(handler.feed)
-        self.user_copies = Copies(handler.users, handler.posts, partition_key="userId", looks=looks)
+        looks = post_reads(handler.blog.posts)
+        has_trigger = handler.blog.transactions.feed_trigger is not None  # a trigger does not run for a batch
+        creations = None if has_trigger else copy_creations(handler.blog.feed)
+        self.user_copies = Copies(handler.blog.users, handler.blog.posts, partition_key="userId", looks=looks)
         self.feed_copies = replace(handler.feed_copies, looks=looks, creations=creations)
 
     async def handle(self, changes: list[Item]) -> list[Exception]:
-        failures = self.handler.failures
+        failures = self.handler.blog.failures
         if any(change["type"] == Post.TYPE for change in changes):
             # Otherwise a post that has just entered the feed would not be updated in it.
-            await self.handler.feed.catch_up(Post.TYPE)
-            self.feed_state = await FeedState.read(self.handler.feed)
+            await self.handler.blog.feed.catch_up(Post.TYPE)
+            self.feed_state = await FeedState.read(self.handler.blog.feed)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
         found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
         ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
-        self.authors = {user["id"]: user for user in await self.handler.users.read_many(sorted(ids))}
+        self.authors = {user["id"]: user for user in await self.handler.blog.users.read_many(sorted(ids))}
         errors = await POSTS_FEED.handle_each(failures, changes, self._handle_one)
         # One refill for all deletions; an error is stored under the last one.
         errors += await POSTS_FEED.handle_each(failures, deleted[-1:], self._refill)
@@ -132,10 +130,10 @@ class _PostBatch:
         if author is not None and is_outdated(change, author):
             # The correction of a post is a change of its own, which updates the copies.
             await rename_in_post(
-                self.handler.posts,
+                self.handler.blog.posts,
                 post_id,
                 author,
-                procedure=self.handler.transactions.rename_procedure,
+                procedure=self.handler.blog.transactions.rename_procedure,
                 pace=self.pace,
             )
         elif change["type"] == Post.TYPE:
@@ -164,20 +162,20 @@ class _PostBatch:
         await self.user_copies.remove(post)
         await self.feed_copies.remove(post)
         self.feed_state.discard(post)
-        await expire_contributions(self.handler.posts, post["postId"])
+        await expire_contributions(self.handler.blog.posts, post["postId"])
 
     async def _refill(self, _: Item) -> None:
         self.has_filled_feed = await refill(self.handler.feed_copies) or self.has_filled_feed
 
     async def _trim_feed(self) -> None:
-        handler, trigger = self.handler, self.handler.transactions.feed_trigger
+        handler, trigger = self.handler, self.handler.blog.transactions.feed_trigger
         if trigger is None:
             if self.has_filled_feed and not self.feed_state.surplus:
                 # Concurrent batches may have filled the same places; the last one to read the feed sees them all.
-                self.feed_state = await FeedState.read(handler.feed, surplus=BATCH_LIMIT)
+                self.feed_state = await FeedState.read(handler.blog.feed, surplus=BATCH_LIMIT)
             await trim(handler.feed_copies, self.feed_state)
         elif self.feed_state.surplus:  # it was too long before; each creation has run the trigger
-            await trim_by_trigger(handler.feed, trigger)
+            await trim_by_trigger(handler.blog.feed, trigger)
 
 
 async def expire_contributions(posts: Container, post_id: str) -> None:

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from shared.data import username_reservations
-from shared.database.container import Container, patch_of
+from shared.data.blog import Blog
+from shared.database.container import patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.models.base import Item
 from shared.models.user import User
@@ -22,23 +23,19 @@ from shared.observability.spans import current_traceparent, span, stamp, writer_
 from shared.propagation.change_feed import USERS_FEED, text_of
 from shared.propagation.pace import Pace
 from shared.propagation.rename_fanout import fan_out_rename
-from shared.transactions import BATCHES, Transactions
 
 
 @dataclass(frozen=True)
 class UserChangeHandler:
     """Handles batches of the change feed of `users`."""
 
-    users: Container
-    posts: Container
-    failures: Container
-    transactions: Transactions = BATCHES
+    blog: Blog
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
         """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
         users = [dict(change) for change in changes if change.get("type") == User.TYPE]
         latest = {(user["id"], str(user.get("userId"))): user for user in users}
-        return await USERS_FEED.handle_each(self.failures, latest.values(), partial(self._settle, Pace()))
+        return await USERS_FEED.handle_each(self.blog.failures, latest.values(), partial(self._settle, Pace()))
 
     async def _settle(self, pace: Pace, user: Item) -> None:
         """Fan out a rename, release the former names, then forget them.
@@ -53,11 +50,11 @@ class UserChangeHandler:
         # The fan-out continues the trace of the rename, and so do the changes that it writes.
         delivery = current_traceparent()
         with span("rename fan-out", caller=writer_of(user), links=[delivery]) as recorded:
-            items = await fan_out_rename(self.posts, user, self.transactions.rename_procedure, pace)
+            items = await fan_out_rename(self.blog.posts, user, self.blog.transactions.rename_procedure, pace)
             recorded.set_attribute("blog.fan_out.items", items)
             metrics.fan_out_items.record(items)
             for username in former:
-                await username_reservations.release(self.users, username, user)
+                await username_reservations.release(self.blog.users, username, user)
             with suppress(ConditionFailed, ItemMissing):
                 emptied = [{"op": "remove", "path": "/formerUsernames"}, *patch_of(stamp())]
-                await self.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])
+                await self.blog.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])

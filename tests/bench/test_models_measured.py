@@ -34,9 +34,9 @@ from bench.models.results import (
 from bench.models.running_models import running_models
 from bench.models.v3 import V3
 from bench.timing import BenchmarkError
-from management.account import Blog as ManagedBlog
 from management.seeding.plan import Range
 from management.verify import verify
+from shared.data.blog import Blog as ManagedBlog
 from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 

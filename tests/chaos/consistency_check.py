@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from management.account import Blog
+from shared.data.blog import Blog
 from shared.propagation.change_feed import for_each
 from tests.chaos.reader import Reader
 from tests.chaos.run_record import RunRecord

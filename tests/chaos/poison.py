@@ -9,8 +9,8 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from management.account import Blog
 from management.failures import Outcome, find_failures, replay_failures
+from shared.data.blog import Blog
 from shared.data.username_reservations import reservation_item
 from shared.models.fields import iso_utc
 from tests.chaos.retrying import retry_until_available

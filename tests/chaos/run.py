@@ -13,9 +13,10 @@ from typing import TextIO
 from aiohttp import ClientSession, TCPConnector
 from azure.cosmos.aio import CosmosClient
 
-from management.account import Blog, open_blog, signed_in
+from management.account import open_blog, signed_in
 from management.provision import provision
 from management.verify import verify_within
+from shared.data.blog import Blog
 from shared.database.containers import LEASES
 from shared.database.sessions import Session
 from tests.chaos.api_client import ApiClient

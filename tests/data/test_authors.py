@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shared.data.comments import create_comment
 from shared.data.users import create_user, edit_user, get_author, remember
 from shared.database.charges import metered
@@ -55,7 +57,10 @@ async def test_the_change_feed_corrects_a_comment_with_a_stale_username(blog: Bl
     await blog.drain()
 
     stale = await create_comment(
-        here, blog.posts, post["id"], NewComment(user_id=user_id, content="Well put."), idempotency_key=None
+        replace(blog.stored, users=here),
+        post["id"],
+        NewComment(user_id=user_id, content="Well put."),
+        idempotency_key=None,
     )
     await blog.drain()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from cosmos_emulator import EmulatorSettings
 
-from management.account import Blog as ManagedBlog
 from management.verify import verify
+from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment, delete_comment
 from shared.data.idempotency import TTL_S, TYPE
 from shared.data.likes import create_like
@@ -78,8 +79,8 @@ async def test_verify_accepts_a_database_with_idempotency_records(blog: Blog) ->
     new = NewPost(user_id=author["id"], title="A title", content="Some content.")
     post = await create_post(blog.users, blog.posts, new, idempotency_key="key")
     comment = NewComment(user_id=author["id"], content="Well put.")
-    await create_comment(blog.users, blog.posts, post["id"], comment, idempotency_key="key")
-    await create_like(blog.users, blog.posts, post["id"], NewLike(user_id=author["id"]), idempotency_key="key")
+    await create_comment(blog.stored, post["id"], comment, idempotency_key="key")
+    await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key="key")
     await blog.drain()
 
     findings = await verify(ManagedBlog(blog.users, blog.posts, blog.feed, blog.failures))
@@ -103,7 +104,7 @@ async def test_a_key_that_made_a_post_or_comment_is_rejected_after_its_record_ex
 
     async def new_comment(content: str) -> Item:
         new = NewComment(user_id=author["id"], content=content)
-        return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key="key", transactions=way)
+        return await create_comment(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
 
     comment = await new_comment("First.")
     before = await blog.items_of(post)
@@ -125,10 +126,10 @@ async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(a
     new = NewComment(user_id=author["id"], content="Well put.")
 
     async def comment() -> Item:
-        return await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key="key", transactions=way)
+        return await create_comment(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
 
     first = await comment()
-    await delete_comment(blog.posts, post["id"], first["id"], etag=None, transactions=way)
+    await delete_comment(blog.stored, post["id"], first["id"], etag=None)
     clock.ahead_s = TTL_S + 1
 
     assert (await comment())["id"] == first["id"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from management.account import Blog as StoredBlog
 from management.verify import verify_within
+from shared.data.blog import Blog as StoredBlog
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
 from shared.models.base import Item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from management.account import Blog as ManagedBlog
+from shared.data.blog import Blog as ManagedBlog
 from tests.blog import Blog
 
 

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from management.account import Blog as ManagedBlog
 from management.errors import ManagementError
 from management.failures import Failure, Outcome, Result, find_failures, list_failures, replay_failures
 from management.verify import is_broken, verify
 from shared.data import failures as failure_store
+from shared.data.blog import Blog as ManagedBlog
 from shared.data.posts import delete_post
 from shared.data.users import create_user
 from shared.models.base import Item

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from management.account import Blog as ManagedBlog
 from management.rebuild import rebuild
 from management.seeding.plan import SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
 from management.verify import verify
+from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment
 from shared.data.posts import delete_post, edit_post
 from shared.data.users import edit_user
@@ -163,7 +163,7 @@ async def test_rebuild_runs_while_the_app_is_in_use(blog: Blog, managed: Managed
     async def use(post: Item) -> None:
         for number in range(5):
             new = NewComment(user_id=post["userId"], content=f"comment {number}")
-            await create_comment(blog.users, blog.posts, post["id"], new, idempotency_key=None)
+            await create_comment(blog.stored, post["id"], new, idempotency_key=None)
             changes = PostChanges(title=f"title {number}", content="edited")
             await edit_post(blog.posts, post["id"], changes, etag=None)
 

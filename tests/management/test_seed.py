@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from management.account import Blog as ManagedBlog
 from management.provision import provision
 from management.seeding.names import Names
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.writing import is_empty, is_unfinished, seed, with_dates_of_earlier_run
 from management.terminal import SeedCount
 from management.verify import verify
+from shared.data.blog import Blog as ManagedBlog
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
 from shared.models.base import Item

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from management.account import Blog as ManagedBlog
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
 from management.verification.copies import FIELDS
 from management.verification.findings import Finding, Kind
 from management.verify import is_broken, verify, verify_within
+from shared.data.blog import Blog as ManagedBlog
 from shared.data.failures import keep_failure
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item

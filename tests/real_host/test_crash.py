@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from management.account import Blog as StoredBlog
 from management.verify import is_broken, verify_within
+from shared.data.blog import Blog as StoredBlog
 from shared.data.users import create_user, edit_user
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog, EmulatorThread, at

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from management.account import Blog as ManagedBlog
 from management.rebuild import rebuild
 from management.verification.findings import Kind
 from management.verify import is_broken, verify
+from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
 from shared.data.posts import create_post, edit_post
@@ -77,10 +77,9 @@ async def test_a_text_that_looks_like_a_date_reaches_every_reader_as_sent(blog: 
     assert post["title"] == text
     edited = await edit_post(blog.posts, post["id"], PostChanges(title=text, content=text), etag=None)
     comment = await create_comment(
-        blog.users, blog.posts, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text,
-        transactions=transactions(blog.settings),
-    )  # fmt: skip
-    await create_like(blog.users, blog.posts, post["id"], NewLike(user_id=author["id"]), idempotency_key=text)
+        blog.stored, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text
+    )
+    await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key=text)
     await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")), etag=None)
 
     await _deliver_everything(blog)
@@ -193,10 +192,8 @@ async def test_only_the_dates_of_the_blog_reach_the_host_as_dates(blog: Blog) ->
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=text)
     new = NewPost(user_id=author["id"], title=text, content=text)
     post = await create_post(blog.users, blog.posts, new, idempotency_key=text)
-    await create_comment(
-        blog.users, blog.posts, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text
-    )
-    await create_like(blog.users, blog.posts, post["id"], NewLike(user_id=author["id"]), idempotency_key=text)
+    await create_comment(blog.stored, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text)
+    await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key=text)
     await blog.drain()
 
     stored = [item for container in (blog.posts, blog.users) for item in await _all_stored(container)]

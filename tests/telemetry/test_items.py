@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
-from management.account import Blog as ManagedBlog
 from management.verify import verify_within
+from shared.data.blog import Blog as ManagedBlog
 from shared.observability import spans
 from shared.propagation.change_feed import POSTS_FEED
 from tests.api import Api

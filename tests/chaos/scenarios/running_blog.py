@@ -12,9 +12,10 @@ from pathlib import Path
 
 from aiohttp import ClientSession, TCPConnector
 
-from management.account import Blog, open_blog, signed_in
+from management.account import open_blog, signed_in
 from management.lag import Lag, measure_lags
 from management.verify import verify_within
+from shared.data.blog import Blog
 from shared.models.base import Item
 from tests.chaos.api_client import ApiClient
 from tests.chaos.database import Database

@@ -1,0 +1,31 @@
+"""The blog of this process: its containers, and how it writes transactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.database.client import container
+from shared.database.container import Container
+from shared.database.containers import FAILURES, FEED, POSTS, USERS
+from shared.settings import settings
+from shared.transactions import BATCHES, Transactions, transactions
+
+
+@dataclass(frozen=True)
+class Blog:
+    """The containers of a database, except the leases."""
+
+    users: Container
+    posts: Container
+    feed: Container
+    failures: Container
+    transactions: Transactions = BATCHES
+
+
+async def open_blog() -> Blog:
+    """Return the blog of this process, whose containers the first call opens.
+
+    Raises SettingsError, DatabaseUnavailable.
+    """
+    users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
+    return Blog(users, posts, feed, failures, transactions(settings()))
