@@ -69,7 +69,7 @@ async def peer(mode: PeerMode) -> AsyncIterator[Server]:
 @asynccontextmanager
 async def telemetry_sink() -> AsyncIterator[Server]:
     """Start a server that accepts telemetry and discards it."""
-    async with _server([sys.executable, "-m", "tests.telemetry.sink"], {}) as server:
+    async with _server([sys.executable, "-m", "tests.observability.sink"], {}) as server:
         yield server
 
 

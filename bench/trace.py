@@ -18,7 +18,7 @@ from aiohttp import ClientSession
 from bench.servers import REPOSITORY
 from bench.timing import BenchmarkError
 from local.stack import StackSettings, running
-from tests.telemetry.sink import ReceivedSpan, TelemetrySink
+from tests.observability.sink import ReceivedSpan, TelemetrySink
 
 _DEADLINE_S: Final = 30.0
 _INDENT: Final = "  "

@@ -19,9 +19,9 @@ from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runt
 from tests.azure_runtime.process import RuntimeWorker, runtime_worker
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
+from tests.observability.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import environment_of, provisioned
-from tests.telemetry.sink import TelemetrySink
 
 
 @pytest.fixture(scope="module")

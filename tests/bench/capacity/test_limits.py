@@ -12,7 +12,7 @@ from bench.capacity.demand import Basis, Demand, demand
 from bench.capacity.limits import FUNCTION_TIMEOUT_S, LIMITS, Limit, reached, users_at
 from bench.capacity.load import SIZES
 from bench.capacity.skew import LIKES_PER_BATCH, LikeCost, filled, hot_partition, rename, takes, viral
-from shared.transactions.batches import GROUP_LIMIT
+from shared.transactions.group_commit import GROUP_LIMIT
 from tests.bench.capacity.example_basis import BASIS
 
 _REPOSITORY = Path(__file__).parents[3]

@@ -6,9 +6,9 @@ import asyncio
 
 from tests.api import Api
 from tests.blog import Blog
+from tests.observability.following import has_comment, in_feed, new_traceparent, span_of
+from tests.observability.sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
 from tests.polling import eventually
-from tests.telemetry.following import has_comment, in_feed, new_traceparent, span_of
-from tests.telemetry.sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
 
 
 def calls_of(sink: TelemetrySink, span: ReceivedSpan) -> list[ReceivedSpan]:

@@ -12,12 +12,12 @@ from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import unique
+from tests.observability.conftest import OFTEN
+from tests.observability.following import new_traceparent, span_of
+from tests.observability.ingestion import TOKEN, Ingestion
+from tests.observability.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
-from tests.telemetry.conftest import OFTEN
-from tests.telemetry.following import new_traceparent, span_of
-from tests.telemetry.ingestion import TOKEN, Ingestion
-from tests.telemetry.sink import TelemetrySink
 
 CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
 

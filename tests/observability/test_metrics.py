@@ -12,11 +12,11 @@ from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user, unique
+from tests.observability.conftest import OFTEN
+from tests.observability.following import has_comment
+from tests.observability.sink import ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 from tests.running_app import provisioned, running_app
-from tests.telemetry.conftest import OFTEN
-from tests.telemetry.following import has_comment
-from tests.telemetry.sink import ReceivedSpan, TelemetrySink
 
 CHARGE = "azure.cosmosdb.client.operation.request_charge"
 

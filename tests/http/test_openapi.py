@@ -25,7 +25,7 @@ from shared.http.problems import PROBLEMS, problem_response
 from shared.settings import Account, AppSettings, AuthMode, Settings
 from tests.running_app import environment_of
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 LIST_HTTP_FUNCTIONS = """
 import json
 from function_app import app

@@ -12,8 +12,8 @@ from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
+from tests.observability.sink import TelemetrySink
 from tests.running_app import RunningApp, provisioned, running_app
-from tests.telemetry.sink import TelemetrySink
 
 # Short intervals, so that tests need not wait for the next export.
 OFTEN = {"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_METRIC_EXPORT_INTERVAL": "100"}

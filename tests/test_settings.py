@@ -14,7 +14,7 @@ import pytest
 from shared.settings import Account, AuthMode, Settings, SettingsError
 from tests.running_app import SETTING_NAMES, settings_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 KEY = "c2VjcmV0IGtleQ=="
 CONNECTION = {"COSMOS": f"AccountEndpoint=http://localhost:8081/;AccountKey={KEY};", "BLOG_DATABASE": "blog"}
 OIDC = {"BLOG_AUTH": "oidc", "BLOG_OIDC_ISSUER": "https://issuer.example/tenant", "BLOG_OIDC_AUDIENCE": "api://blog"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user, unique
+from tests.observability.following import in_feed, new_traceparent, span_of
+from tests.observability.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import RunningApp
-from tests.telemetry.following import in_feed, new_traceparent, span_of
-from tests.telemetry.sink import TelemetrySink
 
 
 async def test_content_usernames_and_tokens_are_never_recorded(

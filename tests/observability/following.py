@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 
 from tests.api import Api
+from tests.observability.sink import ReceivedSpan, TelemetrySink
 from tests.polling import eventually
-from tests.telemetry.sink import ReceivedSpan, TelemetrySink
 
 
 def new_traceparent() -> tuple[str, str]:
