@@ -100,12 +100,15 @@ def package() -> None:
 
 @task
 def lint() -> None:
-    """Check formatting, lint, types and spelling."""
+    """Check formatting, lint, types, spelling and imports."""
     setup()
     tool("ruff", "format", "--check", ".")
     tool("ruff", "check", ".")
     tool("mypy")
     tool("codespell")
+    for folder in (*PACKAGES, "."):
+        if "[tool.importlinter]" in (ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"):
+            tool("lint-imports", "--no-logo", "--no-cache", cwd=ROOT / folder)
 
 
 @task
@@ -265,9 +268,9 @@ def python(*arguments: str, cwd: Path = ROOT) -> None:
     _call(_program(VENV, "python"), *arguments, cwd=cwd)
 
 
-def tool(name: str, *arguments: str) -> None:
+def tool(name: str, *arguments: str, cwd: Path = ROOT) -> None:
     """Run a program that is installed in .venv, and exit if it fails."""
-    _call(_program(VENV, name), *arguments)
+    _call(_program(VENV, name), *arguments, cwd=cwd)
 
 
 def _help() -> None:

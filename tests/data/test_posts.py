@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 from cosmos_emulator import EmulatorSettings
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 
 from shared.data.posts import delete_post, edit_post
 from shared.database.client import connect

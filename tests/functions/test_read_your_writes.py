@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 
 from shared.database.client import connect
 from shared.database.sessions import Session

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from cosmos_emulator import EmulatorSettings
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 
 from shared.data import username_reservations
 from shared.data.feed import FEED_LENGTH

@@ -9,7 +9,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.http.auth import MasterKey
-from cosmos_emulator.http.links import parse_link
+from cosmos_emulator.messages.links import parse_link
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 

@@ -12,7 +12,7 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http.callers import check_administrator, check_host
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 from tests.clock import Clock
 from tests.raw_client import RawClient
 

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import CosmosEmulator, EmulatorSettings, __version__
 from cosmos_emulator.faults import Faults
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 
 
 @pytest.mark.parametrize("path", ["_emulator/health", "_emulator/health/", "_emulator/health?probe=1"])

@@ -17,7 +17,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.__main__ import parse_arguments
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 from tests.clock import Clock
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with

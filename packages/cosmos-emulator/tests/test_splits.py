@@ -16,7 +16,7 @@ import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 from cosmos_emulator.operations import execute_stored_procedure, query_items
 from cosmos_emulator.store import partition
 from cosmos_emulator.store.partition import Partition

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from functions_host.app_settings import AppSettings
+from functions_host.cosmos_connection import CosmosConnection, resolve_connection
 from functions_host.cosmos_trigger.binding import parse_binding
-from functions_host.cosmos_trigger.connection import CosmosConnection, resolve_connection
 from functions_host.cosmos_trigger.lease import FeedRange, parse_lease
 from functions_host.errors import FunctionIndexError
 

@@ -397,7 +397,7 @@ async def test_an_identity_connection_authenticates_with_a_token(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("functions_host.cosmos_trigger.connection._identity", lambda _options: Identity())
+    monkeypatch.setattr("functions_host.cosmos_connection._identity", lambda _options: Identity())
     app_dir = write_app(tmp_path, reader(f"{ITEMS}, id='one', partition_key='p'"))
 
     async with running(app_dir, {"COSMOS__accountEndpoint": account.endpoint}) as host:

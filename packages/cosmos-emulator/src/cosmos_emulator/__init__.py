@@ -9,12 +9,12 @@
 from typing import TYPE_CHECKING
 
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
+from cosmos_emulator.version import __version__
 
 if TYPE_CHECKING:
     from cosmos_emulator.emulator import CosmosEmulator
 
 __all__ = ["WELL_KNOWN_KEY", "CosmosEmulator", "EmulatorSettings", "__version__"]
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:

@@ -60,9 +60,9 @@ class CosmosEmulator:
             readers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-query"))
             charges, unfinished = ChargeModel(self.settings.charge_profile), UnfinishedQueries()
             stack.callback(unfinished.close)
-            gateway = Gateway(self.settings, account, charges, workers, readers, unfinished)
+            gateway = Gateway(self.settings, account, charges, workers, readers)
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
-            self.endpoint = await self._listen(stack, CosmosServer(gateway), directory)
+            self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished), directory)
             purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
             stack.push_async_callback(_cancelled, purge)
             self._stack = stack.pop_all()

@@ -8,16 +8,13 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Turns, in_worker
 from cosmos_emulator.scripts import ENGINES, ScriptLimits
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
-
-if TYPE_CHECKING:
-    from cosmos_emulator.reads.unfinished import UnfinishedQueries
 
 T = TypeVar("T")
 _LOG: Final = logging.getLogger(__name__)
@@ -34,7 +31,6 @@ class Gateway:
     charges: ChargeModel
     workers: Executor
     readers: Executor
-    unfinished: UnfinishedQueries
     worker_turns: Turns = field(default_factory=Turns)
     loop_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 

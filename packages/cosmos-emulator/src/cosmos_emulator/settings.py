@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from cosmos_emulator.faults import Faults
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 
 # Public and identical in every Cosmos DB emulator; not a secret.
 WELL_KNOWN_KEY: Final = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="

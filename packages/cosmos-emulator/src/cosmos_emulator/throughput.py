@@ -8,8 +8,8 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.messages import headers as h
 
 _SMALLEST_RU_S: Final = 400
 _SMALLEST_AUTOSCALE_RU_S: Final = 1000

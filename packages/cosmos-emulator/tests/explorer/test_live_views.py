@@ -10,8 +10,8 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.http.auth import MasterKey
-from cosmos_emulator.http.latency import Latency
-from cosmos_emulator.http.links import parse_link
+from cosmos_emulator.latency import Latency
+from cosmos_emulator.messages.links import parse_link
 from tests.explorer.explorer import Explorer
 
 from tests.browser import expect

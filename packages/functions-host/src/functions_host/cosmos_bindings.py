@@ -15,8 +15,8 @@ from azure.cosmos.partition_key import NonePartitionKeyValue
 
 from .app_settings import AppSettings
 from .binding_expressions import Template, Values, value_of
-from .cosmos_trigger.binding import PropertyReader
-from .cosmos_trigger.connection import ClientCache, create_container, resolve_connection
+from .cosmos_connection import ClientCache, create_container, resolve_connection
+from .cosmos_properties import PropertyReader
 from .errors import BindingError, FunctionIndexError
 from .functions import Binding
 from .payloads import decode_documents, encode_documents

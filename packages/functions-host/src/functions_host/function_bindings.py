@@ -11,7 +11,7 @@ import azure.functions as func
 from .app_settings import AppSettings
 from .binding_expressions import values_of
 from .cosmos_bindings import CosmosInput, CosmosOutput
-from .cosmos_trigger.connection import ClientCache
+from .cosmos_connection import ClientCache
 from .functions import COSMOS_BINDING, RETURN, LoadedFunction
 from .trigger_thread import TriggerThread
 

@@ -13,7 +13,7 @@ from typing import Self
 
 from .app_loader import find_script, importable, load_functions
 from .app_settings import AppSettings, LocalSettings, app_environment, read_local_settings, split_origins
-from .cosmos_trigger.connection import ClientCache
+from .cosmos_connection import ClientCache
 from .cosmos_trigger.listener import CosmosListener
 from .errors import FunctionIndexError, InvocationError
 from .function_bindings import FunctionBindings, parse_bindings

@@ -9,8 +9,8 @@ from cosmos_emulator import json_text, rids
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import checked_ttl
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.links import Link
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages.links import Link
 from cosmos_emulator.names import checked_item_id
 from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container

@@ -12,9 +12,9 @@ from cosmos_emulator.documents.read import read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.http.links import parse_link
-from cosmos_emulator.http.quota import QUOTA, USAGE
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages.links import parse_link
+from cosmos_emulator.messages.quota import QUOTA, USAGE
 from cosmos_emulator.pacing import in_worker
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import (

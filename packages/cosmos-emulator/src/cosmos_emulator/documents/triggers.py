@@ -14,9 +14,9 @@ from cosmos_emulator.documents.logical_partition import ItemResult, LogicalParti
 from cosmos_emulator.documents.script_operations import PartitionOperations
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Request
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.names import canonical
 from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container

@@ -16,8 +16,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.links import Link
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.links import Link
 
 _MASTER: Final = "type=master&ver=1.0&sig="
 _MAX_SKEW_S: Final = 15 * 60

@@ -6,7 +6,8 @@ from typing import Final
 
 from aiohttp import web
 
-from cosmos_emulator import __version__, json_text
+from cosmos_emulator import json_text
+from cosmos_emulator.version import __version__
 
 _PATH: Final = "/_emulator/health"
 

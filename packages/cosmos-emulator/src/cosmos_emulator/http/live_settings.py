@@ -10,9 +10,9 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.latency import Latency
-from cosmos_emulator.http.messages import Answer
 from cosmos_emulator.json_text import Json
+from cosmos_emulator.latency import Latency
+from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.settings import EmulatorSettings
 
 SETTINGS: Final = "/_emulator/settings"

@@ -16,9 +16,9 @@ from urllib.parse import parse_qs
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer
 
 LOAD: Final = "/_emulator/load"
 _WINDOW_S: Final = 120

@@ -12,9 +12,10 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.links import Link
-from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.operation_names import METADATA_OPERATIONS, RESOURCE_READS
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.links import Link
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operation_names import METADATA_OPERATIONS, RESOURCE_READS
 from cosmos_emulator.settings import EmulatorSettings
 
 RBAC_ACTIONS: Final = "/_emulator/rbac-actions"

@@ -11,7 +11,7 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.http.live_settings import parsed_duration
-from cosmos_emulator.http.messages import Answer
+from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.settings import EmulatorSettings
 
 REPLICA_LAG: Final = "/_emulator/replica-lag"

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.links import Link
-from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.links import Link
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations import (
     create_container,
     create_database,

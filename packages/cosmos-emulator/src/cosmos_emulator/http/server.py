@@ -18,26 +18,28 @@ from aiohttp.web_protocol import RequestHandler
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
-from cosmos_emulator.faults.admin import administer, is_administration
-from cosmos_emulator.faults.stage import ConnectionDropped
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.http.callers import check_administrator, check_host, check_origin
+from cosmos_emulator.http.fault_admin import administer, is_administration
+from cosmos_emulator.http.fault_stage import ConnectionDropped
 from cosmos_emulator.http.grants import check_grant
 from cosmos_emulator.http.health import health_response, is_health
-from cosmos_emulator.http.links import Link, parse_link
 from cosmos_emulator.http.live_settings import SETTINGS, administer_settings
 from cosmos_emulator.http.load import LOAD, LoadHistory
-from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.operation_names import operation_name
-from cosmos_emulator.http.quota import QUOTA, USAGE
 from cosmos_emulator.http.rbac import RBAC_ACTIONS
 from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
-from cosmos_emulator.http.resource_tokens import PREFIX, Grant, read_token
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.links import Link, parse_link
+from cosmos_emulator.messages.quota import QUOTA, USAGE
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.resource_tokens import PREFIX, Grant, read_token
 from cosmos_emulator.names import canonical
+from cosmos_emulator.operation_names import operation_name
+from cosmos_emulator.reads.unfinished import UnfinishedQueries
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
@@ -59,8 +61,9 @@ _ALWAYS: Final = {
 class CosmosServer:
     """Handles a gateway's HTTP requests."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, unfinished: UnfinishedQueries) -> None:
         self._gateway = gateway
+        self._unfinished = unfinished
         self._stages = Stages(gateway)
         self._key = MasterKey(gateway.settings.key)
         management_key = gateway.settings.management_key
@@ -126,7 +129,9 @@ class CosmosServer:
         _check_consistency(headers)
         operation = route(http.method, link, headers)
         body = await _body(http)
-        request = Request(self._gateway, http.method, link, headers, body, f"{http.scheme}://{http.host}")
+        request = Request(
+            self._gateway, self._unfinished, http.method, link, headers, body, f"{http.scheme}://{http.host}"
+        )
         if grant is not None:
             check_grant(grant, request, operation_name(operation))
         return await self._stages.run(

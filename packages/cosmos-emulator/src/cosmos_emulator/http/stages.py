@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cosmos_emulator.faults.stage import with_faults
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.operation_names import ITEM_OPERATIONS, operation_name
+from cosmos_emulator.http.fault_stage import with_faults
 from cosmos_emulator.http.rbac import DataRole
 from cosmos_emulator.http.routes import Operation
-from cosmos_emulator.http.sessions import check_session
 from cosmos_emulator.http.throttle import Throttle
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.sessions import check_session
+from cosmos_emulator.operation_names import ITEM_OPERATIONS, operation_name
 
 
 class Stages:

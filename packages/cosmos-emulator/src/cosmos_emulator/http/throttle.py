@@ -13,10 +13,11 @@ from typing import Final
 
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.operation_names import ITEM_OPERATIONS
-from cosmos_emulator.reads.slices import slices_of
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.scope import slices_of
+from cosmos_emulator.operation_names import ITEM_OPERATIONS
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.throughput import provisioned_ru_s
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content, partitions_needed
 
 

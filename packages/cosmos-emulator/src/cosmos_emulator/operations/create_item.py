@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cosmos_emulator.documents.create import create
-from cosmos_emulator.http.item_requests import write_item
-from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.item_requests import write_item
 
 
 async def handle(request: Request) -> Answer:

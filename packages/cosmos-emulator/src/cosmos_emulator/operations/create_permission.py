@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.links import parse_link
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.http.resource_requests import user_of
-from cosmos_emulator.http.resource_tokens import token_lifetime_s, with_token
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.links import parse_link
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.resource_tokens import token_lifetime_s, with_token
 from cosmos_emulator.names import checked_name
+from cosmos_emulator.operations.resource_requests import user_of
 from cosmos_emulator.store.resources import Resource
 
 _MODES: Final = ("all", "read")  # azure-cosmos sends lower case, others capitalize (documents.py)

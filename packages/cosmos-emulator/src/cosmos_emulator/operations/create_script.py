@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.names import canonical, checked_name
 
 _REQUIRED: Final = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from cosmos_emulator.http.messages import Answer, Request, partition_headers
+from cosmos_emulator.messages.answer import Answer, partition_headers
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.store.items import SCAN_START, ItemScope
 
 _AT_ONCE: Final = 100

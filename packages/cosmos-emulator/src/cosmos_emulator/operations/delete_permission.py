@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.resource_requests import check_if_match, user_of
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.resource_requests import check_if_match, user_of
 
 
 async def handle(request: Request) -> Answer:

@@ -18,14 +18,15 @@ from cosmos_emulator.documents.read import read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.item_requests import logical_partition
-from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, partition_headers, slices_headers
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.item_requests import logical_partition
 from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import EVERYTHING
-from cosmos_emulator.reads.slices import slices_headers, slices_of_range
+from cosmos_emulator.reads.slices import slices_of_range
 from cosmos_emulator.store.account import Container
 
 MAX_OPERATIONS: Final = 100

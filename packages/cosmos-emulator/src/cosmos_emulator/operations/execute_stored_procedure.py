@@ -7,10 +7,11 @@ from urllib.parse import quote
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.script_operations import PartitionOperations
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.item_requests import logical_partition
-from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import Json
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, partition_headers
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.item_requests import logical_partition
 from cosmos_emulator.scripts import execute_stored_procedure
 
 # Not encoded by encodeURIComponent, besides letters and digits.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.messages import NOT_FOUND, Request
+from cosmos_emulator.messages.request import NOT_FOUND, Request
 
 
 async def handle(request: Request) -> NoReturn:

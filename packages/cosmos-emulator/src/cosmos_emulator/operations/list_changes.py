@@ -12,11 +12,13 @@ from typing import Final, Protocol, TypeVar
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, feed_answer
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.scope import at_replicas, slices_of
 from cosmos_emulator.reads.paging import MAX_PAGE_BYTES
-from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers, slices_of
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.change_log import LoggedChange
 from cosmos_emulator.store.items import StoredItem

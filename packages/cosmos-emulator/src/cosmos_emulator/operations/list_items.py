@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from cosmos_emulator.documents.feed import feed_page
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.scope import at_replicas, slices_of
 from cosmos_emulator.reads.paging import (
     ItemPosition,
     PageLimits,
@@ -12,7 +14,6 @@ from cosmos_emulator.reads.paging import (
     decode_continuation,
     encode_continuation,
 )
-from cosmos_emulator.reads.slices import at_replicas, slices_headers, slices_of
 
 
 async def handle(request: Request) -> Answer:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, feed_answer, range_rid
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, feed_answer, range_rid
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.patch import Patch, patch
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.item_requests import item_reference, write_item
-from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.item_requests import item_reference, write_item
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES
 
 

@@ -10,16 +10,18 @@ from typing import Final
 from urllib.parse import quote
 
 from cosmos_emulator import json_text
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, feed_answer
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.routing import slices_of_query
+from cosmos_emulator.messages.scope import at_replicas
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, in_worker
 from cosmos_emulator.query import UdfCaller, features_of
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
-from cosmos_emulator.reads.routing import slices_of_query
-from cosmos_emulator.reads.slices import Slice, at_replicas, slices_headers
+from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
 from cosmos_emulator.store.account import Container
@@ -58,7 +60,7 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
         text, slices = prepared = await _prepared(request, container, is_long=is_long)
         if continuation:
             query_id = decode_continuation(continuation).get("query")
-            resumed = gateway.unfinished.take(query_id, _identity(request, container, slices))
+            resumed = request.unfinished.take(query_id, _identity(request, container, slices))
         if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
             raise MovesToWorker
         with ON_LOOP:
@@ -74,7 +76,7 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
             lambda: _page_in_worker(request, container, text, slices, begun), reads=True
         )
     if rest is not None and not text.calls_udfs and not any(one.snapshot for one in slices):
-        gateway.unfinished.keep(rest, _identity(request, container, slices))
+        request.unfinished.keep(rest, _identity(request, container, slices))
     return text, slices, page
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
-from cosmos_emulator.http.messages import Answer, Request, feed_answer
-from cosmos_emulator.http.resource_requests import feed_members, shown_body
+from cosmos_emulator.messages.answer import Answer, feed_answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.resource_requests import feed_members, shown_body
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, parse_query_body
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator import json_text
-from cosmos_emulator.http.messages import Answer, Request
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from cosmos_emulator.documents.read import read
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.item_requests import item_reference, refusals_of
-from cosmos_emulator.http.messages import Answer, Request, partition_headers
-from cosmos_emulator.reads.slices import at_replicas, slices_of_key
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, partition_headers
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.scope import at_replicas
+from cosmos_emulator.operations.item_requests import item_reference, refusals_of
+from cosmos_emulator.reads.slices import slices_of_key
 
 
 async def handle(request: Request) -> Answer:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.http.resource_requests import is_unchanged, owner_rid, shown_body
 from cosmos_emulator.json_text import Json
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.resource_requests import is_unchanged, owner_rid, shown_body
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
 

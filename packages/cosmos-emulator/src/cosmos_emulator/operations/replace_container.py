@@ -6,8 +6,9 @@ from typing import Final
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.http.resource_requests import check_if_match
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.resource_requests import check_if_match
 
 _FIXED: Final = ("id", "partitionKey", "uniqueKeyPolicy")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.http.resource_requests import check_if_match
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.resource_requests import check_if_match
 from cosmos_emulator.store.resources import Resource
 from cosmos_emulator.throughput import checked_content, partitions_serving
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
-from cosmos_emulator.http.resource_requests import check_if_match, owner_rid
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.create_script import checked_script
+from cosmos_emulator.operations.resource_requests import check_if_match, owner_rid
 
 
 async def handle(request: Request) -> Answer:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.http.messages import Answer, Request
-from cosmos_emulator.http.resource_requests import user_of
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.create_permission import checked_permission, permission_answer
 from cosmos_emulator.operations.create_permission import handle as create
+from cosmos_emulator.operations.resource_requests import user_of
 
 
 async def handle(request: Request) -> Answer:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.http.messages import Answer, Request, resource_answer
+from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.names import checked_name
 from cosmos_emulator.operations import create_user
 

@@ -1,9 +1,8 @@
 """Reads of more than one item: scope, index selection and paging.
 
-- `slices`: the parts of physical partitions that a request reads.
+- `slices`: parts of physical partitions.
 - `paging`: page limits, scans in steps, continuation tokens.
 - `query_text`: a parsed query with its parameters.
-- `routing`: the slices of a query, and whether the client must merge their results.
 - `execution`: one page of a query, with `order_by` for ORDER BY and `result_page` for the page being filled.
 - `unfinished`: queries between their pages.
 - `passed_entries`: the index entries that an ORDER BY reads without loading their items.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from cosmos_emulator.http.latency import Latency
+from cosmos_emulator.latency import Latency
 from cosmos_emulator.store.indexes import StoredIndex
 from cosmos_emulator.store.items import Clock, ItemView
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from ..app_settings import AppSettings
+from ..cosmos_properties import PropertyReader
 from ..errors import FunctionIndexError
 from ..functions import Binding
 
@@ -19,7 +20,6 @@ Start = Literal["now", "beginning"] | datetime
 Mode = Literal["LatestVersion", "AllVersionsAndDeletes"]
 
 _MILLISECOND = 0.001
-_LEGACY = ("collectionName", "connectionStringSetting", "leaseCollectionName")
 
 
 @dataclass(frozen=True)
@@ -74,82 +74,34 @@ def parse_binding(binding: Binding, settings: AppSettings) -> CosmosTriggerBindi
         expiration_interval_s=(reader.positive("leaseExpirationInterval") or 60000) * _MILLISECOND,
         renew_interval_s=(reader.positive("leaseRenewInterval") or 17000) * _MILLISECOND,
         page_size=reader.positive("maxItemsPerInvocation"),
-        mode=reader.mode(),
-        start=reader.start(),
+        mode=_mode(reader),
+        start=_start(reader),
         preferred_locations=reader.locations(),
     )
 
 
-class PropertyReader:
-    """Reads properties like .NET's binder, which accepts text for any type."""
+def _mode(reader: PropertyReader) -> Mode:
+    written = reader.text("changeFeedMode", "LatestVersion")
+    modes: tuple[Mode, ...] = get_args(Mode)
+    for known in modes:
+        if written.lower() == known.lower():
+            return known
+    raise FunctionIndexError(f"changeFeedMode '{written}' must be {' or '.join(modes)}")
 
-    def __init__(self, binding: Binding, settings: AppSettings) -> None:
-        """Create a reader. Raises FunctionIndexError for a binding of an older extension."""
-        if legacy := [name for name in _LEGACY if name in binding]:
-            raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
-        self._binding = binding
-        self._settings = settings
 
-    def name(self, key: str, default: str) -> str:
-        """Return a text as written."""
-        return str(self._binding.get(key) or default)
-
-    def text(self, key: str, default: str) -> str:
-        """Return a text with its `%NAME%` expressions replaced. Raises FunctionIndexError."""
-        value = self._binding.get(key)
-        return default if value in (None, "") else self._settings.expand(str(value))
-
-    def required(self, key: str) -> str:
-        """Return a text that must not be empty. Raises FunctionIndexError."""
-        value = self.text(key, "")
-        if not value:
-            raise FunctionIndexError(f"the Cosmos DB binding requires {key}")
-        return value
-
-    def flag(self, key: str) -> bool:
-        """Return a boolean, by default false."""
-        return str(self._binding.get(key, False)).lower() == "true"
-
-    def positive(self, key: str) -> int | None:
-        """Return a positive number, or None. Raises FunctionIndexError."""
-        value = self._binding.get(key)
-        if value is None:
-            return None
-        try:
-            number = int(str(value))
-        except ValueError as error:
-            raise FunctionIndexError(f"{key}: {value!r} must be a number") from error
-        return number if number > 0 else None
-
-    def locations(self) -> tuple[str, ...]:
-        """Return the preferred locations."""
-        return tuple(place.strip() for place in self.text("preferredLocations", "").split(",") if place.strip())
-
-    def mode(self) -> Mode:
-        """Return the change feed mode. Raises FunctionIndexError."""
-        written = self.text("changeFeedMode", "LatestVersion")
-        modes: tuple[Mode, ...] = get_args(Mode)
-        for known in modes:
-            if written.lower() == known.lower():
-                return known
-        raise FunctionIndexError(f"changeFeedMode '{written}' must be {' or '.join(modes)}")
-
-    def start(self) -> Start:
-        """Return where a trigger starts. Raises FunctionIndexError."""
-        moment = self.text("startFromTime", "")
-        beginning = self.flag("startFromBeginning")
-        if moment and beginning:
-            raise FunctionIndexError("set only one of startFromBeginning and startFromTime")
-        if (moment or beginning) and self.mode() == "AllVersionsAndDeletes":
-            raise FunctionIndexError(
-                "changeFeedMode AllVersionsAndDeletes can start only now; remove the start options"
-            )
-        if not moment:
-            return "beginning" if beginning else "now"
-        try:
-            parsed = datetime.fromisoformat(moment)
-        except ValueError as error:
-            raise FunctionIndexError(f"startFromTime {moment!r} must be in ISO 8601 format") from error
-        if parsed.tzinfo is None:
-            raise FunctionIndexError(f"startFromTime {moment!r} must end with an offset or 'Z'")
-        return parsed.astimezone(UTC)
+def _start(reader: PropertyReader) -> Start:
+    moment = reader.text("startFromTime", "")
+    beginning = reader.flag("startFromBeginning")
+    if moment and beginning:
+        raise FunctionIndexError("set only one of startFromBeginning and startFromTime")
+    if (moment or beginning) and _mode(reader) == "AllVersionsAndDeletes":
+        raise FunctionIndexError("changeFeedMode AllVersionsAndDeletes can start only now; remove the start options")
+    if not moment:
+        return "beginning" if beginning else "now"
+    try:
+        parsed = datetime.fromisoformat(moment)
+    except ValueError as error:
+        raise FunctionIndexError(f"startFromTime {moment!r} must be in ISO 8601 format") from error
+    if parsed.tzinfo is None:
+        raise FunctionIndexError(f"startFromTime {moment!r} must end with an offset or 'Z'")
+    return parsed.astimezone(UTC)

@@ -18,6 +18,7 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from ..app_settings import AppSettings
+from ..cosmos_connection import ClientCache, create_container, resolve_connection
 from ..errors import ListenerStartError
 from ..functions import LoadedFunction
 from ..invocation import Invoker
@@ -26,7 +27,6 @@ from ..retry import RetryPolicy, RetryState, is_set_within, run_with_retries
 from .balancing import leases_to_acquire
 from .binding import parse_binding
 from .change_feed import FeedReader
-from .connection import ClientCache, create_container, resolve_connection
 from .lease import FULL_FIDELITY, INCREMENTAL, Lease
 from .lease_processor import End, LeaseProcessor
 from .lease_store import Change, LeaseLostError, LeaseStore

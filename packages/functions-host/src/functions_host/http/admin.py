@@ -6,20 +6,33 @@ Rules: azure-functions-host Controllers/FunctionsController.cs and HostControlle
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from aiohttp import web
 
 from ..functions import HTTP, LoadedFunction
 
-if TYPE_CHECKING:
-    from ..host import FunctionsHost
+
+class AdministeredHost(Protocol):
+    """The host, as far as these routes use it."""
+
+    state: str
+    functions: dict[str, LoadedFunction]
+
+    async def drain(self) -> None:
+        """Stop the listeners permanently."""
+
+    def is_listening(self, function_name: str) -> bool:
+        """Return whether a function's trigger is listening."""
+
+    def trigger(self, function: LoadedFunction, payload: str) -> None:
+        """Invoke a function in the background. Raises ValueError for an invalid payload."""
 
 
 class AdminApi:
     """Serves `/admin`. Only `enable_auth` requires the master key, like Core Tools."""
 
-    def __init__(self, host: FunctionsHost) -> None:
+    def __init__(self, host: AdministeredHost) -> None:
         self._host = host
 
     async def handle(self, method: str, path: str, body: bytes) -> web.Response:

@@ -17,9 +17,9 @@ from urllib.parse import unquote
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Request
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.store.resources import Resource, ResourceTable
 
 PREFIX: Final = "type=resource&"

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
 from cosmos_emulator.documents.triggers import Triggers
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request, partition_headers
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer, partition_headers
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.store.account import Container

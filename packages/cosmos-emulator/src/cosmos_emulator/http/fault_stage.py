@@ -10,8 +10,9 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults.faults import Fault, Faults
 from cosmos_emulator.faults.rule import DEFAULT_SUB_STATUS, Target
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Answer, Request
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.request import Request
 
 _POLL_S: Final = 0.02
 

@@ -10,12 +10,13 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Request
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.scope import slices_of
 from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.query import QueryFeatures, features_of
 from cosmos_emulator.reads.query_text import QueryText
-from cosmos_emulator.reads.slices import Slice, slices_of, slices_of_range
+from cosmos_emulator.reads.slices import Slice, slices_of_range
 from cosmos_emulator.store.account import Container
 
 NEEDS_PLAN: Final = 1004

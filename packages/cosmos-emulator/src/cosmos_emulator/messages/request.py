@@ -1,45 +1,26 @@
-"""The request and the `Answer` of an operation."""
+"""The request of an operation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
 
-from cosmos_emulator import json_text, rids
+from cosmos_emulator import json_text
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.links import Link
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.links import Link
 from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, KEY_UNLIKE_DEFINITION, PartitionKey
+from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.store.partition import Partition
 from cosmos_emulator.store.resources import Resource
 
 _DEFAULT_PAGE: Final = 100
 _LARGEST_PAGE: Final = 2**31 - 1
 RID_MISMATCH: Final = 1024
-_HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # ASCII; others are percent-encoded
 NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
-
-
-@dataclass(slots=True)
-class Answer:
-    """The result of an operation, with additional `headers`."""
-
-    status: int
-    body: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict)
-    charge_ru: float = 0.0
-
-    @property
-    def partitions(self) -> list[str]:
-        """The ids of the physical partitions that the operation used, from the session tokens."""
-        tokens = self.headers.get(h.SESSION_TOKEN)
-        return [] if tokens is None else [token.partition(":")[0] for token in tokens.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +28,7 @@ class Request:
     """A request; `verb` is the HTTP method, `base_url` the client's scheme and host."""
 
     gateway: Gateway
+    unfinished: UnfinishedQueries
     verb: str
     link: Link
     headers: Mapping[str, str]
@@ -129,50 +111,3 @@ class Request:
     def _missing(self, level: int) -> CosmosError:
         owner = len(self.link.ids) > level or not self.link.names_one
         return CosmosError(404, NOT_FOUND, sub_status=OWNER_MISSING if owner else 0)
-
-
-def resource_answer(
-    status: int, resource: Resource, *, charge_ru: float = 1.0, body: JsonObject | None = None
-) -> Answer:
-    """Return a resource, or this `body`, with its etag; metadata requests are modeled as 1 RU."""
-    text = json_text.dump(resource.body if body is None else body)
-    return Answer(status, text, {h.ETAG: resource.etag}, charge_ru)
-
-
-def feed_answer(
-    rid: str, name: str, members: list[bytes], headers: dict[str, str], charge_ru: float, status: int = 200
-) -> Answer:
-    """Return `{"_rid", name: [...], "_count"}`; each member is JSON text."""
-    body = b'{"_rid":"%b","%b":[%b],"_count":%d}' % (
-        rid.encode(),
-        name.encode(),
-        b",".join(members),
-        len(members),
-    )
-    return Answer(status, body, {h.ITEM_COUNT: str(len(members)), **headers}, charge_ru)
-
-
-def partition_headers(container: Container, partition: Partition, served_lsn: int | None = None) -> dict[str, str]:
-    """Return the headers that update a client's session token and routing cache.
-
-    `served_lsn` is the LSN of the state that a read saw, unless it was current. azure-cosmos stores the token only with
-    `x-ms-alt-content-path` (_session.py).
-    """
-    lsn = partition.lsn if served_lsn is None else served_lsn
-    return {
-        h.SESSION_TOKEN: f"{partition.id}:{partition.session_version}#{lsn}",
-        h.LSN: str(lsn),
-        h.PARTITION_KEY_RANGE_ID: partition.id,
-        h.ALT_CONTENT_PATH: _header_text(container.alt_link),
-        h.CONTENT_PATH: container.rid,
-    }
-
-
-@lru_cache(maxsize=1024)
-def _header_text(text: str) -> str:
-    return quote(text, safe=_HEADER_TEXT)
-
-
-def range_rid(container: Container, partition: Partition) -> str:
-    """Return the `_rid` of a partition in `pkranges`."""
-    return rids.child_rid(container.rid, rids.RANGE, partition.index)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import NOT_FOUND, Request
-from cosmos_emulator.http.resource_tokens import with_token
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.request import NOT_FOUND, Request
+from cosmos_emulator.messages.resource_tokens import with_token
 from cosmos_emulator.store.resources import Resource
 
 _FEED_NAMES: Final = {

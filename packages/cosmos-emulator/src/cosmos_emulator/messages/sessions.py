@@ -9,8 +9,8 @@ import re
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import headers as h
-from cosmos_emulator.http.messages import Request
+from cosmos_emulator.messages import headers as h
+from cosmos_emulator.messages.request import Request
 from cosmos_emulator.store.partition import Partition
 
 SESSION_NOT_AVAILABLE: Final = 1002

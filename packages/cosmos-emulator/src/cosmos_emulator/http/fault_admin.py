@@ -14,8 +14,8 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults.faults import Faults
 from cosmos_emulator.faults.rule import FaultRule, parse_rule
-from cosmos_emulator.http.messages import Answer
 from cosmos_emulator.json_text import Json
+from cosmos_emulator.messages.answer import Answer
 
 _PATH: Final = "/_emulator/faults"
 

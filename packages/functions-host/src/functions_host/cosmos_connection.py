@@ -17,8 +17,8 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceExistsError
 
-from ..app_settings import AppSettings
-from ..errors import FunctionIndexError
+from .app_settings import AppSettings
+from .errors import FunctionIndexError
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
