@@ -167,7 +167,8 @@ def fuzz() -> None:
     setup()
     os.environ.setdefault("FUZZ_SECONDS", "30")
     os.environ.setdefault("FUZZ_SEED", str(int(time.time())))
-    python("-m", "pytest", "tests/fuzz", "--tb=short")
+    for package in PACKAGES:
+        python("-m", "pytest", "tests/fuzz", "--tb=short", cwd=ROOT / package)
 
 
 @task
@@ -177,7 +178,7 @@ def schemathesis() -> None:
     _create(AUDIT_VENV, "requirements-audit.txt")
     requests = os.environ.get("REQUESTS", "10000")
     program = str(_program(AUDIT_VENV, "schemathesis"))
-    python("-m", "tests.fuzz.schemathesis_run", "--tool", program, "--requests", requests)
+    python("-m", "tests.functions.schemathesis_run", "--tool", program, "--requests", requests)
 
 
 @task

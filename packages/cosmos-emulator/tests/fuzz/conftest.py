@@ -1,11 +1,10 @@
-"""Fixtures: one server of each kind per test worker, and a summary of the inputs."""
+"""Fixtures: one emulator per test worker, and a summary of the inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 import pytest
-
 from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import FuzzTarget, running_fuzz_target
 

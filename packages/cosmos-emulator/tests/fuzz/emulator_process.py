@@ -1,4 +1,4 @@
-"""Servers in separate processes, isolated from the tests."""
+"""An emulator in a process of its own, which attacks can end."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Run Schemathesis against the whole app, with requests generated from its OpenAPI document.
 
-    python -m tests.fuzz.schemathesis_run --tool .venv-audit/bin/schemathesis --requests 10000
+    python -m tests.functions.schemathesis_run --tool .venv-audit/bin/schemathesis --requests 10000
 
 Tests an app with function keys and one with user authentication, with increasing seeds, until each has served half of
 the requests. Fails on 5xx and on undocumented statuses, headers or bodies. Excluded checks:

@@ -25,7 +25,6 @@ from cosmos_emulator.query import (
     pinned_values,
     query_plan,
 )
-
 from tests.fuzz import hostile_json
 from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import ENTRA, FuzzTarget

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-
 from tests.fuzz.fuzz_rounds import FuzzRounds
 from tests.fuzz.fuzz_target import ENTRA, ITEMS, KEY, FuzzTarget
 from tests.fuzz.hostile_bytes import broken

@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from cosmos_emulator.http import headers as h
 from cosmos_emulator.http.routes import ROUTES
-
+from cosmos_emulator.messages import headers as h
 from tests.fuzz import hostile_json
 from tests.fuzz.fuzz_target import ENTRA, KEY, FuzzTarget
 from tests.fuzz.hostile_sql import query

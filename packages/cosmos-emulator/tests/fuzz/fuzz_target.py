@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
+from tests.fuzz.emulator_process import ServerProcess, server_process
 from tests.fuzz.http_bytes import Header, HttpRequest, HttpResponse, answers, exchange
-from tests.fuzz.processes import ServerProcess, server_process
 
 SCRIPT_TIME_S: Final = 0.3
 MOST_MB: Final = 500

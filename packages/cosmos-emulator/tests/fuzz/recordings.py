@@ -16,8 +16,7 @@ from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY
-from cosmos_emulator.http import headers as h
-
+from cosmos_emulator.messages import headers as h
 from tests.fuzz import hostile_json
 from tests.fuzz.fuzz_target import ENTRA, FuzzTarget
 from tests.fuzz.hostile_requests import TEMPLATES, hostile_header, path, token

@@ -7,7 +7,6 @@ from typing import Final
 
 from cosmos_emulator.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS
 from cosmos_emulator.query.lexer import KEYWORDS
-
 from tests.fuzz.hostile_json import changed_text, words
 
 FIELDS: Final = ["id", "n", "s", "b", "tags", "o", "z", "pk", "text", "deep"]
