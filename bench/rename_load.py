@@ -47,7 +47,7 @@ _LOOK_S: Final = 0.25
 _GIVEN_UP_S: Final = 300.0
 _DATE: Final = "2025-06-01T00:00:00.000Z"
 _CONTENT: Final = "A comment of no more than a sentence."
-_BATCH: Final = re.compile(r'batch function="on_users_changed" .*charge_ru=([0-9.]+)')
+_DELIVERY: Final = re.compile(r'delivery function="on_users_changed" .*charge_ru=([0-9.]+)')
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ async def measure(posts: int, ru_s: int) -> RenameLoad:
         reads = await reading
         if left := await _count(blog.posts, f"c.userId = '{user['id']}' AND c.userUsername != 'renamed'"):
             raise BenchmarkError(f"{left} comments have the former name")
-        charges = _BATCH.findall((directory / "host.log").read_text(encoding="utf-8"))
+        charges = _DELIVERY.findall((directory / "host.log").read_text(encoding="utf-8"))
     failed = sum(status != 200 for status, _ in reads)
     return RenameLoad(posts, ru_s, Times(tuple(s for _, s in reads)), failed, seconds, sum(map(float, charges)))
 

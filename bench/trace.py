@@ -53,7 +53,7 @@ async def record(sink: TelemetrySink) -> tuple[str, str]:
 
 
 def tree(sink: TelemetrySink, trace_id: str) -> Iterator[str]:
-    """Yield lines that show a trace, and below each span the batches of changes that link to it."""
+    """Yield lines that show a trace, and below each span the deliveries of changes that link to it."""
     spans = list({span.span_id: span for span in sink.spans}.values())
     root = next(span for span in spans if span.trace_id == trace_id and not _parent(span, spans))
     yield from _lines(root, spans, root.start_ns, depth=0, seen=set())
@@ -94,10 +94,10 @@ async def _arrived(sink: TelemetrySink, name: str) -> bool:
 
 
 async def _is_complete(sink: TelemetrySink, *trace_ids: str) -> bool:
-    """Whether the batch at the end of each trace has arrived, with its update of the feed."""
+    """Whether the delivery at the end of each trace has arrived, with its update of the feed."""
     updates = {span.parent_id for span in sink.named("patch feed")}
-    batches = [batch for batch in sink.named("on_posts_changed") if batch.span_id in updates]
-    followed = {trace_id for batch in batches for trace_id, _ in batch.links}
+    deliveries = [delivery for delivery in sink.named("on_posts_changed") if delivery.span_id in updates]
+    followed = {trace_id for delivery in deliveries for trace_id, _ in delivery.links}
     return followed.issuperset(trace_ids) and bool(sink.named("rename fan-out") and sink.named("on_users_changed"))
 
 

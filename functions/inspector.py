@@ -1,4 +1,4 @@
-"""What the inspector on the pages shows. function_app.py imports this file only if BLOG_INSPECTOR=1."""
+"""The records that the inspector on the pages shows. function_app.py imports this file only if BLOG_INSPECTOR=1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _inspector.start()
 # Not an endpoint of the API: open pages call it every second, and each call of an endpoint logs a line.
 @bp.route(route="inspector/events", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
-    """Return the requests and change-feed batches after number `after`, and the last number.
+    """Return the requests and deliveries of changes after number `after`, and the last number.
 
     Each process keeps its own, so the inspector is complete only if there is one process.
     """

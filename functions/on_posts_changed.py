@@ -16,5 +16,5 @@ bp = func.Blueprint()
 async def on_posts_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
     handler = PostChangeHandler(await open_blog())
-    deadline_s, traceparent = settings().batch_deadline_s, context.trace_context.trace_parent
+    deadline_s, traceparent = settings().delivery_deadline_s, context.trace_context.trace_parent
     await POSTS_FEED.run(changes, handler.on_changed, deadline_s=deadline_s, traceparent=traceparent)

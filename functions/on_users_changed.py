@@ -16,5 +16,5 @@ bp = func.Blueprint()
 async def on_users_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Copy changed names to posts, comments and likes, and release former usernames."""
     handler = UserChangeHandler(await open_blog())
-    deadline_s, traceparent = settings().batch_deadline_s, context.trace_context.trace_parent
+    deadline_s, traceparent = settings().delivery_deadline_s, context.trace_context.trace_parent
     await USERS_FEED.run(changes, handler.on_changed, deadline_s=deadline_s, traceparent=traceparent)

@@ -195,7 +195,7 @@ module app 'app.bicep' = {
       AzureWebJobsStorage__clientId: identity.outputs.clientId
       AzureWebJobsStorage__credential: 'managedidentity'
       BLOG_AUTH: auth
-      BLOG_BATCH_DEADLINE_S: '150'
+      BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
       BLOG_INSPECTOR: '0'
       BLOG_OIDC_AUDIENCE: oidcAudience

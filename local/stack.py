@@ -100,7 +100,7 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
-    # --quiet, because the app logs a line with the request charge for each request and batch.
+    # --quiet, because the app logs a line with the request charge for each request and delivery.
     options = ["--app-dir", str(settings.app_dir), "--quiet"]
     return Service(
         name="the Functions host",

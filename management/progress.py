@@ -5,8 +5,8 @@ Measured like the .NET SDK's change feed estimator
 continuation token. An empty page means no lag. Otherwise the lag is the LSN in the session token, minus the change's
 `_lsn`, plus one.
 
-This counts transactions, so a comment and its post's new count are one change. A batch in progress counts as waiting,
-so a busy blog always has some lag.
+This counts transactions, so a comment and its post's new count are one change. A delivery in progress counts as
+waiting, so a busy blog always has some lag.
 
 Per function, costs a read of the container, a query of `leases`, and one page per physical partition. Requires only the
 right to read items.

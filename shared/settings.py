@@ -149,9 +149,9 @@ class Settings(AppSettings):
     )
     database: str = Field(validation_alias="BLOG_DATABASE", description="the name of the database")
     transactions: Way = Field(default="batch", validation_alias="BLOG_TRANSACTIONS", description="batch or procedure")
-    batch_deadline_s: PositiveInt = Field(
+    delivery_deadline_s: PositiveInt = Field(
         default=150,
-        validation_alias="BLOG_BATCH_DEADLINE_S",
+        validation_alias="BLOG_DELIVERY_DEADLINE_S",
         description="a whole number of seconds, at least 1",
     )
 

@@ -109,7 +109,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
     blog = {
         "BLOG_DATABASE": settings.database,
         "BLOG_TRANSACTIONS": settings.transactions,
-        "BLOG_BATCH_DEADLINE_S": str(settings.batch_deadline_s),
+        "BLOG_DELIVERY_DEADLINE_S": str(settings.delivery_deadline_s),
         "BLOG_INSPECTOR": "1" if settings.inspector else "",
         **_environment_of_auth(settings),
     }

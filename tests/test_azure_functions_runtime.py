@@ -127,13 +127,13 @@ def test_the_worker_renders_pages(worker: RuntimeWorker) -> None:
 
 
 async def test_the_hosts_span_is_the_parent_of_the_functions_span(worker: RuntimeWorker, sink: TelemetrySink) -> None:
-    of_request, of_batch = (f"00-{digit * 32}-{digit * 16}-01" for digit in "ab")
+    of_request, of_delivery = (f"00-{digit * 32}-{digit * 16}-01" for digit in "ab")
     created = worker.http("create_user", "POST", "/api/users", body={"username": unique("ada")}, traceparent=of_request)
     renamed = {**created.json, "formerUsernames": ["ada"], "_etag": '"0"'}
 
-    worker.changes("on_users_changed", [renamed], traceparent=of_batch)
+    worker.changes("on_users_changed", [renamed], traceparent=of_delivery)
 
     [request] = await eventually(lambda: [one for one in sink.named("create_user") if one.trace_id == "a" * 32])
-    [batch] = await eventually(lambda: sink.named("on_users_changed"))
+    [delivery] = await eventually(lambda: sink.named("on_users_changed"))
     assert request.parent_id == "a" * 16
-    assert (batch.trace_id, batch.parent_id) == ("b" * 32, "b" * 16)
+    assert (delivery.trace_id, delivery.parent_id) == ("b" * 32, "b" * 16)

@@ -81,10 +81,10 @@ def test_app_service_mode_requires_the_platforms_authentication(enabled: str | N
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "1.5", "two minutes"])
-def test_a_batch_deadline_must_be_whole_seconds(seconds: str) -> None:
-    assert settings_of(CONNECTION | {"BLOG_BATCH_DEADLINE_S": "20"}).batch_deadline_s == 20
-    with pytest.raises(SettingsError, match="set BLOG_BATCH_DEADLINE_S to a whole number of seconds, at least 1"):
-        settings_of(CONNECTION | {"BLOG_BATCH_DEADLINE_S": seconds})
+def test_a_delivery_deadline_must_be_whole_seconds(seconds: str) -> None:
+    assert settings_of(CONNECTION | {"BLOG_DELIVERY_DEADLINE_S": "20"}).delivery_deadline_s == 20
+    with pytest.raises(SettingsError, match="set BLOG_DELIVERY_DEADLINE_S to a whole number of seconds, at least 1"):
+        settings_of(CONNECTION | {"BLOG_DELIVERY_DEADLINE_S": seconds})
 
 
 def test_the_string_form_of_the_settings_omits_the_key() -> None:
@@ -160,7 +160,7 @@ def test_the_documentation_lists_the_values_and_the_defaults() -> None:
 
     assert re.findall(r"`(.+?)`", table["BLOG_AUTH"][0]) == list(AuthMode)
     assert table["BLOG_AUTH"][1] == f"`{defaults.auth}`"
-    assert table["BLOG_BATCH_DEADLINE_S"][1] == f"`{defaults.batch_deadline_s}`"
+    assert table["BLOG_DELIVERY_DEADLINE_S"][1] == f"`{defaults.delivery_deadline_s}`"
     assert table["BLOG_TRANSACTIONS"][1] == f"`{defaults.transactions}`"
     for way in re.findall(r"`(.+?)`", table["BLOG_TRANSACTIONS"][0]):
         assert settings_of(CONNECTION | {"BLOG_TRANSACTIONS": way}).transactions == way

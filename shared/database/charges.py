@@ -1,4 +1,4 @@
-"""What the database reports for one request or batch: request charge, throttling and session tokens.
+"""What the database reports for one request or delivery: request charge, throttling and session tokens.
 
 The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
 a context variable, shared with the tasks it starts. The client's transport updates it.

@@ -22,8 +22,8 @@ writes that may have been applied; docs/reliability.md says what each command do
 Nested counts multiply, so a deadline bounds the request instead (deadline.py). Work that several requests share has a
 shorter deadline, so that its error still reaches them.
 
-A change-feed batch has a deadline, too (`BLOG_BATCH_DEADLINE_S`). If it passes or the database fails, the host retries
-the batch without limit, because a batch that is given up is lost. A change that fails for another reason goes to
+A delivery of changes has a deadline, too (`BLOG_DELIVERY_DEADLINE_S`). If it passes or the database fails, the host
+repeats the delivery without limit. Otherwise, its changes would be lost. A change that fails for another reason goes to
 `failures` (shared/data/failures.py).
 """
 
@@ -68,6 +68,6 @@ COPY_ATTEMPTS: Final = 5
 ISSUER_ANSWER_S: Final = 4.0
 ISSUER_PAUSE_S: Final = 5.0
 
-# Exponential back-off of the host's retry policy for change-feed batches.
-BATCH_RETRY_LEAST: Final = "00:00:01"
-BATCH_RETRY_MOST: Final = "00:01:00"
+# Exponential back-off of the host's retry policy for deliveries.
+DELIVERY_RETRY_LEAST: Final = "00:00:01"
+DELIVERY_RETRY_MOST: Final = "00:01:00"

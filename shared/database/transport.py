@@ -28,7 +28,7 @@ class SessionNotConfirmed(Exception):
 
 
 class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
-    """Sends the session tokens that the API request or batch of changes has brought or seen with each of its reads.
+    """Sends the session tokens that the API request or delivery has brought or seen with each of its reads.
 
     404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees
     this response to such a token: it would forget the tokens of the whole process. After the first wait, the caller

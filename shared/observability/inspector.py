@@ -70,7 +70,7 @@ class Inspector(SpanProcessor):
         elif "blog.changes" in attributes:
             about = {"name": span.name, "title": f"{attributes['db.collection.name']} change feed"}
             done = {name: attributes[f"blog.{name}"] for name in ("changes", "finished")}
-            self._record(span, "batch", {**about, **done}, attributes, calls)
+            self._record(span, "delivery", {**about, **done}, attributes, calls)
         else:
             for link in span.links:
                 shared = [_shared(one, len(span.links)) for one in calls.first]

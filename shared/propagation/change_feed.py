@@ -1,4 +1,4 @@
-"""Change feeds: how the app's functions are triggered, and how a batch survives a change that cannot be handled."""
+"""Change feeds: how the app's functions are triggered, and how a delivery survives a change that cannot be handled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.database.charges import metered
 from shared.database.container import Container
 from shared.database.containers import LEASES, POSTS, USERS
 from shared.database.date_like_texts import as_sent
-from shared.database.retries import BATCH_RETRY_LEAST, BATCH_RETRY_MOST
+from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability import metrics
@@ -24,7 +24,7 @@ from shared.observability.logs import log
 from shared.observability.spans import span, writer_of
 
 CONCURRENCY = 32
-# These end the whole batch, and the host retries it. Any other error belongs to one change.
+# These end the whole delivery, and the host repeats it. Any other error belongs to one change.
 DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
 
 T = TypeVar("T")
@@ -56,8 +56,8 @@ def text_of(change: Item, name: str) -> str:
     return value
 
 
-class BatchUnfinished(Exception):
-    """A batch reached its deadline. The host redelivers it."""
+class DeliveryUnfinished(Exception):
+    """A delivery reached its deadline. The host repeats it."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class ChangeFeed:
     def trigger(
         self, blueprint: func.Blueprint
     ) -> Callable[[Callable[[func.DocumentList, func.Context], Awaitable[None]]], Any]:
-        """Register the decorated function for batches of this change feed, from its beginning.
+        """Register the decorated function for deliveries of this change feed, from its beginning.
 
-        Retries have no limit: once they are exhausted, the host checkpoints the batch, and the changes are lost
+        Retries have no limit: once they are exhausted, the host checkpoints the delivery, and its changes are lost
         (https://learn.microsoft.com/azure/azure-functions/functions-bindings-error-pages).
         """
         trigger = blueprint.cosmos_db_trigger(
@@ -100,8 +100,8 @@ class ChangeFeed:
         retry = blueprint.retry(
             strategy="exponential_backoff",
             max_retry_count="-1",
-            minimum_interval=BATCH_RETRY_LEAST,
-            maximum_interval=BATCH_RETRY_MOST,
+            minimum_interval=DELIVERY_RETRY_LEAST,
+            maximum_interval=DELIVERY_RETRY_MOST,
         )
         return lambda function: retry(trigger(function))
 
@@ -113,15 +113,15 @@ class ChangeFeed:
         deadline_s: float,
         traceparent: str = "",
     ) -> None:
-        """Handle a batch, and record its request charge and lag. Its span links to those that wrote the changes.
+        """Handle a delivery, and record its request charge and lag. Its span links to those that wrote the changes.
 
-        Raises BatchUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`. What
-        has been written stays written, so the next delivery of the batch finds less to write.
+        Raises DeliveryUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`.
+        What has been written stays written. If the delivery is repeated, there is less to write.
         """
-        batch = as_sent([dict(change) for change in changes])
+        delivered = as_sent([dict(change) for change in changes])
         started = time.perf_counter()
         finished = False
-        writers = map(writer_of, batch)
+        writers = map(writer_of, delivered)
         of_container = {"db.collection.name": self.container}
         with (
             span(self.function, caller=traceparent, links=writers, attributes=of_container) as recorded,
@@ -129,22 +129,23 @@ class ChangeFeed:
         ):
             try:
                 async with asyncio.timeout(deadline_s) as timeout:
-                    await handle(batch)
+                    await handle(delivered)
                 finished = True
             except TimeoutError:
                 if not timeout.expired():
                     raise
-                raise BatchUnfinished(
-                    f"{self.function} did not finish a batch within {deadline_s:g} s"
-                    " (BLOG_BATCH_DEADLINE_S). What it has written is kept. The host delivers the batch again."
+                raise DeliveryUnfinished(
+                    f"{self.function} did not finish a delivery within {deadline_s:g} s"
+                    " (BLOG_DELIVERY_DEADLINE_S). What it has written is kept. The host delivers the changes again."
                 ) from None
             finally:
                 duration_ms = round((time.perf_counter() - started) * 1000, 1)
-                done = {"changes": len(batch), "finished": finished}
-                fields: dict[str, Any] = {**done, "charge_ru": round(charge.request_units, 2), "lag_s": _age_s(batch)}
+                charge_ru, lag_s = round(charge.request_units, 2), _age_s(delivered)
+                done = {"changes": len(delivered), "finished": finished}
+                fields: dict[str, Any] = {**done, "charge_ru": charge_ru, "lag_s": lag_s}
                 recorded.set_attributes({f"blog.{name}": value for name, value in fields.items()})
-                metrics.lag.record(fields["lag_s"], {"blog.function": self.function})
-                log(logging.INFO, "batch", function=self.function, **fields, duration_ms=duration_ms)
+                metrics.lag.record(lag_s, {"blog.function": self.function})
+                log(logging.INFO, "delivery", function=self.function, **fields, duration_ms=duration_ms)
 
     async def handle_each(
         self, failures: Container, changes: Iterable[Item], handle: Callable[[Item], Awaitable[None]]
@@ -152,7 +153,7 @@ class ChangeFeed:
         """Handle every change; store those that fail in `failures`, and return their errors.
 
         Raises DatabaseThrottled or DatabaseUnavailable, after all changes have been tried, if the database failed one
-        of them. The host then delivers the batch again.
+        of them. The host then delivers the changes again.
         """
         errors: list[Exception] = []
         database_errors: list[Exception] = []
@@ -183,8 +184,8 @@ USERS_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId")
 POSTS_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId")
 
 
-def _age_s(batch: Iterable[Mapping[str, Any]]) -> float:
+def _age_s(changes: Iterable[Mapping[str, Any]]) -> float:
     """Age of the oldest change, from the database's clock (`_ts`, whole seconds) to this process's clock."""
     now_s = time.time()
-    oldest = min((second for change in batch if isinstance(second := change.get("_ts"), int)), default=now_s)
+    oldest = min((second for change in changes if isinstance(second := change.get("_ts"), int)), default=now_s)
     return round(max(0.0, now_s - oldest), 1)

@@ -51,7 +51,7 @@ def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
 class Copies:
     """The copies of posts in one container.
 
-    `trigger` runs after each creation. `looks` and `creations` combine the reads and creations of a change-feed batch.
+    `trigger` runs after each creation. `looks` and `creations` combine the reads and creations of a delivery.
     """
 
     container: Container

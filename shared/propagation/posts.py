@@ -43,19 +43,19 @@ _CONTRIBUTIONS = (
 
 @dataclass(frozen=True)
 class PostChangeHandler:
-    """Handles batches of the change feed of `posts`."""
+    """Handles deliveries of the change feed of `posts`."""
 
     blog: Blog
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
-        """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-        batch = _PostBatch(self)
+        """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
+        delivery = _PostDelivery(self)
         try:
-            return await batch.handle(list(fold(changes)))
+            return await delivery.handle(list(fold(changes)))
         finally:
-            # After a deadline, a throttled creation could otherwise be applied after the next delivery.
-            if batch.feed_copies.creations is not None:
-                batch.feed_copies.creations.cancel()
+            # After a deadline, a throttled creation could otherwise be applied during the next one.
+            if delivery.feed_copies.creations is not None:
+                delivery.feed_copies.creations.cancel()
 
     @property
     def feed_copies(self) -> Copies:
@@ -65,7 +65,7 @@ class PostChangeHandler:
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
-    """Reduce a batch to the last state of each post, and one comment or like per post, user and name.
+    """Reduce a delivery to the last state of each post, and one comment or like per post, user and name.
 
     So a hundred likes of a post cost one update of its copies. Correcting the contribution with the lowest
     `nameVersion` corrects the others.
@@ -90,8 +90,8 @@ def _number(item: Item, name: str, default: int) -> int:
     return value if isinstance(value, int) else default
 
 
-class _PostBatch:
-    """One folded batch: it reads users and feed once, and combines the reads and creations of its copies."""
+class _PostDelivery:
+    """One folded delivery: it reads users and feed once, and combines the reads and creations of its copies."""
 
     def __init__(self, handler: PostChangeHandler) -> None:
         self.handler = handler
@@ -149,7 +149,7 @@ class _PostBatch:
     async def _put_in_feed(self, post: Item, copy: Item) -> None:
         present = self.feed_state.has(copy)
         self.has_filled_feed = self.has_filled_feed or not present
-        # Added before the write, so that the batch's other posts compete for the remaining places.
+        # Added before the write, so that the delivery's other posts compete for the remaining places.
         self.feed_state.add(copy)
         try:
             await self.feed_copies.put(post, present=present)
@@ -171,7 +171,7 @@ class _PostBatch:
         handler, trigger = self.handler, self.handler.blog.transactions.feed_trigger
         if trigger is None:
             if self.has_filled_feed and not self.feed_state.surplus:
-                # Concurrent batches may have filled the same places; the last one to read the feed sees them all.
+                # Concurrent deliveries may have filled the same places; the last one to read the feed sees them all.
                 self.feed_state = await FeedState.read(handler.blog.feed, surplus=BATCH_LIMIT)
             await trim(handler.feed_copies, self.feed_state)
         elif self.feed_state.surplus:  # it was too long before; each creation has run the trigger

@@ -27,12 +27,12 @@ from shared.propagation.rename_fanout import fan_out_rename
 
 @dataclass(frozen=True)
 class UserChangeHandler:
-    """Handles batches of the change feed of `users`."""
+    """Handles deliveries of the change feed of `users`."""
 
     blog: Blog
 
     async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
-        """Handle a batch; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
+        """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
         users = [dict(change) for change in changes if change.get("type") == User.TYPE]
         latest = {(user["id"], str(user.get("userId"))): user for user in users}
         return await USERS_FEED.handle_each(self.blog.failures, latest.values(), partial(self._settle, Pace()))

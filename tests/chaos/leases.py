@@ -1,4 +1,4 @@
-"""Change leases while hosts own them, so that batches are delivered again.
+"""Change leases while hosts own them, so that changes are delivered again.
 
 Leases have the real extension's format: `Owner`, and `ContinuationToken` with the quoted number of the last handled
 change.

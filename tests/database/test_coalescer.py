@@ -49,7 +49,7 @@ async def _let_tasks_run() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_cancelled_coalescer_cancels_its_batches_and_takes_new_ones(doubling: Doubling) -> None:
+async def test_a_cancelled_coalescer_cancels_its_groups_and_takes_new_ones(doubling: Doubling) -> None:
     coalescer = doubling.coalescer()
     waiting = asyncio.create_task(coalescer.submit("a", 13))
     await doubling.started.acquire()
@@ -64,7 +64,7 @@ async def test_a_cancelled_coalescer_cancels_its_batches_and_takes_new_ones(doub
     assert doubling.runs == [[13], [1]]
 
 
-async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: Doubling) -> None:
+async def test_values_submitted_during_a_group_share_the_next_groups(doubling: Doubling) -> None:
     coalescer = doubling.coalescer(limit=3)
     first = asyncio.create_task(coalescer.submit("a", 1))
     await _let_tasks_run()
@@ -76,7 +76,7 @@ async def test_values_submitted_during_a_batch_share_the_next_batches(doubling: 
     assert doubling.runs == [[1], [1, 2, 3], [4]]
 
 
-async def test_batches_of_different_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
+async def test_groups_of_different_keys_do_not_wait_for_each_other(doubling: Doubling) -> None:
     coalescer = doubling.coalescer()
     tasks = [asyncio.create_task(coalescer.submit(key, 1)) for key in ("a", "b")]
     await _let_tasks_run()
@@ -86,7 +86,7 @@ async def test_batches_of_different_keys_do_not_wait_for_each_other(doubling: Do
     assert await asyncio.gather(*tasks) == [2, 2]
 
 
-async def test_values_with_the_same_identity_do_not_share_a_batch(doubling: Doubling) -> None:
+async def test_values_with_the_same_identity_do_not_share_a_group(doubling: Doubling) -> None:
     coalescer = doubling.coalescer(identity=lambda number: number % 10)
     doubling.gate.set()
 
@@ -105,7 +105,7 @@ async def test_an_error_of_one_value_fails_only_its_submitter(doubling: Doubling
     assert doubling.runs == [[1, 17]]
 
 
-async def test_a_failed_batch_runs_again_one_value_at_a_time(doubling: Doubling) -> None:
+async def test_a_failed_group_runs_again_one_value_at_a_time(doubling: Doubling) -> None:
     coalescer = doubling.coalescer()
     doubling.gate.set()
 
@@ -116,7 +116,7 @@ async def test_a_failed_batch_runs_again_one_value_at_a_time(doubling: Doubling)
     assert doubling.runs == [[1, 13, 2], [1], [13], [2]]
 
 
-async def test_a_shared_error_fails_the_whole_batch_but_not_the_next_batch(doubling: Doubling) -> None:
+async def test_a_shared_error_fails_the_whole_group_but_not_the_next_group(doubling: Doubling) -> None:
     doubling.error = DatabaseThrottled(1.0)
     coalescer = doubling.coalescer(shared_errors=(DatabaseThrottled,), limit=3)
     doubling.gate.set()
@@ -144,7 +144,7 @@ async def test_canceling_a_submitter_does_not_cancel_the_others(doubling: Doubli
     assert doubling.runs == [[1, 2], [4]]
 
 
-async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(doubling: Doubling) -> None:
+async def test_a_hanging_group_delays_the_next_group_for_a_limited_time(doubling: Doubling) -> None:
     coalescer = doubling.coalescer(overlap_after_s=0.01)
     first = asyncio.create_task(coalescer.submit("a", 1))
     await doubling.started.acquire()

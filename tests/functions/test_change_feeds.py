@@ -66,7 +66,7 @@ async def test_a_post_and_a_like_cause_a_fixed_number_of_operations(observed: Ob
     with observed.gateway.recording() as for_the_post:
         post = await observed.api.new_post(author)
         await observed.idle()
-    batches_before = len(observed.app.log_lines(containing="blog batch"))
+    lines_before = len(observed.app.log_lines(containing="blog delivery"))
     with observed.gateway.recording() as for_the_like:
         await observed.api.new_like(post, author)
         await observed.idle()
@@ -91,8 +91,8 @@ async def test_a_post_and_a_like_cause_a_fixed_number_of_operations(observed: Ob
         "patch users": 1,
         "patch feed": 1,
     }
-    batches = observed.app.log_lines(containing="blog batch")[batches_before:]
-    assert 1 <= len(batches) <= 3
+    deliveries = observed.app.log_lines(containing="blog delivery")[lines_before:]
+    assert 1 <= len(deliveries) <= 3
 
 
 def _counted(operations: list[Operation]) -> Counter[str]:

@@ -121,11 +121,11 @@ async def test_changes_wait_while_the_functions_are_stopped(moved: Blog, clock: 
     assert 3_600 <= (after_an_hour.seconds or 0) <= 3_610
     with running_app(moved.settings, tmp_path / "second.log") as app:
         await eventually(lambda: _are_up_to_date(moved))
-        _assert_batches_log_their_lag(app)
+        _assert_deliveries_log_their_lag(app)
 
 
-def _assert_batches_log_their_lag(app: RunningApp) -> None:
-    lines = app.log_lines(containing='blog batch function="on_posts_changed"')
+def _assert_deliveries_log_their_lag(app: RunningApp) -> None:
+    lines = app.log_lines(containing='blog delivery function="on_posts_changed"')
     lags = [float(line.partition("lag_s=")[2].split()[0]) for line in lines]
     # The app uses the real clock, so the emulator's later changes have an age of 0.
     assert lines

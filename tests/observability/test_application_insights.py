@@ -105,7 +105,7 @@ async def test_metrics_keep_their_names_and_attributes(monitored_api: Api, inges
     assert {"blog.function": "create_user", "db.collection.name": "users"} in [one["properties"] for one in charges()]
 
 
-async def test_a_batch_links_to_the_request_that_caused_it(monitored_api: Api, ingestion: Ingestion) -> None:
+async def test_a_delivery_links_to_the_request_that_caused_it(monitored_api: Api, ingestion: Ingestion) -> None:
     author = await monitored_api.new_user()
     traceparent, trace_id = new_traceparent()
 

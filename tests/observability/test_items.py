@@ -61,7 +61,7 @@ async def test_a_copy_is_current_whatever_trace_its_post_has(blog: Blog) -> None
 
 
 @pytest.mark.parametrize("malformed", [{"not": "text"}, ["not text"], 1, "not a trace"])
-async def test_a_malformed_trace_does_not_stop_a_batch(blog: Blog, malformed: object) -> None:
+async def test_a_malformed_trace_does_not_stop_a_delivery(blog: Blog, malformed: object) -> None:
     author = a_user()
     post = a_post(author)
     await blog.users.create(author)

@@ -60,12 +60,12 @@ async def test_a_comment_is_traced_into_the_feed(traced_api: Api, sink: Telemetr
 
     await traced_api.create_comment(post["id"], author["id"], "Well put.", {"traceparent": traceparent})
 
-    [batch] = await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id))
+    [delivery] = await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id))
     request = await span_of(sink, trace_id, "create_comment")
-    assert (trace_id, request.span_id) in batch.links
-    assert "patch feed" in [call.name for call in calls_of(sink, batch)]
-    assert batch.attributes["blog.finished"] is True
-    assert batch.attributes["blog.changes"] == 2
+    assert (trace_id, request.span_id) in delivery.links
+    assert "patch feed" in [call.name for call in calls_of(sink, delivery)]
+    assert delivery.attributes["blog.finished"] is True
+    assert delivery.attributes["blog.changes"] == 2
 
 
 async def test_a_rename_is_traced_through_its_fan_out_into_the_feed(traced_api: Api, sink: TelemetrySink) -> None:
@@ -82,13 +82,13 @@ async def test_a_rename_is_traced_through_its_fan_out_into_the_feed(traced_api: 
     await eventually(lambda: in_feed(traced_api, post["id"], renamed))
     request = await span_of(sink, trace_id, "edit_user")
     fan_out = await span_of(sink, trace_id, "rename fan-out")
-    users_batch = (await eventually(lambda: linked_to(sink, "on_users_changed", trace_id)))[0]
-    posts_batch = (await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id)))[0]
+    users_delivery = (await eventually(lambda: linked_to(sink, "on_users_changed", trace_id)))[0]
+    posts_delivery = (await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id)))[0]
     assert fan_out.parent_id == request.span_id
-    assert fan_out.links == [(users_batch.trace_id, users_batch.span_id)]
+    assert fan_out.links == [(users_delivery.trace_id, users_delivery.span_id)]
     assert fan_out.attributes["blog.fan_out.items"] == 2
-    assert (trace_id, fan_out.span_id) in posts_batch.links
-    assert "patch feed" in [call.name for call in calls_of(sink, posts_batch)]
+    assert (trace_id, fan_out.span_id) in posts_delivery.links
+    assert "patch feed" in [call.name for call in calls_of(sink, posts_delivery)]
 
 
 async def test_likes_that_share_a_group_commit_are_linked_to_it(traced_api: Api, sink: TelemetrySink) -> None:

@@ -28,7 +28,7 @@ class ThrottledContainer(Container):
 
 
 @pytest.mark.parametrize("expects_copy", [False, True])
-async def test_a_redelivered_batch_deletes_the_copy_of_a_deleted_post(blog: Blog, expects_copy: bool) -> None:
+async def test_a_repeated_delivery_deletes_the_copy_of_a_deleted_post(blog: Blog, expects_copy: bool) -> None:
     post = await blog.posts.create(a_post(a_user()))
     await delete_post(blog.posts, post["id"], etag=None)  # another host has deleted its copies
     copies = Copies(blog.users, ThrottledContainer(blog.posts, refusals=1), partition_key="userId")

@@ -9,7 +9,7 @@ import pytest
 
 from shared.database.client import connect
 from shared.models.base import Item
-from shared.propagation.change_feed import USERS_FEED, BatchUnfinished
+from shared.propagation.change_feed import USERS_FEED, DeliveryUnfinished
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
@@ -57,7 +57,7 @@ async def test_all_renames_of_a_delivery_share_one_limit_on_transactions(
 ) -> None:
     users = [await _renamed_with_comments(blog, posts=5, comments=1) for _ in range(5)]
 
-    with gateway.holding(_renames) as held, pytest.raises(BatchUnfinished):
+    with gateway.holding(_renames) as held, pytest.raises(DeliveryUnfinished):
         await USERS_FEED.run(users, gated.users_handler.on_changed, deadline_s=DEADLINE_S)
 
     assert len(held.operations) == 8

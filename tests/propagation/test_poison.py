@@ -1,4 +1,4 @@
-"""Changes that can never be handled: they go to `failures`, and the batch goes on."""
+"""Changes that can never be handled: they go to `failures`, and the delivery continues."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ async def test_a_new_post_is_copied_to_users_and_feed_in_short_form(blog: Blog) 
     assert _without_system_properties(await _feed_copy(blog, post)) == short_form(post)
 
 
-async def test_a_redelivered_batch_writes_nothing(blog: Blog) -> None:
+async def test_a_repeated_delivery_writes_nothing(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.posts_handler.on_changed([post])
     before = await blog.all_items(blog.users), await blog.all_items(blog.feed)
@@ -71,7 +71,7 @@ async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: 
         assert copy["title"] == "Second"
 
 
-async def test_a_hundred_likes_in_a_batch_cost_one_write_per_copy(blog: Blog) -> None:
+async def test_a_hundred_likes_in_a_delivery_cost_one_write_per_copy(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.posts_handler.on_changed([post])
     likers = [await blog.users.create(a_user("liker")) for _ in range(100)]
@@ -186,7 +186,7 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None
     }
 
 
-async def test_the_next_batch_trims_a_feed_that_is_too_long(blog: Blog) -> None:
+async def test_the_next_delivery_trims_a_feed_that_is_too_long(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 30)]
     for post in posts:  # without the trigger
@@ -211,7 +211,7 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     assert failure["error"]["type"] == "ValueError"
 
 
-async def test_concurrent_batches_do_not_overfill_a_short_feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
     await blog.posts_handler.on_changed(posts[:-2])
@@ -322,12 +322,12 @@ async def test_a_comment_with_a_stale_username_is_corrected(blog: Blog) -> None:
     assert {item["userUsername"] for item in await blog.items_of(post)} == {"renamed"}
 
 
-async def test_one_like_causes_a_bounded_number_of_batches(blog: Blog) -> None:
+async def test_one_like_causes_a_bounded_number_of_deliveries(blog: Blog) -> None:
     author, post = await _published(blog)
     await blog.drain()
     await blog.posts.execute("createLike", post["id"], a_like(post, author))
 
-    batches = 0
+    deliveries = 0
     before: set[str] = set()
     while True:  # until nothing changes
         posts, users = await blog.changes(blog.posts), await blog.changes(blog.users)
@@ -335,11 +335,11 @@ async def test_one_like_causes_a_bounded_number_of_batches(blog: Blog) -> None:
         if etags == before:
             break
         before = etags
-        batches += 1
+        deliveries += 1
         await blog.posts_handler.on_changed(posts)
         await blog.users_handler.on_changed(users)
 
-    assert batches <= 2
+    assert deliveries <= 2
 
 
 async def test_a_post_of_100_kb_has_small_copies(blog: Blog) -> None:

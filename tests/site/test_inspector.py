@@ -70,19 +70,19 @@ class Events:
 
         return dict(await eventually(find))
 
-    async def batch_that_touched(self, name: str, *partitions: str) -> Json:
-        """Wait for a batch with operations in all these logical partitions."""
+    async def delivery_that_touched(self, name: str, *partitions: str) -> Json:
+        """Wait for a delivery with operations in all these logical partitions."""
 
         async def find() -> Json | None:
-            batches = [event for event in await self.read() if event["name"] == name]
-            return next((batch for batch in batches if set(partitions) <= partitions_of(batch)), None)
+            deliveries = [event for event in await self.read() if event["name"] == name]
+            return next((one for one in deliveries if set(partitions) <= partitions_of(one)), None)
 
         return dict(await eventually(find))
 
     async def have_written(self, partitions: set[str]) -> bool:
-        """Whether batches, of either change feed, have written to all these logical partitions."""
-        batches = [event for event in await self.read() if event["kind"] == "batch"]
-        return partitions <= {partition for batch in batches for partition in partitions_of(batch, written=True)}
+        """Whether deliveries, of either change feed, have written to all these logical partitions."""
+        deliveries = [event for event in await self.read() if event["kind"] == "delivery"]
+        return partitions <= {key for delivery in deliveries for key in partitions_of(delivery, written=True)}
 
 
 @pytest.fixture
@@ -136,15 +136,15 @@ async def test_pages_have_the_drawer(inspected_app: RunningApp, events: Events) 
     assert not any("inspector" in path for path in inspected_app.openapi["paths"])
 
 
-async def test_a_like_is_followed_by_the_batch_of_its_post(inspected: Api, events: Events) -> None:
+async def test_a_like_is_followed_by_the_delivery_of_its_post(inspected: Api, events: Events) -> None:
     author, liker = await inspected.new_user(), await inspected.new_user("liker")
     post = await inspected.new_post(author)
-    await events.batch_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
+    await events.delivery_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
     await events.forget()
 
     answer = await inspected.create_like(post["id"], liker["id"])
     like = await events.expect(name="C4")
-    batch = await events.batch_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
+    delivery = await events.delivery_that_touched("on_posts_changed", f"users/{author['id']}", "feed/post")
 
     assert like["title"] == "Like a post"
     assert (like["method"], like["path"], like["status"]) == ("POST", f"/api/posts/{post['id']}/likes", 201)
@@ -153,9 +153,9 @@ async def test_a_like_is_followed_by_the_batch_of_its_post(inspected: Api, event
     assert written["kind"] == "batch: 1 patch, 1 create"
     assert (written["container"], written["partitionKey"], written["status"]) == ("posts", post["id"], 200)
     assert 0 < written["durationMs"] <= like["durationMs"]
-    assert batch["number"] > like["number"]
-    assert batch["finished"]
-    assert batch["charge"] == pytest.approx(sum(one["charge"] for one in batch["operations"]), abs=0.01)
+    assert delivery["number"] > like["number"]
+    assert delivery["finished"]
+    assert delivery["charge"] == pytest.approx(sum(one["charge"] for one in delivery["operations"]), abs=0.01)
 
 
 async def test_a_rename_is_followed_to_every_copy(inspected: Api, events: Events) -> None:
@@ -168,7 +168,7 @@ async def test_a_rename_is_followed_to_every_copy(inspected: Api, events: Events
 
     answer = await inspected.edit_user(author["id"], new)
     rename = await events.expect(name="C1", method="PUT")
-    release = await events.batch_that_touched("on_users_changed", former)
+    release = await events.delivery_that_touched("on_users_changed", former)
     copies = {f"posts/{post['id']}" for post in (own, commented, liked)} | {f"users/{author['id']}", "feed/post"}
     await eventually(lambda: events.have_written(copies))
 
@@ -209,7 +209,7 @@ async def test_events_contain_no_content_of_items(inspected: Api, events: Events
     await inspected.create_comment(post["id"], author["id"], comment, headers)
     await inspected.get_post(post["id"])
     await events.site.get(f"/posts/{post['id']}?limit=5&secret={token}")
-    await events.batch_that_touched("on_posts_changed", f"users/{author['id']}")
+    await events.delivery_that_touched("on_posts_changed", f"users/{author['id']}")
 
     text = json.dumps(await events.read())
 
@@ -304,7 +304,7 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, trac
         delivery.set_attributes(done)
 
     [record] = inspector.since(0)
-    assert (record["kind"], record["title"], record["changes"]) == ("batch", "users change feed", 1)
+    assert (record["kind"], record["title"], record["changes"]) == ("delivery", "users change feed", 1)
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
 
 
@@ -323,8 +323,8 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: A
         drawer = page.get_by_role("region", name="Inspector")
         like = drawer.locator("li").filter(has_text=f"POST /api/posts/{post['id']}/likes")
         of_feed = page.get_by_role("cell", name="feed", exact=True)
-        batch = like.locator(".batches li").filter(has_text="on_posts_changed").filter(has=of_feed).first
-        await batch.wait_for()
+        delivery = like.locator(".deliveries li").filter(has_text="on_posts_changed").filter(has=of_feed).first
+        await delivery.wait_for()
 
         assert await toggle.get_attribute("aria-expanded") == "true"
         summary = await like.locator("summary").first.inner_text()
@@ -334,7 +334,7 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: A
         assert "change feeds" in await like.locator(".sum").inner_text()
 
         await page.reload()
-        await batch.wait_for()  # still open, with the same events
+        await delivery.wait_for()  # still open, with the same events
         await page.set_viewport_size({"width": 320, "height": 640})
         for wide in ("document.documentElement", "document.querySelector('#inspector-log')"):
             assert await page.evaluate(f"{wide}.scrollWidth <= {wide}.clientWidth"), wide

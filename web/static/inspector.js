@@ -1,4 +1,4 @@
-// The inspector: requests and change-feed batches of the app's process, with their database operations.
+// The inspector: requests and deliveries of changes of the app's process, with their database operations.
 // The server writes the drawer into pages and serves the events only if BLOG_INSPECTOR=1. site.js imports this module.
 
 const POLL_MS = 1000;
@@ -15,7 +15,7 @@ const [toggle, totals, clear, log, nothing, failure, groups, template] = [
 let last = Number(sessionStorage.getItem(CLEARED) ?? 0);
 let timer = 0;
 let isPolling = false;
-let sums = { request: 0, batch: 0 };
+let sums = { request: 0, delivery: 0 };
 // The group of the latest command. Queries change nothing, so change feeds cannot follow from them.
 let latest = null;
 
@@ -56,24 +56,24 @@ function show(event) {
     if (event.method !== "GET" && event.method !== "HEAD") latest = group;
   } else {
     latest ??= newGroup(null);
-    latest.batches.append(item(entry(event, latest.request)));
+    latest.deliveries.append(item(entry(event, latest.request)));
     latest.charge += event.charge;
     latest.sum.textContent = sumOf(latest);
   }
   nothing.hidden = true;
-  totals.textContent = `All requests to this server: ${ru(sums.request)}, change feeds ${ru(sums.batch)}`;
+  totals.textContent = `All requests to this server: ${ru(sums.request)}, change feeds ${ru(sums.delivery)}`;
 }
 
 function newGroup(request) {
   const element = document.createElement("li");
   const sum = document.createElement("p");
-  const batches = document.createElement("ol");
+  const deliveries = document.createElement("ol");
   sum.className = "sum";
-  batches.className = "batches";
-  element.append(request ? entry(request) : text("p", "Earlier changes", "hint"), sum, batches);
+  deliveries.className = "deliveries";
+  element.append(request ? entry(request) : text("p", "Earlier changes", "hint"), sum, deliveries);
   groups.prepend(element);
   while (groups.children.length > MOST_GROUPS) groups.lastElementChild.remove();
-  return { request, sum, batches, charge: 0 };
+  return { request, sum, deliveries, charge: 0 };
 }
 
 function sumOf({ request, charge }) {
@@ -84,11 +84,11 @@ function sumOf({ request, charge }) {
 function entry(event, cause = null) {
   const copy = template.content.cloneNode(true);
   const part = name => copy.querySelector(`[data-${name}]`);
-  const isBatch = event.kind === "batch";
+  const isDelivery = event.kind === "delivery";
   const isQuery = event.method === "GET" || event.method === "HEAD";
-  part("name").textContent = isBatch ? "↳" : event.name || event.method;
+  part("name").textContent = isDelivery ? "↳" : event.name || event.method;
   part("title").textContent = event.title;
-  part("path").textContent = isBatch ? event.name : `${event.method} ${event.path}`;
+  part("path").textContent = isDelivery ? event.name : `${event.method} ${event.path}`;
   part("figures").textContent = figures(event, cause).join(" · ");
   part("charge").textContent = ru(event.charge);
   const { operations, operationCount } = event;
@@ -158,7 +158,7 @@ toggle.addEventListener("click", () => setOpen(!isOpen()));
 clear.addEventListener("click", () => {
   sessionStorage.setItem(CLEARED, String(last));
   groups.replaceChildren();
-  sums = { request: 0, batch: 0 };
+  sums = { request: 0, delivery: 0 };
   latest = null;
   totals.textContent = "";
   nothing.hidden = false;

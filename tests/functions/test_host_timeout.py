@@ -39,12 +39,12 @@ async def test_a_rename_longer_than_the_function_timeout_does_not_end_the_host(
     posts = [await blog.posts.create(a_post(user, second=second)) for second in range(POSTS)]
     user = await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")), etag=None)
     monkeypatch.setenv("AzureFunctionsJobHost__functionTimeout", "00:00:05")
-    settings = at(blog.settings, own_gateway.endpoint).model_copy(update={"batch_deadline_s": 2})
+    settings = at(blog.settings, own_gateway.endpoint).model_copy(update={"delivery_deadline_s": 2})
 
     with ExitStack() as stack:
         with own_gateway.holding(_renames, after=3):
             app = stack.enter_context(running_app(settings, tmp_path / "host.log", disabled=["on_posts_changed"]))
-            cut_off = "BatchUnfinished: on_users_changed did not finish a batch within 2 s"
+            cut_off = "DeliveryUnfinished: on_users_changed did not finish a delivery within 2 s"
             await eventually(lambda: app.process.poll() is not None or len(app.log_lines(containing=cut_off)) > 1)
             assert app.process.poll() is None, app.log_lines()[-1]
             midway = await _usernames(blog, posts)

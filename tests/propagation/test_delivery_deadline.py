@@ -1,4 +1,4 @@
-"""Batches that exceed their deadline: what they wrote is kept, and every delivery makes progress."""
+"""Deliveries that exceed their deadline: their writes are kept, and each repetition makes progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.data.users import create_user, edit_user
 from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, BatchUnfinished, for_each
+from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, DeliveryUnfinished, for_each
 from shared.settings import Account, Settings
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation, named
@@ -81,10 +81,10 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
         finally:
             left.append(await _outdated(blog, user))
 
-    with gateway.holding(named("query posts"), after=2), pytest.raises(BatchUnfinished) as cut_off:
+    with gateway.holding(named("query posts"), after=2), pytest.raises(DeliveryUnfinished) as cut_off:
         await deliver()
     for renames in (5, 50):
-        with gateway.holding(_renames, after=renames), pytest.raises(BatchUnfinished):
+        with gateway.holding(_renames, after=renames), pytest.raises(DeliveryUnfinished):
             await deliver()
     await gated.users_handler.on_changed([user])  # has no deadline
     left.append(await _outdated(blog, user))
@@ -92,10 +92,10 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
     assert (left[0], left[-1]) == (3_000, 0)
     assert left == sorted(set(left), reverse=True)
     assert str(cut_off.value) == (
-        "on_users_changed did not finish a batch within 4 s (BLOG_BATCH_DEADLINE_S). What it has written is kept. The "
-        "host delivers the batch again."
+        "on_users_changed did not finish a delivery within 4 s (BLOG_DELIVERY_DEADLINE_S). What it has written is "
+        "kept. The host delivers the changes again."
     )
-    lines = [line for line in caplog.messages if line.startswith("batch ")]
+    lines = [line for line in caplog.messages if line.startswith("delivery ")]
     assert ["finished=false" in line for line in lines] == [True] * 3
     assert float(lines[0].partition("charge_ru=")[2].split()[0]) > 0
     assert "formerUsernames" not in (await blog.users.read(user["id"], user["id"]) or {})
@@ -116,7 +116,7 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
         return sum(item["type"] == "like" and "ttl" not in item for item in await blog.items_of(post))
 
     for left in (700, 400):
-        with gateway.holding(named("batch posts"), after=3), pytest.raises(BatchUnfinished):
+        with gateway.holding(named("batch posts"), after=3), pytest.raises(DeliveryUnfinished):
             await POSTS_FEED.run([tombstone], gated.posts_handler.on_changed, deadline_s=DEADLINE_S)
         assert await likes_left() == left
     await gated.posts_handler.on_changed([tombstone])
@@ -127,7 +127,7 @@ async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog,
     renamed = await _renamed(blog, posts=10)
     others = [await _user(blog) for _ in range(99)]
 
-    with gateway.holding(_renames), pytest.raises(BatchUnfinished):
+    with gateway.holding(_renames), pytest.raises(DeliveryUnfinished):
         await USERS_FEED.run([renamed, *others], gated.users_handler.on_changed, deadline_s=DEADLINE_S)
 
     keys = [username_reservations.reservation_id(user["username"]) for user in others]
@@ -139,4 +139,4 @@ async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog,
 def test_the_deadline_is_well_below_the_function_timeout() -> None:
     hours, minutes, seconds = map(int, json.loads(HOST_JSON.read_text(encoding="utf-8"))["functionTimeout"].split(":"))
 
-    assert 2 * Settings(account=Account(""), database="").batch_deadline_s <= hours * 3600 + minutes * 60 + seconds
+    assert 2 * Settings(account=Account(""), database="").delivery_deadline_s <= hours * 3600 + minutes * 60 + seconds
