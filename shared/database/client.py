@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 from functools import cache
 from typing import Any
 from urllib.request import getproxies
@@ -38,7 +39,10 @@ def connect(configuration: Settings) -> CosmosClient:
 
 @cache
 def _client() -> CosmosClient:
-    return connect(settings())
+    client = connect(settings())
+    # Otherwise aiohttp logs an error about open connections when the process ends.
+    atexit.register(lambda: asyncio.run(client.close()))
+    return client
 
 
 _opening = asyncio.Lock()

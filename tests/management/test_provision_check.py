@@ -44,7 +44,7 @@ async def test_each_difference_is_printed_and_nothing_is_changed(blog: Blog) -> 
     await blog.database.create_container("failures", PartitionKey("/id"))
     scripts = blog.posts.proxy.scripts
     await scripts.replace_stored_procedure("createLike", {"id": "createLike", "body": "function () {}"})
-    await scripts.delete_stored_procedure("createLike")
+    await scripts.delete_stored_procedure("createComment")
 
     first, second = [await check(blog.settings) for _ in range(2)]
 
@@ -53,8 +53,8 @@ async def test_each_difference_is_printed_and_nothing_is_changed(blog: Blog) -> 
         1,
         [
             "Container users: its indexing policy differs and its TTL differs.",
+            "Stored procedure createComment: missing.",
             "Stored procedure createLike: differs.",
-            "Stored procedure createLike: missing.",
             "Container feed: missing.",
             "Container failures: its partition key is /id (version 2), not /source (version 2) and its indexing policy"
             " differs.",
