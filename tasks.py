@@ -231,13 +231,6 @@ def bench_load() -> None:
 
 
 @task
-def bench_telemetry() -> None:
-    """Measure what telemetry adds to the response times."""
-    setup()
-    python("-m", "bench.telemetry", "--write")
-
-
-@task
 def trace() -> None:
     """Show the traces of a comment and of a rename, from HTTP to the feed."""
     setup()

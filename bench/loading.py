@@ -39,21 +39,16 @@ def _batches(key: str, items: Iterable[Item]) -> Iterator[tuple[Any, list[Item]]
             yield partition_key, members[start : start + _BATCH]
 
 
-def write_lines(file: Path, items: Iterable[Item]) -> int:
-    """Write items as JSON lines; return their number."""
-    count = 0
+async def import_items(data_dir: Path, database: str, container: str, items: Iterable[Item]) -> float:
+    """Import items into an unused data directory.
+
+    Returns the items per second of the import's process, including its start. Raises BenchmarkError.
+    """
+    count, file = 0, data_dir.parent / "items.jsonl"
     with file.open("w", encoding="utf-8") as lines:
         for item in items:
             lines.write(json.dumps(item, ensure_ascii=False, separators=(",", ":")) + "\n")
             count += 1
-    return count
-
-
-async def import_items(data_dir: Path, database: str, container: str, file: Path) -> float:
-    """Import a JSON Lines file into an unused data directory.
-
-    Returns the seconds, including process start. Raises BenchmarkError.
-    """
     where = ["--data-dir", str(data_dir), "--database", database, "--container", container]
     started = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
@@ -61,4 +56,5 @@ async def import_items(data_dir: Path, database: str, container: str, file: Path
     )
     if status := await process.wait():
         raise BenchmarkError(f"the import into {database}/{container} exited with {status}")
-    return time.perf_counter() - started
+    file.unlink()
+    return count / (time.perf_counter() - started)

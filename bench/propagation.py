@@ -24,6 +24,7 @@ import aiohttp
 
 from bench.report import circumstances
 from bench.servers import emulator, functions_host
+from bench.tables import table
 from bench.timing import BenchmarkError, Times
 from management.provision import provision
 
@@ -43,12 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
     times = asyncio.run(measure(number))
     lines = [
-        f"{number} posts, load average before {load_before:.1f}, at the end {os.getloadavg()[0]:.1f}",
-        *circumstances(started),
+        f"{number} posts",
+        *circumstances(started, load_before),
         "",
-        "| from the 201 response until shown in | p50 | p95 | p99 | max |",
-        "|---|---|---|---|---|",
-        *(_row(name, times[name]) for name in times),
+        *table(
+            ["from the 201 response until shown in", "p50", "p95", "p99", "max"],
+            ((name, *(f"{ms:.0f} ms" for ms in _quantiles(one))) for name, one in times.items()),
+        ),
         "",
     ]
     worst_s = max(one.p99_ms for one in times.values()) / 1000
@@ -57,9 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(worst_s >= _TARGET_S)
 
 
-def _row(name: str, times: Times) -> str:
-    longest_ms = max(times.seconds) * 1000
-    return f"| {name} | {times.p50_ms:.0f} ms | {times.p95_ms:.0f} ms | {times.p99_ms:.0f} ms | {longest_ms:.0f} ms |"
+def _quantiles(times: Times) -> tuple[float, ...]:
+    return (times.p50_ms, times.p95_ms, times.p99_ms, max(times.seconds) * 1000)
 
 
 async def measure(number: int) -> dict[str, Times]:

@@ -28,6 +28,7 @@ from bench.blog_items import post_id
 from bench.loading import send_batches
 from bench.report import circumstances
 from bench.servers import emulator, functions_host
+from bench.tables import table
 from bench.timing import BenchmarkError, Times
 from management.account import open_blog, signed_in
 from management.provision import provision
@@ -39,6 +40,7 @@ from shared.models.post import NewPost, post_item
 from shared.models.user import NewUser
 
 _COMMENTS: Final = 1000
+_HEAD: Final = ("1,000 comments on", "RU/s", "Q2, p50", "Q2, p99", "Q2, longest", "failed", "all renamed after", "RU")
 _NAMES: Final = ("ada", "former.name")
 _TARGET_MS: Final = 500
 _TARGET_RU_S: Final = 1000
@@ -61,13 +63,11 @@ class RenameLoad:
     seconds: float
     request_units: float
 
-    def row(self) -> str:
+    def row(self) -> tuple[str, ...]:
         reads = self.reads
-        return (
-            f"| {self.posts:,} posts | {self.ru_s:,} | {reads.p50_ms:.0f} ms | {reads.p99_ms:.0f} ms |"
-            f" {max(reads.seconds) * 1000:,.0f} ms | {self.failed} of {reads.rounds:,} | {self.seconds:.1f} s |"
-            f" {self.request_units:,.0f} |"
-        )
+        times = (f"{ms:,.0f} ms" for ms in (reads.p50_ms, reads.p99_ms, max(reads.seconds) * 1000))
+        rename = (f"{self.failed} of {reads.rounds:,}", f"{self.seconds:.1f} s", f"{self.request_units:,.0f}")
+        return (f"{self.posts:,} posts", f"{self.ru_s:,}", *times, *rename)
 
 
 async def measure(posts: int, ru_s: int) -> RenameLoad:
@@ -81,7 +81,7 @@ async def measure(posts: int, ru_s: int) -> RenameLoad:
         author, user = [await create_user(blog.users, NewUser(username=name), idempotency_key=None) for name in _NAMES]
         await send_batches(blog.posts.proxy, "postId", _items(author, user, posts))
         host = await stack.enter_async_context(functions_host(settings, directory))
-        await _until(partial(_has_copies, blog.users, posts))
+        await _until(partial(_has, blog.users, "c.type = 'post'", posts))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         async with session.patch(f"{server.endpoint}_emulator/settings", json={"throttle": True}) as answer:
             answer.raise_for_status()
@@ -93,8 +93,8 @@ async def measure(posts: int, ru_s: int) -> RenameLoad:
         seconds = time.perf_counter() - started
         reading.cancel()
         reads = await reading
-        if left := await _count(blog.posts, f"c.userId = '{user['id']}' AND c.userUsername != 'renamed'"):
-            raise BenchmarkError(f"{left} comments have the former name")
+        if not await _has(blog.posts, f"c.userId = '{user['id']}' AND c.userUsername != 'renamed'", 0):
+            raise BenchmarkError("comments have the former name")
         charges = _DELIVERY.findall((directory / "host.log").read_text(encoding="utf-8"))
     failed = sum(status != 200 for status, _ in reads)
     return RenameLoad(posts, ru_s, Times(tuple(s for _, s in reads)), failed, seconds, sum(map(float, charges)))
@@ -134,18 +134,14 @@ async def _until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(_LOOK_S)
 
 
-async def _has_copies(users: Container, posts: int) -> bool:
-    return await _count(users, "c.type = 'post'") == posts
-
-
 async def _is_settled(users: Container, user: Item) -> bool:
     """Whether the user's former name is forgotten, which is the last step of a rename."""
     return "formerUsernames" not in (await users.read(user["id"], user["id"]) or {})
 
 
-async def _count(container: Container, condition: str) -> int:
+async def _has(container: Container, condition: str, count: int) -> bool:
     rows = container.query_across(f"SELECT VALUE COUNT(1) FROM c WHERE {condition}", {}, page_size=1)  # noqa: S608
-    return sum([row async for row in rows])
+    return bool(sum([row async for row in rows]) == count)
 
 
 def main(
@@ -154,15 +150,11 @@ def main(
 ) -> None:
     """Measure Q2 during a rename, and print a Markdown table."""
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
-    cases = [(number, ru_s) for ru_s in throughput or (400, 1000) for number in posts or (10, 1000)]
-    found = [asyncio.run(measure(*case)) for case in cases]
+    found = [asyncio.run(measure(number, ru_s)) for ru_s in throughput or (400, 1000) for number in posts or (10, 1000)]
     lines = [
-        *circumstances(started),
-        f"- load average before {load_before:.1f}, at the end {os.getloadavg()[0]:.1f}",
+        *circumstances(started, load_before),
         "",
-        "| 1,000 comments on | RU/s | Q2, p50 | Q2, p99 | Q2, longest | reads that failed | all renamed after | RU |",
-        "|---|---|---|---|---|---|---|---|",
-        *(each.row() for each in found),
+        *table(_HEAD, (each.row() for each in found)),
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.exit(any(each.ru_s == _TARGET_RU_S and each.reads.p99_ms >= _TARGET_MS for each in found))

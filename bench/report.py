@@ -1,4 +1,4 @@
-"""Markdown report of bench.local_stack, and the description of the machine."""
+"""Results with targets, and the description of the machine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.tables import table
+from bench.timing import Times
+
 
 @dataclass(frozen=True)
 class TargetResult:
-    """`met` is None without a target; `detail` gives the underlying figures."""
+    """`detail` gives the underlying figures."""
 
     measure: str
     target: str
     figure: str
-    met: bool | None
+    met: bool
     detail: str
 
     @classmethod
@@ -29,53 +32,28 @@ class TargetResult:
         """`value` must not exceed `limit`."""
         return cls(measure, f"at most {limit:g}{unit}", f"{value:.2f}{unit}", value <= limit, detail)
 
-    def row(self) -> str:
-        verdict = {True: "met", False: "**missed**", None: ""}[self.met]
-        return f"| {self.measure} | {self.target} | {self.figure} | {verdict} | {self.detail} |"
+    @classmethod
+    def ratio(cls, measure: str, limit: float, ours: Times, theirs: Times, *, below: bool = False) -> TargetResult:
+        """The median of `ours` must be at most `limit` times that of `theirs`, or `below` that."""
+        ratio = ours.p50_ms / theirs.p50_ms
+        target, met = ("below", ratio < limit) if below else ("at most", ratio <= limit)
+        detail = f"{ours.p50_ms:.2f} ms against {theirs.p50_ms:.2f} ms"
+        return cls(measure, f"{target} {limit:g}×", f"{ratio:.2f}×", met, detail)
 
 
-@dataclass(frozen=True)
-class Conditions:
-    command: str
-    started: datetime
-    load_before: float
-    load_after: float
+def target_lines(findings: Sequence[TargetResult]) -> list[str]:
+    """Return the number of targets met, and a table of all."""
+    missed = sum(not finding.met for finding in findings)
+    rows = ((one.measure, one.target, one.figure, "met" if one.met else "**missed**", one.detail) for one in findings)
+    head = ["measure", "target", "figure", "result", "details"]
+    return [f"{len(findings) - missed} targets met, {missed} missed.", "", *table(head, rows)]
 
 
-def markdown(findings: Sequence[TargetResult], conditions: Conditions) -> str:
-    missed = sum(finding.met is False for finding in findings)
-    lines = [
-        "# Speed of the local stack",
-        "",
-        "Each ratio comes from one run on one machine, with the two sides taking turns. A client in a separate process"
-        " sends one request at a time and measures its time.",
-        "",
-        f"    {conditions.command}",
-        "",
-        *_circumstances(conditions),
-        "",
-        f"{len([f for f in findings if f.met])} targets met, {missed} missed.",
-        "",
-        "| measure | target | figure | result | details |",
-        "|---|---|---|---|---|",
-        *(finding.row() for finding in findings),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _circumstances(conditions: Conditions) -> list[str]:
-    load = f"before {conditions.load_before:.1f}, after {conditions.load_after:.1f}"
-    first, *others = circumstances(conditions.started)
-    return [f"{first}; load average (1 minute) {load}", *others]
-
-
-def circumstances(started: datetime) -> list[str]:
-    """Describe a run's time and machine as Markdown list items."""
+def circumstances(started: datetime, load_before: float) -> list[str]:
+    """Describe a run's time, load and machine as Markdown list items."""
     minutes = (datetime.now(UTC) - started).total_seconds() / 60
-    return [
-        f"- {started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes",
-        *(f"- {line}" for line in machine()),
-    ]
+    load = f"load average (1 minute) before {load_before:.1f}, after {os.getloadavg()[0]:.1f}"
+    return [f"- {started:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes; {load}", *(f"- {line}" for line in machine())]
 
 
 def machine() -> list[str]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Final
 
-from cosmos_emulator import CosmosEmulator, EmulatorSettings
-
-from bench.servers import PARTITIONS
+from bench.models.article import ARTICLE
+from bench.servers import emulator
+from bench.tables import table
 from management.account import open_blog, signed_in
 from management.provision import provision
 from shared.data.blog import Blog
@@ -31,36 +30,24 @@ from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
 from shared.propagation.posts import PostChangeHandler
-from shared.settings import Account, Settings
 
-Profile = Literal["service-2026", "article-2019"]
-PROFILES: tuple[Profile, ...] = ("service-2026", "article-2019")
-_TEXT = ("word " * 296).strip()
-_TITLE = "A title of fifty characters, as long as they may be"[:50]
+PROFILES: Final = ("service-2026", "article-2019")
+TEXT: Final = ("word " * 296).strip()
+_TITLE: Final = "A title of fifty characters, as long as they may be"[:50]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A request and the article's V3 figure, if any."""
-
-    name: str
-    article_ru: float | None
-    request: Callable[[], Awaitable[Any]]
-
-
-async def measure(profile: Profile) -> list[tuple[Row, float]]:
+async def measure(profile: str) -> dict[str, float]:
     """Return the modeled charge of each request, in request units."""
-    async with CosmosEmulator(EmulatorSettings(charge_profile=profile, partitions=PARTITIONS)) as emulator:
-        configuration = Settings(account=Account(emulator.endpoint, emulator.key), database="bench")
+    async with emulator(None, "--profile", profile) as server:
+        configuration = server.settings("bench")
         await provision(configuration)
         async with signed_in(configuration) as client:
             blog = await open_blog(client, configuration.database)
-            author, post = await fill(blog)
-            charges = []
-            for row in rows(blog, author, post):
+            charges = {}
+            for name, request in requests(blog, *await fill(blog)).items():
                 with metered() as charge:
-                    await row.request()
-                charges.append((row, charge.request_units))
+                    await request()
+                charges[name] = charge.request_units
             return charges
 
 
@@ -85,13 +72,13 @@ async def add_user(blog: Blog, name: str) -> Item:
 
 async def add_post(blog: Blog, author: Item) -> Item:
     """Create a post of the article's length."""
-    new = NewPost(user_id=author["id"], title=_TITLE, content=_TEXT)
+    new = NewPost(user_id=author["id"], title=_TITLE, content=TEXT)
     return await create_post(blog.users, blog.posts, new, idempotency_key=None)
 
 
 async def add_comment(blog: Blog, post: Item, author: Item) -> Item:
     """Create a comment of the article's length."""
-    new = NewComment(user_id=author["id"], content=_TEXT)
+    new = NewComment(user_id=author["id"], content=TEXT)
     return await create_comment(blog, post["id"], new, idempotency_key=None)
 
 
@@ -100,43 +87,39 @@ async def add_like(blog: Blog, post: Item, liker: Item) -> Item:
     return (await create_like(blog, post["id"], new, idempotency_key=None)).item
 
 
-def rows(blog: Blog, author: Item, post: Item) -> list[Row]:
-    """Return the requests in an order in which they can run."""
+def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awaitable[object]]]:
+    """Return the requests by name, in an order in which they can run."""
     user_id, post_id = author["id"], post["id"]
-    changes = PostChanges(title=_TITLE.upper(), content=_TEXT.upper())
-    return [
-        Row("C1 create a user", 5.71, lambda: add_user(blog, "newcomer_01")),
-        Row(
-            "C1 edit a user",
-            None,
-            lambda: edit_user(blog.users, user_id, UserChanges(username="renamed_01"), etag=None),
-        ),
-        Row("Q1 retrieve a user", 1, lambda: get_user(blog.users, user_id)),
-        Row("C2 create a post", 8.76, lambda: add_post(blog, author)),
-        Row("C2 edit a post", None, lambda: edit_post(blog.posts, post_id, changes, etag=None)),
-        Row("Q2 retrieve a post", 1, lambda: get_post(blog.posts, post_id)),
-        Row("Q3 list a user's posts", 6.46, lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None)),
-        Row("C3 create a comment", 15.27, lambda: add_comment(blog, post, author)),
-        Row("Q4 list a post's comments", 7.72, lambda: list_comments(blog.posts, post_id, limit=100, cursor=None)),
-        Row("C4 like a post", 14.67, lambda: add_like(blog, post, author)),
-        Row("Q5 list a post's likes", 8.92, lambda: list_likes(blog.posts, post_id, limit=100, cursor=None)),
-        Row("Q6 list the most recent posts", 16.97, lambda: list_recent_posts(blog.feed, limit=FEED_LENGTH)),
-    ]
+    renamed = UserChanges(username="renamed_01")
+    changes = PostChanges(title=_TITLE.upper(), content=TEXT.upper())
+    return {
+        "C1 create a user": lambda: add_user(blog, "newcomer_01"),
+        "C1 edit a user": lambda: edit_user(blog.users, user_id, renamed, etag=None),
+        "Q1 retrieve a user": lambda: get_user(blog.users, user_id),
+        "C2 create a post": lambda: add_post(blog, author),
+        "C2 edit a post": lambda: edit_post(blog.posts, post_id, changes, etag=None),
+        "Q2 retrieve a post": lambda: get_post(blog.posts, post_id),
+        "Q3 list a user's posts": lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None),
+        "C3 create a comment": lambda: add_comment(blog, post, author),
+        "Q4 list a post's comments": lambda: list_comments(blog.posts, post_id, limit=100, cursor=None),
+        "C4 like a post": lambda: add_like(blog, post, author),
+        "Q5 list a post's likes": lambda: list_likes(blog.posts, post_id, limit=100, cursor=None),
+        "Q6 list the most recent posts": lambda: list_recent_posts(blog.feed, limit=FEED_LENGTH),
+    }
 
 
 async def main() -> None:
-    tables = [await measure(profile) for profile in PROFILES]
-    lines = [
-        "| request | article's V3, measured 2019 | "
-        + " | ".join(f"this project, {profile} (modeled)" for profile in PROFILES)
-        + " |",
-        "|---|---|" + "---|" * len(PROFILES),
+    measured = [await measure(profile) for profile in PROFILES]
+    rows = [
+        (
+            name,
+            "" if "edit" in name else f"{ARTICLE[name[:2]]['V3'].charge_ru:.2f}",
+            *(f"{charges[name]:.2f}" for charges in measured),
+        )
+        for name in measured[0]
     ]
-    for same in zip(*tables, strict=True):
-        article = same[0][0].article_ru
-        figures = " | ".join(f"{charge:.2f}" for _, charge in same)
-        lines.append(f"| {same[0][0].name} | {'' if article is None else f'{article:.2f}'} | {figures} |")
-    sys.stdout.write("\n".join(lines) + "\n")
+    ours = (f"this project, {profile} (modeled)" for profile in PROFILES)
+    sys.stdout.write("\n".join(table(["request", "article's V3, measured 2019", *ours], rows)) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import asyncio
 import os
 import re
 import sys
+import tempfile
+from asyncio.subprocess import STDOUT
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,9 +24,10 @@ REPOSITORY: Final = Path(__file__).parent.parent
 PEER: Final = REPOSITORY / "bench" / "peer"
 PARTITIONS: Final = 4  # of every container, unless a measurement sets another number
 PeerMode = Literal["fastest", "shipped"]
-_ADDRESS: Final = re.compile(r"https?://[0-9.]+:[0-9]+/?")
+_ADDRESS: Final = re.compile(r"(?:ready at|listening on) (https?://[0-9.]+:[0-9]+/?)")
 _START_S: Final = 60.0
 _STOP_S: Final = 15.0
+_LOOK_S: Final = 0.005
 _READ_TIMEOUT_S: Final = 300  # the peer takes about a minute to scan 100,000 items; the SDK's default is 65 s
 
 
@@ -39,11 +42,6 @@ class Server:
         found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
         return int(found["VmRSS"]) * 1024, int(found["VmHWM"]) * 1024
 
-    def processor_s(self) -> float:
-        """Return the processor time that the present threads have used (Linux, sched-stats)."""
-        threads = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
-        return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9
-
     def settings(self, database: str) -> Settings:
         return Settings(account=Account(self.endpoint, WELL_KNOWN_KEY), database=database)
 
@@ -53,7 +51,7 @@ async def emulator(data_dir: Path | None, *options: str) -> AsyncIterator[Server
     """Start the emulator with data in `data_dir`, or in memory."""
     where = ["--memory"] if data_dir is None else ["--data-dir", str(data_dir)]
     given = ["--port", "0", "--partitions", str(PARTITIONS), *where, *options]
-    async with _server([sys.executable, "-m", "cosmos_emulator", *given], {}) as server:
+    async with _server([sys.executable, "-m", "cosmos_emulator", *given]) as server:
         yield server
 
 
@@ -62,30 +60,22 @@ async def peer(mode: PeerMode) -> AsyncIterator[Server]:
     """Start the peer from npm (bench/peer)."""
     if not (PEER / "node_modules").is_dir():
         raise BenchmarkError("the peer is not installed; run `npm ci --prefix bench/peer` or `make bench-local`")
-    async with _server(["node", str(PEER / "serve.js"), mode], {}) as server:
-        yield server
-
-
-@asynccontextmanager
-async def telemetry_sink() -> AsyncIterator[Server]:
-    """Start a server that accepts telemetry and discards it."""
-    async with _server([sys.executable, "-m", "tests.observability.sink"], {}) as server:
+    async with _server(["node", str(PEER / "serve.js"), mode]) as server:
         yield server
 
 
 @asynccontextmanager
 async def functions_host(
-    settings: Settings, state_dir: Path, *, profile: Path | None = None, environment: Mapping[str, str] | None = None
+    settings: Settings, state_dir: Path, environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[Server]:
-    """Start the blog on the Functions host; `state_dir` gets its log, `profile` a cProfile."""
+    """Start the blog on the Functions host; `state_dir` gets its log."""
     given = {
         "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": settings.database,
         **(environment or {}),
     }
-    profiling = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
     options = ["--port", "0", "--no-local-settings", "--no-reload", "--state-dir", str(state_dir)]
-    command = [sys.executable, *profiling, "-m", "functions_host", *options]
+    command = [sys.executable, "-m", "functions_host", *options]
     async with _server(command, given, log=state_dir / "host.log") as server:
         yield server
 
@@ -103,44 +93,33 @@ def connect(server: Server) -> CosmosClient:
 
 @asynccontextmanager
 async def _server(
-    command: Sequence[str], environment: dict[str, str], *, log: Path | None = None
+    command: Sequence[str], environment: Mapping[str, str] | None = None, log: Path | None = None
 ) -> AsyncIterator[Server]:
-    """Start a process that prints its address to stdout, or to stderr if a `log` is given."""
-    with (log or Path(os.devnull)).open("wb") as stderr:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=REPOSITORY,
-            env={**os.environ, **environment},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=stderr if log is not None else None,
-        )
-    try:
-        async with asyncio.timeout(_START_S):
-            endpoint = await (_address_on_stdout(process) if log is None else _address_in(log, process))
-        yield Server(process, endpoint)
-    finally:
-        await _end(process)
+    """Start a process that prints its address. Its output goes to `log`, or to a temporary file."""
+    with tempfile.TemporaryDirectory(prefix="bench-log-") as directory:
+        log = log or Path(directory) / "log"
+        with log.open("wb") as output:
+            process = await asyncio.create_subprocess_exec(
+                *command, cwd=REPOSITORY, env={**os.environ, **(environment or {})}, stdout=output, stderr=STDOUT
+            )
+        try:
+            async with asyncio.timeout(_START_S):
+                endpoint = await _address(log, process)
+            yield Server(process, endpoint)
+        finally:
+            await _end(process)
 
 
-async def _address_on_stdout(process: asyncio.subprocess.Process) -> str:
-    if process.stdout is None:
-        raise BenchmarkError("a server has no stdout")
-    while line := await process.stdout.readline():
-        if found := _ADDRESS.search(line.decode()):
-            return found.group()
-    raise BenchmarkError(f"a server exited with {await process.wait()}")
-
-
-async def _address_in(log: Path, process: asyncio.subprocess.Process) -> str:
+async def _address(log: Path, process: asyncio.subprocess.Process) -> str:
     while process.returncode is None:
-        if found := _ADDRESS.search(_listening_line(log)):
-            return found.group()
-        await asyncio.sleep(0.02)
-    raise BenchmarkError(f"a server exited with {process.returncode}; see {log}")
+        if found := _ADDRESS.search(_text(log)):
+            return found[1]
+        await asyncio.sleep(_LOOK_S)
+    raise BenchmarkError(f"a server exited with {process.returncode}: {_text(log)}")
 
 
-def _listening_line(log: Path) -> str:
-    return next((line for line in log.read_text(encoding="utf-8").splitlines() if "listening on" in line), "")
+def _text(log: Path) -> str:
+    return log.read_text(encoding="utf-8")
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -1,61 +1,60 @@
-"""Run the local stack, comment on a post, rename its author, and print both traces: `python -m bench.trace`.
+"""Comment on a post, rename its author, and print both traces: `python -m bench.trace`.
 
-The stack is `python -m local` with the database in memory, and this process receives its telemetry.
+The emulator and the Functions host run as processes of their own, and this process receives their telemetry.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import ClientSession
 
-from bench.servers import REPOSITORY
+from bench.servers import emulator, functions_host
 from bench.timing import BenchmarkError
-from local.stack import StackSettings, running
+from management.provision import provision
 from tests.observability.sink import ReceivedSpan, TelemetrySink
 
 _DEADLINE_S: Final = 30.0
-_INDENT: Final = "  "
 
 Json = dict[str, Any]
 
 
 async def record(sink: TelemetrySink) -> tuple[str, str]:
     """Run the scenario; return the trace IDs of the comment and of the rename."""
-    os.environ |= {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint,
-        "OTEL_BSP_SCHEDULE_DELAY": "200",
-        "AzureFunctionsJobHost__logging__logLevel__default": "Warning",
-    }
-    settings = StackSettings(REPOSITORY, port=_free_port(), cosmos_port=_free_port(), data_dir=None, seed=False)
-    async with running(settings, _say), ClientSession(settings.url) as session:
-        ada = await _send(session, "POST", "/api/users", {"username": "ada"})
-        grace = await _send(session, "POST", "/api/users", {"username": "grace"})
-        post = await _send(session, "POST", "/api/posts", _written_by(ada, title="Notes", content="On the Engine."))
+    async with AsyncExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        settings = (await stack.enter_async_context(emulator(None))).settings("blog")
+        await provision(settings)
+        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, "OTEL_BSP_SCHEDULE_DELAY": "200"}
+        host = await stack.enter_async_context(functions_host(settings, directory, environment))
+        session = await stack.enter_async_context(ClientSession(host.endpoint))
+        ada = await _send(session, "/api/users", username="ada")
+        grace = await _send(session, "/api/users", username="grace")
+        post = await _send(session, "/api/posts", ada, title="Notes", content="On the Engine.")
         await _until(lambda: _feed_shows(session, post, "userUsername", "ada"))
-        await _send(session, "POST", f"/api/posts/{post['id']}/comments", _written_by(grace, content="Well put."))
+        await _send(session, f"/api/posts/{post['id']}/comments", grace, content="Well put.")
         await _until(lambda: _feed_shows(session, post, "commentCount", 1))
-        other = await _send(session, "POST", "/api/posts", _written_by(grace, title="COBOL", content="A compiler."))
-        await _send(session, "POST", f"/api/posts/{other['id']}/comments", _written_by(ada, content="Well put."))
+        other = await _send(session, "/api/posts", grace, title="COBOL", content="A compiler.")
+        await _send(session, f"/api/posts/{other['id']}/comments", ada, content="Well put.")
         await _until(lambda: _feed_shows(session, other, "commentCount", 1))
-        await _send(session, "PUT", f"/api/users/{ada['id']}", {"username": "ada.lovelace"})
+        await _send(session, f"/api/users/{ada['id']}", method="PUT", username="ada.lovelace")
         await _until(lambda: _feed_shows(session, post, "userUsername", "ada.lovelace"))
-        await _until(lambda: _arrived(sink, "edit_user"))
-        comment, rename = sink.named("create_comment")[0].trace_id, sink.named("edit_user")[0].trace_id
-        await _until(lambda: _is_complete(sink, comment, rename))
-    return comment, rename
+        await _until(lambda: _is_complete(sink))
+    return sink.named("create_comment")[0].trace_id, sink.named("edit_user")[0].trace_id
 
 
 def tree(sink: TelemetrySink, trace_id: str) -> Iterator[str]:
     """Yield lines that show a trace, and below each span the deliveries of changes that link to it."""
     spans = list({span.span_id: span for span in sink.spans}.values())
-    root = next(span for span in spans if span.trace_id == trace_id and not _parent(span, spans))
+    known = {span.span_id for span in spans}
+    root = next(span for span in spans if span.trace_id == trace_id and span.parent_id not in known)
     yield from _lines(root, spans, root.start_ns, depth=0, seen=set())
 
 
@@ -64,7 +63,7 @@ def _lines(
 ) -> Iterator[str]:
     seen.add(span.span_id)
     begun_ms, took_ms = (span.start_ns - started_ns) / 1e6, (span.end_ns - span.start_ns) / 1e6
-    name = _INDENT * depth + link + span.name
+    name = "  " * depth + link + span.name
     yield f"{name:<54} {begun_ms:>7.0f} {took_ms:>7.1f}  {_details(span.attributes)}".rstrip()
     children = sorted((one for one in spans if one.parent_id == span.span_id), key=lambda one: one.start_ns)
     for child in children:
@@ -85,16 +84,12 @@ def _details(attributes: Mapping[str, Any]) -> str:
     return "  ".join(filter(None, details))
 
 
-def _parent(span: ReceivedSpan, spans: list[ReceivedSpan]) -> ReceivedSpan | None:
-    return next((one for one in spans if one.span_id == span.parent_id), None)
-
-
-async def _arrived(sink: TelemetrySink, name: str) -> bool:
-    return bool(sink.named(name))
-
-
-async def _is_complete(sink: TelemetrySink, *trace_ids: str) -> bool:
-    """Whether the delivery at the end of each trace has arrived, with its update of the feed."""
+async def _is_complete(sink: TelemetrySink) -> bool:
+    """Whether the delivery at the end of both traces has arrived, with its update of the feed."""
+    commands = [sink.named(name) for name in ("create_comment", "edit_user")]
+    if not all(commands):
+        return False
+    trace_ids = [spans[0].trace_id for spans in commands]
     updates = {span.parent_id for span in sink.named("patch feed")}
     deliveries = [delivery for delivery in sink.named("on_posts_changed") if delivery.span_id in updates]
     followed = {trace_id for delivery in deliveries for trace_id, _ in delivery.links}
@@ -115,26 +110,13 @@ async def _until(condition: Callable[[], Any]) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _send(session: ClientSession, method: str, path: str, body: Json) -> Json:
-    async with session.request(method, path, json=body) as answer:
+async def _send(
+    session: ClientSession, path: str, by: Json | None = None, *, method: str = "POST", **fields: str
+) -> Json:
+    async with session.request(method, path, json=fields | ({"userId": by["id"]} if by else {})) as answer:
         if answer.status not in (200, 201):
             raise BenchmarkError(f"{method} {path} returned {answer.status}: {await answer.text()}")
         return dict(await answer.json())
-
-
-def _written_by(user: Json, **fields: str) -> Json:
-    return {"userId": user["id"], **fields}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 def main() -> None:
@@ -143,9 +125,8 @@ def main() -> None:
         comment, rename = asyncio.run(record(sink))
         heading = f"{'':<54} {'at, ms':>7} {'ms':>7}"
         for title, trace_id in (("A comment", comment), ("A rename", rename)):
-            _say(f"\n{title} (trace {trace_id})\n\n{heading}")
-            for line in tree(sink, trace_id):
-                _say(line)
+            lines = [f"\n{title} (trace {trace_id})\n\n{heading}", *tree(sink, trace_id)]
+            sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Importing the app, a part of every cold start. `python -m bench.cold_start` measures its time."""
+"""Importing the app, a part of every cold start."""
 
 from __future__ import annotations
 

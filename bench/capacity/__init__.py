@@ -1,4 +1,1 @@
-"""Scaling estimates for 100,000 to 1 billion users: `python -m bench.capacity`.
-
-Inputs are measured charges, an assumed load, and published prices and limits.
-"""
+"""Throughput, storage and cost of the blog for 100,000 to 1 billion users: `python -m bench.capacity`."""

@@ -1,71 +1,141 @@
-"""Compute the tables of docs/scale.md: `python -m bench.capacity`.
-
-`--write` updates docs/scale.md. Takes several minutes, mostly for the hot post.
-"""
+"""Compute the tables of docs/scale.md: `python -m bench.capacity`. `--write` updates the page. Takes a minute."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from bench.capacity.charge_measurement import measure
-from bench.capacity.demand import Basis
-from bench.capacity.hot_post_measurement import LIKE_METHODS, LikesTaken, take
-from bench.capacity.report import basis_tables, size_tables
-from bench.capacity.scale_page import with_tables
-from bench.capacity.skew_report import hot_tables
-from bench.capacity.timings import measure_timings
+from bench.capacity.charges import MeasuredCharges, measure
+from bench.capacity.demand import LIMITS, Demand, demand
+from bench.capacity.hot_post import LIKE_METHODS, LikeMethod, LikesTaken, take
 from bench.report import machine
 from bench.servers import REPOSITORY
+from bench.tables import number, people, percent, table
+from bench.timing import BenchmarkError
 from shared.errors import DatabaseUnavailable
 
+BEGIN: Final = "<!-- tables: begin, written by python -m bench.capacity --write -->"
+END: Final = "<!-- tables: end -->"
 _PAGE: Final = REPOSITORY / "docs" / "scale.md"
 _ATTEMPTS: Final = 3
+_USERS: Final = (100_000, 10_000_000, 1_000_000_000)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.capacity", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write the tables to {_PAGE.relative_to(REPOSITORY)}")
     given = parser.parse_args(arguments)
+    started = datetime.now(UTC)
+    measured, taken = asyncio.run(_measure())
     command = "python -m bench.capacity" + (" --write" if given.write else "")
-    tables = asyncio.run(_tables(command))
+    head = [f"    {command}", "", *(f"- {line}" for line in (f"{started:%Y-%m-%d %H:%M} UTC", *machine()))]
+    text = "\n".join([*head, "", *tables(measured, taken)])
     if given.write:
-        _PAGE.write_text(with_tables(_PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        _PAGE.write_text(with_tables(_PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
-        sys.stdout.write(tables)
+        sys.stdout.write(f"{text}\n")
     return 0
 
 
-async def _tables(command: str) -> str:
-    started = datetime.now(UTC)
-    _say("charges")
-    measured = await measure()
-    _say("times")
-    timings = await measure_timings()
-    taken = [await _take(number) for number in range(len(LIKE_METHODS))]
-    basis = Basis(measured, timings)
-    circumstances = [f"    {command}", "", *(f"- {line}" for line in (f"{started:%Y-%m-%d %H:%M} UTC", *machine()))]
-    sections = [circumstances, *size_tables(basis), *hot_tables(basis, taken), *basis_tables(basis)]
-    return "\n\n".join("\n".join(section) for section in sections) + "\n"
+async def _measure() -> tuple[MeasuredCharges, list[LikesTaken]]:
+    return await measure(), [await _take(method) for method in LIKE_METHODS]
 
 
-async def _take(number: int) -> LikesTaken:
+async def _take(method: LikeMethod) -> LikesTaken:
     """Measure one case; retry, because a batch can exceed its deadline on a busy machine."""
-    _say(f"hot post: {LIKE_METHODS[number].name}")
     for _ in range(_ATTEMPTS - 1):
         try:
-            return await take(LIKE_METHODS[number])
+            return await take(method)
         except DatabaseUnavailable as error:
-            _say(f"retrying: {error.reason}")
-    return await take(LIKE_METHODS[number])
+            sys.stderr.write(f"{method.name}: retrying: {error.reason}\n")
+    return await take(method)
 
 
-def _say(what: str) -> None:
-    sys.stderr.write(f"measuring: {what}\n")
+def with_tables(page: str, tables: str) -> str:
+    """Replace the tables between the markers. Raises BenchmarkError if the page lacks them."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise BenchmarkError(f"the page must contain the lines {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
+
+
+def tables(measured: MeasuredCharges, taken: Sequence[LikesTaken]) -> list[str]:
+    """Return the lines between the markers."""
+    needs = [demand(users, measured) for users in _USERS]
+    sizes = [f"{people(users)} users" for users in _USERS]
+
+    def row(name: str, value: Callable[[Demand], float], shown: Callable[[float], str] = number) -> tuple[str, ...]:
+        return (name, *(shown(value(need)) for need in needs))
+
+    functions = [
+        row("HTTP requests per second", lambda need: need.http_requests),
+        row("instances for HTTP", lambda need: need.http_instances),
+        row("instances for the change feeds", lambda need: need.trigger_instances),
+        row("changes of `posts` per second", lambda need: need.posts_feed.changes),
+        row("batches of `posts` per second", lambda need: need.posts_feed.batches),
+    ]
+    costs = [
+        row("throughput, standard or autoscale", lambda need: need.throughput),
+        row("storage", lambda need: need.storage),
+        row("functions", lambda need: need.functions),
+        row("total", _total),
+        row("per thousand users", lambda need: _total(need) / need.users * 1000),
+    ]
+    limits = [(*row(name, used, percent), remedy) for name, (used, remedy) in LIMITS.items()]
+    columns = ("requests", "change feeds", "idle polls", "provisioned", "GB", "partitions", "per partition")
+    names = ("`users`", "`posts`", "`feed`")
+    charges = [(name, *_decimals(charge.parts())) for name, charge in measured.requests.items()]
+    propagation = [
+        (name, *_decimals((*cost.fixed.parts(), *cost.each.parts())))
+        for name, cost in (measured.propagation | {"rename, per item": measured.rename}).items()
+    ]
+    items = ", ".join(f"{kind} {size:.2f}" for kind, size in measured.sizes_kb.items())
+    written = ("likes in one second", "RU each", "likes in exactly the budget")
+    return [
+        *("### Limits: share used in the busiest second (modeled)", ""),
+        *(*table(["limit", *sizes, "remedy"], limits), ""),
+        *("### Containers: RU/s in the busiest second (modeled)", ""),
+        *(*table(["users", "container", *columns], _containers(needs)), ""),
+        *("### Functions and change feeds in the busiest second (modeled; instances are estimates)", ""),
+        *(*table(["", *sizes], functions), ""),
+        *("### Cost in dollars per month (modeled, at published list prices)", ""),
+        *(*table(["item", *sizes], costs), ""),
+        *("### One hot post within one second (measured on the emulator with `--throttle`, charges modeled)", ""),
+        *(*table(["case", "RU/s available", *written], (_taken(one) for one in taken)), ""),
+        *("### Requests, RU (charges modeled by the emulator, profile service-2026)", ""),
+        *(*table(["request", *names], charges), ""),
+        *("### Change feeds, RU (charges modeled by the emulator)", ""),
+        *table(["after", *(f"{per}, {name}" for per in ("per batch", "per command") for name in names)], propagation),
+        *("", f"Items, KB of JSON (measured): {items}."),
+    ]
+
+
+def _total(need: Demand) -> float:
+    return need.throughput + need.storage + need.functions
+
+
+def _containers(needs: Sequence[Demand]) -> Iterator[tuple[str, ...]]:
+    for need in needs:
+        for name, one in need.containers.items():
+            partitions, share = number(one.partitions), number(one.provisioned_ru / one.partitions)
+            if name == "feed":
+                partitions, share = "1 (cannot be split)", ""
+            cells = (one.request_ru, one.propagation_ru, one.idle_ru, one.provisioned_ru, one.gb)
+            yield (people(need.users), f"`{name}`", *map(number, cells), partitions, share)
+
+
+def _taken(one: LikesTaken) -> tuple[str, ...]:
+    in_budget = number(one.likes * one.budget_ru / one.charged_ru)
+    return (one.method.name, number(one.budget_ru), f"{one.likes:,}", f"{one.ru_per_like:.2f}", in_budget)
+
+
+def _decimals(values: Sequence[float]) -> Iterator[str]:
+    return (f"{abs(value):.2f}" for value in values)
 
 
 if __name__ == "__main__":

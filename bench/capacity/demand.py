@@ -1,68 +1,76 @@
-"""Compute the load on the database and the functions for a number of users.
+"""Compute the load on the database and the functions for a number of users, and its cost.
 
-Rates are those of the busiest second, except names with `mean`.
+docs/scale.md lists the assumptions, prices and limits, with their sources. Rates are those of the busiest second. Money
+is in dollars per month at list prices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import ceil, exp
 from typing import Final
 
 from cosmos_emulator.charges import PROFILES
 
-from bench.capacity.charge_measurement import LIKE_IN_FEED, MeasuredCharges
-from bench.capacity.charges import Charges
-from bench.capacity.load import (
-    COMMENT,
-    CREATE_POST,
-    CREATE_USER,
-    EDIT_POST,
-    FRONT_PAGE,
-    LIKE,
-    RENAME,
-    Load,
-)
-from bench.capacity.prices_and_limits import INSTANCE_GB, MIN_RU, MIN_RU_PER_GB, PARTITION_RU, PHYSICAL_GB
-from bench.capacity.timings import Timings
+from bench.capacity.charges import LIKE_IN_FEED, Charges, MeasuredCharges
 from shared.data.feed import FEED_LENGTH
 
-# shared/propagation/change_feed.py
+# Names as in bench/request_charges.py.
+CREATE_USER, RENAME, CREATE_POST, EDIT_POST = "C1 create a user", "C1 edit a user", "C2 create a post", "C2 edit a post"
+COMMENT, LIKE, FRONT_PAGE = "C3 create a comment", "C4 like a post", "Q6 list the most recent posts"
+
+# The load, which follows the article: mean rates over all registered users. Comments and likes arrive within a day.
+YEARS: Final = 5.0
+POSTS, COMMENTS, LIKES = 27.5, 12.5, 50.0  # posts of a user, comments and likes of a post
+COMMANDS: Final = {  # of a user, in all the years
+    CREATE_USER: 1.0,
+    RENAME: 0.5,
+    CREATE_POST: POSTS,
+    EDIT_POST: POSTS * 0.1,
+    COMMENT: POSTS * COMMENTS,
+    LIKE: POSTS * LIKES,
+}
+QUERIES_PER_COMMAND: Final = 100.0
+QUERY_MIX: Final = {
+    "Q1 retrieve a user": 0.03,
+    "Q2 retrieve a post": 0.40,
+    "Q3 list a user's posts": 0.07,
+    "Q4 list a post's comments": 0.15,
+    "Q5 list a post's likes": 0.05,
+    FRONT_PAGE: 0.30,
+}
+PEAK: Final = 3.0  # busiest second relative to the mean
+_PEAK_IN_HOUR: Final = 1.25  # autoscale bills each hour's maximum
+_DAY_S: Final = 86_400
+
+# Assumptions. The times were measured on the local host.
+_INDEX_SHARE: Final = 0.2  # index size relative to JSON
+_USED_SHARE: Final = 0.7  # utilization of throughput and CPU in the busiest second
+_LEASES_AN_INSTANCE: Final = 50
+_ON_AZURE: Final = 2.0  # CPU time where a separate host runs the worker, relative to the local host
+_REQUEST_CPU_S: Final = 0.00167 * _ON_AZURE
+_CHANGE_CPU_S: Final = 0.00094 * _ON_AZURE
+_SMALL_BATCH_S: Final = 0.0262  # a tenth of a batch of 100 changes, with responses after 10 ms
+_PAGE_S: Final = 0.01
+_LEASE_KB: Final = 0.52
+_LEASE_WRITE_RU: Final = 10.67
+_POLL_RU: Final = 1.0
+_MODEL: Final = PROFILES["service-2026"]
+
+# shared/propagation/change_feed.py and host.json
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
 BATCH_MAX: Final = 100
-_ROUNDS: Final = 40
-_MODEL: Final = PROFILES["service-2026"]
+FUNCTION_TIMEOUT_S: Final = 300.0
 
-
-@dataclass(frozen=True)
-class Assumed:
-    """Assumptions that are neither measured nor published.
-
-    `index_share`: index size relative to JSON. `used_share`: target utilization of throughput and CPU in the busiest
-    second. `platform`: CPU time of a request on Azure, where a separate host runs the worker, relative to the local
-    host. `leases_an_instance`: the most leases that one instance can hold.
-    """
-
-    index_share: float = 0.2
-    used_share: float = 0.7
-    platform: float = 2.0
-    leases_an_instance: int = 50
-    # Remedies that are not implemented: the share of batches that read the feed; CDN edges (0: no CDN), each of which
-    # requests the front page once a second; replicas of the feed.
-    looking_share: float = 1.0
-    cdn_edges: int = 0
-    feed_replicas: int = 1
-
-
-@dataclass(frozen=True)
-class Basis:
-    measured: MeasuredCharges
-    timings: Timings
-    load: Load = field(default_factory=Load)
-    assumed: Assumed = field(default_factory=Assumed)
+# Published prices and limits
+_PARTITION_RU, _CONTAINER_RU, _PARTITION_GB, _MIN_RU, _MIN_RU_PER_GB = 10_000, 1_000_000, 50, 400, 1
+_RU_HOUR, _AUTOSCALE, _AUTOSCALE_MIN, _STORAGE = 0.008 / 100, 1.5, 0.1, 0.25
+_GB_SECOND, _EXECUTION, _INSTANCE_GB = 0.000026, 0.40 / 1e6, 2.0
+_APP_INSTANCES, _REGION_INSTANCES = 1_000, 250
+HOURS_A_MONTH: Final = 730
 
 
 @dataclass(frozen=True)
@@ -71,9 +79,8 @@ class ContainerDemand:
 
     request_ru: float
     propagation_ru: float
-    idle_ru: float
-    gb: float
-    used_share: float
+    idle_ru: float = 0.0
+    gb: float = 0.0
 
     @property
     def ru(self) -> float:
@@ -81,23 +88,29 @@ class ContainerDemand:
 
     @property
     def provisioned_ru(self) -> float:
-        return max(self.ru / self.used_share, self.gb * MIN_RU_PER_GB.value, MIN_RU.value)
+        return max(self.ru / _USED_SHARE, self.gb * _MIN_RU_PER_GB, _MIN_RU)
 
     @property
     def partitions(self) -> int:
-        return max(1, ceil(self.gb / PHYSICAL_GB.value), ceil(self.provisioned_ru / PARTITION_RU.value))
+        return max(1, ceil(self.gb / _PARTITION_GB), ceil(self.provisioned_ru / _PARTITION_RU))
 
     @property
-    def share_ru(self) -> float:
-        """Throughput per physical partition."""
-        return self.provisioned_ru / self.partitions
+    def standard(self) -> float:
+        """Cost of the throughput."""
+        return self.provisioned_ru * _RU_HOUR * HOURS_A_MONTH
+
+    @property
+    def autoscale(self) -> float:
+        """Cost with autoscale: each hour's maximum, but at least a tenth of the highest."""
+        highest = self.ru / PEAK * _PEAK_IN_HOUR / _USED_SHARE
+        billed = min(max(self.provisioned_ru * _AUTOSCALE_MIN, highest), self.provisioned_ru)
+        return billed * _RU_HOUR * HOURS_A_MONTH * _AUTOSCALE
 
 
 @dataclass(frozen=True)
 class FeedDemand:
-    """Commands, changes, batches and idle reads of a change feed, per second."""
+    """Changes, batches and idle reads of a change feed, per second."""
 
-    commands: float
     changes: float
     batches: float
     idle_reads: float
@@ -114,26 +127,110 @@ class Demand:
     http_requests: float
     http_instances: int
     trigger_instances: int
-    # RU/s of the single partition of `feed`: front pages, reads and writes by change-feed functions.
-    front_page_ru: float
-    look_ru: float
-    feed_write_ru: float
-    rename_scan_ru: float
-    mean_share: float
-    feed_replicas: int
 
     @property
-    def feed_partition_ru(self) -> float:
-        """RU/s of the busiest replica: replicas share reads, but each receives all writes."""
-        return (self.front_page_ru + self.look_ru) / self.feed_replicas + self.feed_write_ru
+    def throughput(self) -> float:
+        """Cost of standard throughput or autoscale, whichever is cheaper."""
+        containers = self.containers.values()
+        return min(sum(one.standard for one in containers), sum(one.autoscale for one in containers))
 
     @property
-    def instances(self) -> int:
-        return self.http_instances + self.trigger_instances
+    def storage(self) -> float:
+        return sum(one.gb for one in self.containers.values()) * _STORAGE
 
     @property
-    def mean_http_requests(self) -> float:
-        return self.http_requests * self.mean_share
+    def functions(self) -> float:
+        """Cost of the instances that are active at the mean load, and of the executions."""
+        requests = self.http_requests / PEAK
+        batches = (self.posts_feed.batches + self.users_feed.batches) / PEAK
+        instances = requests * _REQUEST_CPU_S / _USED_SHARE + self.trigger_instances
+        per_s = instances * _INSTANCE_GB * _GB_SECOND + (requests + batches) * _EXECUTION
+        return per_s * HOURS_A_MONTH * 3600
+
+
+# The share used in the busiest second, by limit, and what helps.
+LIMITS: Final[Mapping[str, tuple[Callable[[Demand], float], str]]] = {
+    "Functions: 250 instances of 2 GB per subscription and region": (
+        lambda need: (need.http_instances + need.trigger_instances) / _REGION_INSTANCES,
+        "a support ticket; a CDN",
+    ),
+    "`feed`: its only logical partition": (
+        lambda need: need.containers["feed"].ru / _PARTITION_RU,
+        "cache the date of the oldest post in the feed; a CDN that honors the existing `Cache-Control`",
+    ),
+    "Functions: 1,000 instances per app": (
+        lambda need: (need.http_instances + need.trigger_instances) / _APP_INSTANCES,
+        "several apps",
+    ),
+    "`posts`: 1,000,000 RU/s per container": (
+        lambda need: need.containers["posts"].provisioned_ru / _CONTAINER_RU,
+        "a support ticket, then one account per group of users",
+    ),
+    "`users`: 1,000,000 RU/s per container": (
+        lambda need: need.containers["users"].provisioned_ru / _CONTAINER_RU,
+        "same as for `posts`",
+    ),
+    "renames: the query, 10 ms per partition, takes the function's 5 minutes": (
+        lambda need: need.containers["posts"].partitions * _PAGE_S / FUNCTION_TIMEOUT_S,
+        "an index by user of the posts they commented on and liked, fed by the posts change feed",
+    ),
+    "`leases`: 1,000,000 RU/s per container": (
+        lambda need: need.containers["leases"].provisioned_ru / _CONTAINER_RU,
+        "longer lease intervals; several accounts",
+    ),
+}
+
+
+def demand(users: int, measured: MeasuredCharges) -> Demand:
+    """Iterate until stable: partitions determine polling, polling throughput, throughput partitions."""
+    partitions = {"users": 1, "posts": 1, "feed": 1, "leases": 1}
+    while True:
+        result = _demand(users, measured, partitions)
+        found = {name: max(one.partitions, partitions[name]) for name, one in result.containers.items()}
+        if found == partitions:
+            return result
+        partitions = found
+
+
+def _demand(users: int, measured: MeasuredCharges, partitions: Mapping[str, int]) -> Demand:
+    per_s = users / (YEARS * 365 * _DAY_S) * PEAK
+    commands = {name: count * per_s for name, count in COMMANDS.items()}
+    queries = {name: share * QUERIES_PER_COMMAND * sum(commands.values()) for name, share in QUERY_MIX.items()}
+    on_posts = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
+    # A comment or like changes itself and its post. Each command on a post changes the copy in `users`.
+    posts_feed = _feed(on_posts, on_posts + commands[COMMENT] + commands[LIKE], partitions["posts"])
+    on_users = on_posts + 2 * commands[CREATE_USER] + 2 * commands[RENAME]
+    users_feed = _feed(on_users, on_users, partitions["users"])
+
+    http = sum(commands.values()) + sum(queries.values())
+    http_instances = ceil(http * _REQUEST_CPU_S / _USED_SHARE)
+    leases = partitions["posts"] + partitions["users"]
+    busy = (posts_feed.changes + users_feed.changes) * _CHANGE_CPU_S / _USED_SHARE
+    trigger_instances = max(2, ceil(busy), ceil(leases / _LEASES_AN_INSTANCE))
+
+    # Each process caches the front page for a second.
+    front_page_ru = min(queries[FRONT_PAGE], float(http_instances)) * measured.requests[FRONT_PAGE].feed
+    requests = _weighted({**commands, **queries, FRONT_PAGE: 0.0}, measured.requests)
+    propagation = _propagation(commands, posts_feed, measured, partitions["posts"])
+    writes = posts_feed.batches + users_feed.batches + leases / RENEW_S
+    listed_ru = partitions["leases"] * _MODEL.query_start + leases / 2 * _LEASE_KB * _MODEL.per_kb
+    leases_ru = writes * _LEASE_WRITE_RU + trigger_instances / ACQUIRE_S * listed_ru
+    kb = measured.sizes_kb
+    gb = users * (1 + _INDEX_SHARE) * 1024 / 1e9
+    posts_gb = gb * POSTS * (kb["post"] + COMMENTS * kb["comment"] + LIKES * kb["like"])
+    users_gb = gb * (kb["user"] + kb["reservation"] + POSTS * kb["copy"])
+    containers = {
+        "users": ContainerDemand(requests.users, propagation.users, users_feed.idle_reads * _POLL_RU, users_gb),
+        "posts": ContainerDemand(requests.posts, propagation.posts, posts_feed.idle_reads * _POLL_RU, posts_gb),
+        "feed": ContainerDemand(front_page_ru, propagation.feed),
+        "leases": ContainerDemand(0.0, leases_ru),
+    }
+    return Demand(users, containers, posts_feed, users_feed, http, http_instances, trigger_instances)
+
+
+def _feed(commands: float, changes: float, partitions: int) -> FeedDemand:
+    batches, idle = batches_per_s(commands / partitions, _SMALL_BATCH_S, changes / partitions)
+    return FeedDemand(changes, batches * partitions, idle * partitions)
 
 
 def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[float, float]:
@@ -149,156 +246,23 @@ def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[floa
     return max(in_a_row / cycle_s, changes / BATCH_MAX), 1 / cycle_s
 
 
-def demand(users: int, basis: Basis) -> Demand:
-    """Iterate until stable: partitions determine polling, polling throughput, throughput partitions."""
-    partitions = {"users": 1, "posts": 1, "feed": 1, "leases": 1}
-    for _ in range(_ROUNDS):
-        result = _demand(users, basis, partitions)
-        found = {name: container.partitions for name, container in result.containers.items()}
-        if found == partitions:
-            break
-        partitions = {name: max(count, partitions[name]) for name, count in found.items()}
-    return result
-
-
-def _demand(users: int, basis: Basis, partitions: Mapping[str, int]) -> Demand:
-    load, measured, assumed = basis.load, basis.measured, basis.assumed
-    commands = {name: rate * load.peak for name, rate in load.commands_per_s(users).items()}
-    queries = {name: rate * load.peak for name, rate in load.queries_per_s(users).items()}
-    if assumed.cdn_edges:
-        queries[FRONT_PAGE] = min(queries[FRONT_PAGE], float(assumed.cdn_edges))
-    in_feed = load.share_in_feed(commands[CREATE_POST] / load.peak, FEED_LENGTH)
-
-    posts_feed = _posts_feed(commands, basis, partitions["posts"])
-    users_feed = _users_feed(commands, basis, partitions["users"])
-    propagation = _propagation(commands, in_feed, posts_feed, basis, partitions["posts"])
-    http = sum(commands.values()) + sum(queries.values())
-    per_instance = assumed.used_share / (basis.timings.request_cpu_s * assumed.platform)
-    http_instances = ceil(http / per_instance)
-    trigger_instances = _trigger_instances(posts_feed, users_feed, basis, partitions)
-
-    front_pages = min(queries[FRONT_PAGE], float(http_instances))
-    front_page_ru = front_pages * measured.requests[FRONT_PAGE].feed
-    requests = _weighted(commands | queries, measured.requests)
-    leases = _leases(posts_feed, users_feed, trigger_instances, basis, partitions)
-    gb = _gb(users, basis)
-    look_ru = posts_feed.batches * assumed.looking_share * measured.propagation[LIKE].fixed.feed
-    feed_write_ru = propagation.feed - posts_feed.batches * measured.propagation[LIKE].fixed.feed
-
-    def container(name: str, request_ru: float, propagation_ru: float, idle_reads: float = 0.0) -> ContainerDemand:
-        idle_ru = idle_reads * measured.poll_ru
-        return ContainerDemand(request_ru, propagation_ru, idle_ru, gb.get(name, 0.0), assumed.used_share)
-
-    return Demand(
-        users=users,
-        containers={
-            "users": container("users", requests.users, propagation.users, users_feed.idle_reads),
-            "posts": container("posts", requests.posts, propagation.posts, posts_feed.idle_reads),
-            "feed": container("feed", front_page_ru, look_ru + feed_write_ru * assumed.feed_replicas),
-            "leases": container("leases", 0.0, leases),
-        },
-        posts_feed=posts_feed,
-        users_feed=users_feed,
-        http_requests=http,
-        http_instances=http_instances,
-        trigger_instances=trigger_instances,
-        front_page_ru=front_page_ru,
-        look_ru=look_ru,
-        feed_write_ru=feed_write_ru,
-        rename_scan_ru=commands[RENAME] * measured.scanned_ru * partitions["posts"],
-        mean_share=1 / load.peak,
-        feed_replicas=assumed.feed_replicas,
-    )
-
-
-def _posts_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
-    rate = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
-    changes = rate + commands[COMMENT] + commands[LIKE]  # the comment or like and its post
-    return _feed(rate, changes, basis.timings.spread_s / BATCH_MAX, partitions)
-
-
-def _users_feed(commands: Mapping[str, float], basis: Basis, partitions: int) -> FeedDemand:
-    copies = sum(commands[name] for name in (CREATE_POST, EDIT_POST, COMMENT, LIKE))
-    people = 2 * commands[CREATE_USER] + 2 * commands[RENAME]
-    return _feed(copies + people, copies + people, basis.timings.spread_s / BATCH_MAX, partitions)
-
-
-def _feed(commands: float, changes: float, change_s: float, partitions: int) -> FeedDemand:
-    """`change_s` is the time per change in a full batch; a small batch is assumed to take as long as ten changes."""
-    batches, idle = batches_per_s(commands / partitions, 10 * change_s, changes / partitions)
-    return FeedDemand(commands, changes, batches * partitions, idle * partitions)
-
-
 def _propagation(
-    commands: Mapping[str, float], in_feed: float, feed: FeedDemand, basis: Basis, partitions: int
+    commands: Mapping[str, float], feed: FeedDemand, measured: MeasuredCharges, partitions: int
 ) -> Charges:
     """Return the charges of the change-feed functions: per command, batch, and rename."""
-    measured = basis.measured
-    each = {name: measured.propagation[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
+    cost, rename = measured.propagation, measured.rename
+    each = {name: cost[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
     total = _weighted({name: commands[name] for name in each}, each)
-    in_feed_more = measured.propagation[LIKE_IN_FEED].each - measured.propagation[LIKE].each
-    total += in_feed_more * ((commands[COMMENT] + commands[LIKE]) * in_feed)
-    total += measured.propagation[LIKE].fixed * feed.batches
+    # The latest posts are in the feed.
+    in_feed = min(1.0, FEED_LENGTH / (commands[CREATE_POST] / PEAK) / _DAY_S)
+    total += (cost[LIKE_IN_FEED].each - cost[LIKE].each) * ((commands[COMMENT] + commands[LIKE]) * in_feed)
+    total += cost[LIKE].fixed * feed.batches
     # Batches with new posts also truncate the feed.
-    trimming = measured.propagation[CREATE_POST].fixed - measured.propagation[LIKE].fixed
-    total += trimming * min(feed.batches, commands[CREATE_POST])
-    scan = Charges(posts=measured.scanned_ru * partitions)
-    names = Charges(users=measured.rename.fixed.users) + scan + measured.rename.each * _items_of_a_user(basis)
-    return total + names * commands[RENAME]
-
-
-def _items_of_a_user(basis: Basis) -> float:
-    """Return the number of items with a user's name halfway through the period."""
-    load = basis.load
-    return load.posts_per_user * (1 + load.comments_per_post + load.likes_per_post) / 2
-
-
-def _trigger_instances(
-    posts_feed: FeedDemand, users_feed: FeedDemand, basis: Basis, partitions: Mapping[str, int]
-) -> int:
-    """Return the instances needed for the CPU time of the changes and for the leases."""
-    assumed = basis.assumed
-    cpu_s = (posts_feed.changes + users_feed.changes) * basis.timings.change_cpu_s * assumed.platform
-    leases = partitions["posts"] + partitions["users"]
-    return max(2, ceil(cpu_s / assumed.used_share), ceil(leases / assumed.leases_an_instance))
-
-
-def _leases(
-    posts_feed: FeedDemand,
-    users_feed: FeedDemand,
-    instances: int,
-    basis: Basis,
-    partitions: Mapping[str, int],
-) -> float:
-    """Return RU/s of `leases`: a write per checkpoint and renewal, and the instances' lease lists."""
-    measured = basis.measured
-    leases = partitions["posts"] + partitions["users"]
-    writes = posts_feed.batches + users_feed.batches + leases / RENEW_S
-    listed_ru = partitions["leases"] * _MODEL.query_start + leases / 2 * measured.sizes_kb["lease"] * _MODEL.per_kb
-    return writes * measured.lease_write_ru + instances / ACQUIRE_S * listed_ru
-
-
-def _gb(users: int, basis: Basis) -> dict[str, float]:
-    """Return GB per container at the end of the period."""
-    load, kb, index = basis.load, basis.measured.sizes_kb, 1 + basis.assumed.index_share
-    posts = users * load.posts_per_user
-    post_kb = kb["post"] + load.comments_per_post * kb["comment"] + load.likes_per_post * kb["like"]
-    user_kb = kb["user"] + kb["reservation"] + load.posts_per_user * kb["copy"]
-    gb = index * 1024 / 1e9
-    return {"posts": posts * post_kb * gb, "users": users * user_kb * gb, "feed": FEED_LENGTH * kb["copy"] * gb}
+    total += (cost[CREATE_POST].fixed - cost[LIKE].fixed) * min(feed.batches, commands[CREATE_POST])
+    items = POSTS * (1 + COMMENTS + LIKES) / 2  # of a user, halfway through the years
+    query = Charges(users=rename.fixed.users, posts=measured.scanned_ru * partitions)
+    return total + (query + rename.each * items) * commands[RENAME]
 
 
 def _weighted(rates: Mapping[str, float], charges: Mapping[str, Charges]) -> Charges:
-    """Sum all requests except the front page, which each process caches."""
-    total = Charges()
-    for name, rate in rates.items():
-        if name != FRONT_PAGE:
-            total += charges[name] * rate
-    return total
-
-
-def functions_gb_seconds(need: Demand, basis: Basis, seconds: float) -> float:
-    """Return memory times time of the active instances at the mean load."""
-    per_instance = basis.assumed.used_share / (basis.timings.request_cpu_s * basis.assumed.platform)
-    active = need.mean_http_requests / per_instance + need.trigger_instances
-    return active * INSTANCE_GB * seconds
+    return sum((charges[name] * rate for name, rate in rates.items()), Charges())

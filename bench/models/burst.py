@@ -15,9 +15,9 @@ from typing import Final
 
 from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.interface import Model, PostView, UserView
-from bench.models.observation import Observation, observed
+from bench.models.loading import emulated
+from bench.models.observation import observed
 from bench.models.plan import TEXT_LENGTH
-from bench.models.running_models import emulated
 from bench.timing import BenchmarkError
 
 CLIENTS: Final = 50
@@ -93,7 +93,8 @@ async def _burst(
                 await _all_clients(command, count)
         seconds = time.perf_counter() - started
         await feeds.settle()
-    return _result(model, name, count, seconds, poll_s, commands, propagation)
+    charges = (commands.request_units, propagation.request_units, propagation.feed_units)
+    return Burst(model.NAME, name, poll_s, count, seconds, *(charge / count for charge in charges))
 
 
 async def _all_clients(command: Command, count: int) -> None:
@@ -106,21 +107,6 @@ async def _all_clients(command: Command, count: int) -> None:
     async with asyncio.TaskGroup() as group:
         for _ in range(CLIENTS):
             group.create_task(client())
-
-
-def _result(
-    model: Model, name: str, count: int, seconds: float, poll_s: float, commands: Observation, propagation: Observation
-) -> Burst:
-    return Burst(
-        model.NAME,
-        name,
-        poll_s,
-        count,
-        seconds,
-        commands.request_units / count,
-        propagation.request_units / count,
-        propagation.feed_units / count,
-    )
 
 
 async def _check(model: Model, posts: Sequence[PostView], count: int) -> None:

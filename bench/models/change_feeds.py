@@ -17,6 +17,7 @@ from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.models.interface import ChangeFeed, Model
 from bench.timing import BenchmarkError
+from shared.models.base import Item
 
 PAGE_SIZE: Final = 100
 _MOST_ROUNDS: Final = 50
@@ -35,6 +36,16 @@ class _Follower:
             await self.feed.on_changed(page.items)
         self.continuation = page.etag
         return page.is_new
+
+    async def news(self) -> list[Item]:
+        """Read all pages, without handling them."""
+        found: list[Item] = []
+        page = await self.reader.read(self.continuation)
+        while page.is_new:
+            found += page.items
+            page = await self.reader.read(page.etag)
+        self.continuation = page.etag
+        return found
 
     async def follow_to_end(self) -> bool:
         """Return False if there were no changes."""
@@ -67,13 +78,27 @@ class ChangeFeedFollower:
         """Select one container's change feed."""
         return ChangeFeedFollower([follower for follower in self._followers if follower.feed.container == container])
 
-    async def settle(self) -> None:
-        """Follow until nothing changes. Raises BenchmarkError if that never happens."""
+    async def settle(self, *, together: bool = False) -> None:
+        """Follow until nothing changes. Raises BenchmarkError if that never happens.
+
+        If `together`, all changes of a container are handled as one batch, as if it had one partition.
+        """
         for _ in range(_MOST_ROUNDS):
-            news = await asyncio.gather(*(follower.follow_to_end() for follower in self._followers))
-            if not any(news):
+            if not await (self._follow_together() if together else self._follow_each()):
                 return
         raise BenchmarkError("the change-feed functions keep writing")
+
+    async def _follow_each(self) -> bool:
+        return any(await asyncio.gather(*(follower.follow_to_end() for follower in self._followers)))
+
+    async def _follow_together(self) -> bool:
+        news: dict[str, list[Item]] = {}
+        for follower in self._followers:
+            news.setdefault(follower.feed.container, []).extend(await follower.news())
+        for feed in {follower.feed.container: follower.feed for follower in self._followers}.values():
+            if news[feed.container]:
+                await feed.on_changed(news[feed.container])
+        return any(news.values())
 
     @asynccontextmanager
     async def running(self, poll_delay_s: float) -> AsyncIterator[None]:

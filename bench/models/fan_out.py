@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bench.loading import send_batches
 from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.interface import Model, UserView
+from bench.models.loading import emulated
 from bench.models.observation import observed
-from bench.models.running_models import emulated
+from bench.models.v1 import rows_across
 from bench.timing import BenchmarkError
 from shared.models.base import Item
 
@@ -102,19 +103,9 @@ def _posts_of(author: UserView, user: UserView, count: int) -> Iterator[Item]:
     for number in range(count):
         post = f"post-{number:06}"
         of_user = {"postId": post, "userId": user.id, "userUsername": user.username}
-        yield {
-            "id": post,
-            "type": "post",
-            "postId": post,
-            "userId": author.id,
-            "userUsername": author.username,
-            "title": "A title",
-            "content": _CONTENT,
-            "commentCount": COMMENTS_OF_USER,
-            "likeCount": 1,
-            "version": 1,
-            "creationDate": _DATE,
-        }
+        by_author = {"postId": post, "userId": author.id, "userUsername": author.username, "creationDate": _DATE}
+        text = {"title": "A title", "content": _CONTENT, "version": 1}
+        yield {"id": post, "type": "post", **by_author, **text, "commentCount": COMMENTS_OF_USER, "likeCount": 1}
         for comment in range(COMMENTS_OF_USER):
             item = {"id": f"{post}-{comment}", "type": "comment", **of_user, "content": _CONTENT}
             yield item | {"creationDate": _DATE}
@@ -124,12 +115,5 @@ def _posts_of(author: UserView, user: UserView, count: int) -> Iterator[Item]:
 async def _check_names(model: Model, name: str) -> None:
     """Raise BenchmarkError if an item kept its username."""
     query = "SELECT VALUE COUNT(1) FROM c WHERE c.type != 'post' AND c.userUsername != @name"
-    rows = model.database.get_container_client("posts").query_items(
-        query, parameters=[{"name": "@name", "value": name}]
-    )
-    if left := sum(_numbers([row async for row in rows])):
+    if left := sum(await rows_across(model.database.get_container_client("posts"), query, name=name)):
         raise BenchmarkError(f"{model.NAME} left {left} items with the old username")
-
-
-def _numbers(rows: Iterable[object]) -> Iterator[int]:
-    return (row for row in rows if isinstance(row, int))

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from bench.models.interface import Model
-from bench.models.loading import import_models
+from bench.models.loading import emulated, import_models
 from bench.models.plan import ArticlePlan
 from bench.models.request_costs import Costs, measure
 from bench.models.requests import Exhibits, reads
-from bench.models.running_models import emulated
 from bench.timing import Action
 from management.seeding.plan import Range
 
@@ -56,26 +55,10 @@ def partitions_of(users: int) -> int:
     return max(1, math.ceil(users * ARTICLE_PARTITIONS / ARTICLE_USERS))
 
 
-async def measure_sizes(
-    kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, sizes: Sequence[int], seed: int
-) -> list[GrowthStep]:
-    """Measure Q2 to Q6 on each size, with the article's ratio of partitions."""
-    settings = [(plan_of(users, seed), partitions_of(users)) for users in sizes]
-    return await _stages(kinds, directory, repetitions, settings)
-
-
-async def measure_partitions(
-    kinds: Sequence[type[Model]], directory: Path, repetitions: int, *, users: int, seed: int
-) -> list[GrowthStep]:
-    """Measure Q2 to Q6 on the same data with more and more partitions."""
-    plan = plan_of(users, seed)
-    return await _stages(kinds, directory, repetitions, [(plan, partitions) for partitions in PARTITIONS])
-
-
-async def _stages(
+async def measure_growth(
     kinds: Sequence[type[Model]], directory: Path, repetitions: int, settings: Sequence[tuple[ArticlePlan, int]]
 ) -> list[GrowthStep]:
-    """Run all sizes in turn, so that other load affects them alike."""
+    """Measure Q2 to Q6 on each plan and number of partitions, in turn, so that other load affects all alike."""
     actions: dict[str, dict[str, dict[str, Action]]] = {}
     async with AsyncExitStack() as stack:
         for number, (plan, partitions) in enumerate(settings):

@@ -118,53 +118,37 @@ class Model(ABC):
     def change_feeds(self) -> Sequence[ChangeFeed]:
         return ()
 
+    # C1 and its edit, whose copies the change feeds update, and Q1
     @abstractmethod
-    async def create_user(self, username: str) -> UserView:
-        """C1."""
+    async def create_user(self, username: str) -> UserView: ...
+    @abstractmethod
+    async def rename_user(self, user: UserView, username: str) -> UserView: ...
+    @abstractmethod
+    async def get_user(self, user_id: str) -> UserView: ...
 
+    # C2 and its edit, Q2, and Q3 with summaries
     @abstractmethod
-    async def rename_user(self, user: UserView, username: str) -> UserView:
-        """C1, edit. The change feeds update copies of the name."""
+    async def create_post(self, author: UserView, title: str, content: str) -> PostView: ...
+    @abstractmethod
+    async def edit_post(self, post: PostView, title: str, content: str) -> PostView: ...
+    @abstractmethod
+    async def get_post(self, post_id: str) -> PostView: ...
+    @abstractmethod
+    async def list_user_posts(self, user_id: str) -> list[PostView]: ...
 
+    # C3, Q4, C4 and Q5
     @abstractmethod
-    async def get_user(self, user_id: str) -> UserView:
-        """Q1."""
+    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView: ...
+    @abstractmethod
+    async def list_comments(self, post_id: str) -> list[CommentView]: ...
+    @abstractmethod
+    async def like(self, post_id: str, liker: UserView) -> LikeView: ...
+    @abstractmethod
+    async def list_likes(self, post_id: str) -> list[LikeView]: ...
 
+    # Q6: the 100 newest posts, with summaries
     @abstractmethod
-    async def create_post(self, author: UserView, title: str, content: str) -> PostView:
-        """C2."""
-
-    @abstractmethod
-    async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
-        """C2, edit."""
-
-    @abstractmethod
-    async def get_post(self, post_id: str) -> PostView:
-        """Q2."""
-
-    @abstractmethod
-    async def list_user_posts(self, user_id: str) -> list[PostView]:
-        """Q3, with summaries."""
-
-    @abstractmethod
-    async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
-        """C3."""
-
-    @abstractmethod
-    async def list_comments(self, post_id: str) -> list[CommentView]:
-        """Q4."""
-
-    @abstractmethod
-    async def like(self, post_id: str, liker: UserView) -> LikeView:
-        """C4."""
-
-    @abstractmethod
-    async def list_likes(self, post_id: str) -> list[LikeView]:
-        """Q5."""
-
-    @abstractmethod
-    async def feed(self) -> list[PostView]:
-        """Q6: the 100 newest posts, with summaries."""
+    async def feed(self) -> list[PostView]: ...
 
 
 def user_of(item: Item) -> UserView:
@@ -172,39 +156,26 @@ def user_of(item: Item) -> UserView:
 
 
 def post_of(item: Item) -> PostView:
-    return PostView(
-        item["id"],
-        item["userId"],
-        item["userUsername"],
-        item["title"],
-        item["content"],
-        item["commentCount"],
-        item["likeCount"],
-        item["creationDate"],
-    )
+    written = (item["id"], item["userId"], item["userUsername"], item["title"], item["content"])
+    return PostView(*written, item["commentCount"], item["likeCount"], item["creationDate"])
 
 
 def comment_of(item: Item) -> CommentView:
-    return CommentView(
-        item["id"], item["postId"], item["userId"], item["userUsername"], item["content"], item["creationDate"]
-    )
+    by = (item["userId"], item["userUsername"])
+    return CommentView(item["id"], item["postId"], *by, item["content"], item["creationDate"])
 
 
 def like_of(item: Item) -> LikeView:
     return LikeView(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
 
 
-def script_text(name: str) -> str:
-    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
-
-
 async def _provision_container(database: DatabaseProxy, plan: ContainerPlan) -> None:
     definition: dict[str, Any] = plan.definition
     container = await database.create_container_if_not_exists(plan.name, definition["partitionKey"])
     for name in plan.procedures:
-        await _unless_there(container.scripts.create_stored_procedure({"id": name, "body": script_text(name)}))
+        await _unless_there(container.scripts.create_stored_procedure({"id": name, "body": _script(name)}))
     for name in plan.triggers:
-        body = {"id": name, "body": script_text(name), "triggerType": "Post", "triggerOperation": "All"}
+        body = {"id": name, "body": _script(name), "triggerType": "Post", "triggerOperation": "All"}
         await _unless_there(container.scripts.create_trigger(body))
 
 
@@ -213,3 +184,7 @@ async def _unless_there(creation: Awaitable[object]) -> None:
         await creation
     except CosmosResourceExistsError:
         return
+
+
+def _script(name: str) -> str:
+    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")

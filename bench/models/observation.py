@@ -8,6 +8,7 @@ inside scripts are not reported. Metadata requests are not counted; a query's re
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
@@ -22,19 +23,23 @@ from management.account import signed_in
 from shared.settings import Settings
 
 _ITEMS: Final = re.compile(r"/colls/(?P<container>[^/]+)/(?P<kind>docs|sprocs)(/|$)")
+_NOT_MODIFIED: Final = 304
 _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(\d+)")
 
 
 @dataclass
 class Observation:
-    """Totals of one block. `partitions` are pairs of container and physical partition ID."""
+    """Totals of one block. `partitions` are pairs of container and physical partition ID.
+
+    `by_container` has request units, without those of change feed reads that found nothing.
+    """
 
     request_units: float = 0.0
     calls: int = 0
     items_read: int = 0
     partitions: set[tuple[str, str]] = field(default_factory=set)
     feed_units: float = 0.0
-    feed_calls: int = 0
+    by_container: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 _current: ContextVar[Observation | None] = ContextVar("observation", default=None)
@@ -79,8 +84,9 @@ def _observe(response: Any) -> None:
     observation.calls += 1
     observation.request_units += charge
     if "A-IM" in request.headers:
-        observation.feed_calls += 1
         observation.feed_units += charge
+    if answer.status_code != _NOT_MODIFIED:
+        observation.by_container[place["container"]] += charge
     observation.items_read += _items_read(request, answer)
     for token in answer.headers.get("x-ms-session-token", "").split(","):
         if token:

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bench.loading import send_batches
+from bench.models.loading import emulated
 from bench.models.project_model import ProjectModel
 from bench.models.request_costs import Cost, measure
-from bench.models.running_models import emulated
 from shared.models.comment import NewComment, comment_item
 from shared.models.fields import iso_utc
 from shared.models.like import like_item

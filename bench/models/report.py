@@ -1,14 +1,18 @@
-"""The page docs/benchmarks/models.md."""
+"""Publish the results in docs/benchmarks as JSON, Markdown and charts."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
-from bench.models.article import ARTICLE, REQUESTS, UNEXPLAINED
+from bench.charts import Bar, bars_by_request, panels, rows_of_bars
+from bench.models.article import ARTICLE, REQUESTS, UNEXPLAINED, Figure
 from bench.models.growth import REQUESTS as READS
 from bench.models.popular_post import COMMENTS
+from bench.models.request_costs import Cost, Costs
 from bench.models.results import (
+    RESULTS,
     BurstResults,
     FanOutResults,
     GrowthResults,
@@ -16,11 +20,14 @@ from bench.models.results import (
     PopularPostResults,
     RequestResults,
     Results,
+    write_results,
 )
 from bench.models.targets import findings
+from bench.report import target_lines
+from bench.tables import table
 
 _MODELS = ("V1", "V2", "V3", "this")
-_MORE = {
+_ALL = REQUESTS | {
     "C2 again": "create a post, author cached",
     "C3 again": "create a comment, author cached",
     "C4 again": "like a post, user cached",
@@ -29,7 +36,85 @@ _MORE = {
 }
 
 
-def markdown(results: Results) -> str:
+def publish(results: Results, directory: Path | None) -> str:
+    """Return the page; if a directory is given, write the page, JSON and charts."""
+    text = _markdown(results)
+    if directory is not None:
+        write_results(directory / RESULTS, results)
+        (directory / "models.md").write_text(text, encoding="utf-8")
+        for name, drawing in _charts(results):
+            (directory / f"models-{name}.svg").write_text(drawing, encoding="utf-8")
+    return text
+
+
+def _charts(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield the measured parts' charts by name."""
+    if part := results.requests:
+        subtitle = f"modeled ({part.profile}), P = {part.partitions} physical partitions, log axis"
+        charges = _values(part.costs, lambda cost: cost.charge_ru)
+        yield "charges", bars_by_request("Request units per request, by data model", subtitle, charges, REQUESTS)
+    if results.bursts:
+        bars = [
+            Bar(
+                f"{one.command}, {_model(one.model)}, feed polled every {one.poll_s:g} s",
+                one.model,
+                [
+                    (one.command_ru, f"the command: {one.command_ru:.2f} RU"),
+                    (one.propagation_ru, f"change feeds: {one.propagation_ru:.2f} RU"),
+                ],
+                f"{one.total_ru:.1f} RU",
+            )
+            for one in results.bursts.bursts
+        ]
+        subtitle = "modeled (service-2026); 50 clients, 5 posts, P = 4, responses delayed by 10 ms"
+        yield (
+            "burst",
+            rows_of_bars("Charge of one command in a burst, plus (paler) the change feeds' work", subtitle, bars),
+        )
+    if results.sizes:
+        partitions = ", ".join(str(step.partitions) for step in results.sizes.stages)
+        circumstances = f"P = {partitions} physical partitions, the article's ratio"
+        yield "growth", _panels(results.sizes, "users", "The same requests on more and more data", circumstances)
+    if results.partitions:
+        title = "The same requests and data on more and more physical partitions"
+        users = f"{results.partitions.stages[0].users:,} users"
+        yield "partitions", _panels(results.partitions, "partitions", title, users)
+    for name, title, fan_outs in (
+        ("fan-out", "New posts copied per second", results.posts),
+        ("rename", "Items renamed per second", results.renames),
+    ):
+        if fan_outs:
+            bars = [
+                Bar(
+                    f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'sequential'}",
+                    one.model,
+                    [(one.per_second, f"{one.count:,} in {one.seconds:.1f} s")],
+                    f"{one.per_second:,.0f}/s",
+                )
+                for one in fan_outs.fan_outs
+            ]
+            yield name, rows_of_bars(title, "responses delayed by 10 ms", bars)
+
+
+def _panels(part: GrowthResults, along: str, title: str, circumstances: str) -> str:
+    measures: dict[str, Callable[[Cost], float]] = {
+        f"request units, by {along}": lambda cost: cost.charge_ru,
+        f"median ms, by {along}": lambda cost: cost.p50_ms,
+    }
+    rows = {words: [_values(step.costs, value) for step in part.stages] for words, value in measures.items()}
+    subtitle = f"modeled (service-2026); {circumstances}; times on the emulator; log axes"
+    return panels(title, subtitle, [float(getattr(step, along)) for step in part.stages], rows)
+
+
+def _values(costs: Costs, value: Callable[[Cost], float]) -> dict[str, dict[str, float]]:
+    return {name: {model: value(cost) for model, cost in by_model.items()} for name, by_model in costs.items()}
+
+
+def _model(name: str) -> str:
+    return "this project" if name == "this" else f"the article's {name}"
+
+
+def _markdown(results: Results) -> str:
     lines = [
         "# The article's data models and this project's",
         "",
@@ -43,14 +128,10 @@ def markdown(results: Results) -> str:
         "- In V2 and V3, the caller passes the user's name, because the article lists no read of it. This project reads"
         " the name itself and pays for it, unless it cached the user in the last ten seconds (rows with `cached`).",
         "",
-        "To run the measurements:",
+        "`make bench` measures everything again, on the emulator.",
         "",
-        "    make bench                                                # everything, on the emulator",
-        "    python -m bench.models --endpoint https://… --key …       # the ten requests on an account",
-        "",
-        *_targets(results),
+        *("## Targets", "", *target_lines(findings(results)), ""),
         *(_charges(results.requests) if results.requests else ()),
-        *(_details(results.requests) if results.requests else ()),
         *(_fan_out(results.posts, "Copying new posts", "models-fan-out.svg") if results.posts else ()),
         *(_fan_out(results.renames, "Renaming 20,000 items", "models-rename.svg") if results.renames else ()),
         *(_bursts(results.bursts) if results.bursts else ()),
@@ -62,66 +143,54 @@ def markdown(results: Results) -> str:
         ),
         *(_popular(results.popular) if results.popular else ()),
         *(_article(results.article) if results.article else ()),
-        *(_account(results.account) if results.account else ()),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _targets(results: Results) -> Iterator[str]:
-    found = findings(results)
-    missed = sum(finding.met is False for finding in found)
-    yield from ("## Targets", "", f"{len(found) - missed} met, {missed} missed.", "")
-    yield from ("| measure | target | figure | result | details |", "|---|---|---|---|---|")
-    yield from (finding.row() for finding in found)
-    yield ""
 
 
 def _charges(part: RequestResults) -> Iterator[str]:
     yield from (f"## The ten requests ({part.profile}, modeled, P = {part.partitions})", "")
     yield from (f"Request units. {part.data}.", "", *_conditions(part.conditions), "")
     yield from ("![Request units per request, by data model](models-charges.svg)", "")
-    yield from ("| request | V1 | V2 | V3 | this | this vs. V3 |", "|---|---:|---:|---:|---:|---:|")
-    for name, words in {**REQUESTS, **_MORE}.items():
-        costs = part.costs[name]
+    rows, details = [], []
+    for name, words in _ALL.items():
+        costs, title = part.costs[name], f"{name[:2]} {words}"
         change = (costs["this"].charge_ru / costs["V3"].charge_ru - 1) * 100
-        figures = " | ".join(f"{costs[model].charge_ru:,.2f}" for model in _MODELS)
-        yield f"| {name[:2]} {words} | {figures} | {change:+.1f} % |"
-    yield ""
-
-
-def _details(part: RequestResults) -> Iterator[str]:
+        rows.append((title, *(f"{costs[model].charge_ru:,.2f}" for model in _MODELS), f"{change:+.1f} %"))
+        # Only C3 and C4 have a procedure mode.
+        details += [
+            (title, model, *_details(cost, ARTICLE.get(name, {}).get(model)))
+            for model, cost in costs.items()
+            if model in _MODELS or name in ("C3", "C4")
+        ]
+    yield from (*table(["request", *_MODELS, "this vs. V3"], rows, words=1), "")
     yield from ("### Times, calls and items read", "")
     yield (
         "The article's figures were measured on the service in 2019. Times here come from an emulator on the same"
         " machine as the client: they show how much work a request does, not how long the service takes. Calls are"
         " responses from the database. Items are those that it reports as read; scripts report none."
     )
-    yield ""
-    yield from _head(
-        "request|model|p50 ms|p95 ms|article ms|RU, modeled|article RU|difference|calls|partitions|items|samples", 2
-    )
-    for name, words in {**REQUESTS, **_MORE}.items():
-        for model, cost in part.costs[name].items():
-            if model not in _MODELS and name not in ("C3", "C4"):
-                continue  # only C3 and C4 have a procedure mode
-            figure = ARTICLE.get(name, {}).get(model)
-            article_ms = f"{figure.latency_ms:g}" if figure else ""
-            article_ru = f"{figure.charge_ru:,.2f}" if figure else ""
-            difference = f"{(cost.charge_ru / figure.charge_ru - 1) * 100:+.0f} %" if figure else ""
-            yield (
-                f"| {name[:2]} {words} | {model} | {cost.p50_ms:.1f} | {cost.p95_ms:.1f} |"
-                f" {article_ms} | {cost.charge_ru:,.2f} | {article_ru} | {difference} | {cost.calls:g} |"
-                f" {cost.partitions:g} | {cost.items_read:,.0f} | {cost.rounds} |"
-            )
-    yield ""
+    times = ("p50 ms", "p95 ms", "article ms", "RU, modeled", "article RU", "difference")
+    head = ["request", "model", *times, "calls", "partitions", "items", "samples"]
+    yield from ("", *table(head, details, words=2), "")
+
+
+def _details(cost: Cost, figure: Figure | None) -> tuple[str, ...]:
+    article_ms, article_ru, difference = "", "", ""
+    if figure:
+        article_ms, article_ru = f"{figure.latency_ms:g}", f"{figure.charge_ru:,.2f}"
+        difference = f"{(cost.charge_ru / figure.charge_ru - 1) * 100:+.0f} %"
+    times = (f"{cost.p50_ms:.1f}", f"{cost.p95_ms:.1f}", article_ms)
+    counts = (f"{cost.calls:g}", f"{cost.partitions:g}", f"{cost.items_read:,.0f}", str(cost.rounds))
+    return (*times, f"{cost.charge_ru:,.2f}", article_ru, difference, *counts)
 
 
 def _article(part: RequestResults) -> Iterator[str]:
     """Compare all thirty figures."""
-    errors: dict[tuple[str, str], float] = {}
-    for name, of_request in ARTICLE.items():
-        for model, figure in of_request.items():
-            errors[name, model] = (part.costs[name][model].charge_ru / figure.charge_ru - 1) * 100
+    errors = {
+        (name, model): (part.costs[name][model].charge_ru / figure.charge_ru - 1) * 100
+        for name, of_request in ARTICLE.items()
+        for model, figure in of_request.items()
+    }
     explained = [abs(error) for cell, error in errors.items() if cell not in UNEXPLAINED]
     yield from (f"## The charge model against the article ({part.profile}, P = {part.partitions})", "")
     yield (
@@ -131,14 +200,16 @@ def _article(part: RequestResults) -> Iterator[str]:
         f" the mean absolute error is {statistics.fmean(explained):.1f} %, the largest {max(explained):.1f} %."
     )
     yield from ("", *_conditions(part.conditions), "")
-    yield from _head("request" + "".join(f"|{model}: article|modeled|error" for model in ("V1", "V2", "V3")), 1)
+    rows = []
     for name, words in REQUESTS.items():
         cells = []
         for model, figure in ARTICLE[name].items():
             mark = " ¹" if (name, model) in UNEXPLAINED else ""
-            modeled = part.costs[name][model].charge_ru
-            cells.append(f"{figure.charge_ru:,.2f} | {modeled:,.2f} | {errors[name, model]:+.1f} %{mark}")
-        yield f"| {name} {words} | {' | '.join(cells)} |"
+            error = f"{errors[name, model]:+.1f} %{mark}"
+            cells += [f"{figure.charge_ru:,.2f}", f"{part.costs[name][model].charge_ru:,.2f}", error]
+        rows.append((f"{name} {words}", *cells))
+    columns = [column for model in ("V1", "V2", "V3") for column in (f"{model}: article", "modeled", "error")]
+    yield from table(["request", *columns], rows, words=1)
     yield from ("", "¹ These figures of the article cannot be explained:", "")
     yield from (f"- {name} {model}: {reason}." for (name, model), reason in UNEXPLAINED.items())
     yield ""
@@ -153,14 +224,15 @@ def _bursts(part: BurstResults) -> Iterator[str]:
         " the longer the polling delay, the fewer changes each model handles."
     )
     yield from ("", *_conditions(part.conditions), "", "![Charge of one command](models-burst.svg)", "")
-    yield from _head(
-        "command|model|polled every|commands|seconds|RU, command|RU, propagation|RU, feed reads among them|RU, total", 2
-    )
-    for one in part.bursts:
-        yield (
-            f"| {one.command} | {one.model} | {one.poll_s:g} s | {one.count:,} | {one.seconds:.1f} |"
-            f" {one.command_ru:.2f} | {one.propagation_ru:.2f} | {one.feed_ru:.2f} | {one.total_ru:.2f} |"
+    rows = [
+        (
+            *(one.command, one.model, f"{one.poll_s:g} s", f"{one.count:,}", f"{one.seconds:.1f}"),
+            *(f"{ru:.2f}" for ru in (one.command_ru, one.propagation_ru, one.feed_ru, one.total_ru)),
         )
+        for one in part.bursts
+    ]
+    charges = ("RU, command", "RU, propagation", "RU, feed reads among them", "RU, total")
+    yield from table(["command", "model", "polled every", "commands", "seconds", *charges], rows, words=2)
     yield ""
 
 
@@ -174,28 +246,30 @@ def _stages(part: GrowthResults, title: str, picture: str) -> Iterator[str]:
         " long the service takes."
     )
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
-    yield f"| | {' | '.join(f'{step.users:,} users, P = {step.partitions}' for step in part.stages)} |"
-    yield "|---|" + "---:|" * len(part.stages)
-    for name in READS:
-        for model in _MODELS:
-            costs = [step.costs[name][model] for step in part.stages]
-            figures = " | ".join(f"{cost.charge_ru:,.2f} RU, {cost.p50_ms:.1f} ms" for cost in costs)
-            yield f"| {name} {model} | {figures} |"
-    yield ""
+    costs = {
+        f"{name} {model}": [step.costs[name][model] for step in part.stages] for name in READS for model in _MODELS
+    }
+    rows = [
+        (title, *(f"{cost.charge_ru:,.2f} RU, {cost.p50_ms:.1f} ms" for cost in of_row))
+        for title, of_row in costs.items()
+    ]
+    head = ["", *(f"{step.users:,} users, P = {step.partitions}" for step in part.stages)]
+    yield from (*table(head, rows, words=1), "")
 
 
 def _popular(part: PopularPostResults) -> Iterator[str]:
     yield from (f"## {COMMENTS} comments beneath newer likes (service-2026, modeled)", "")
     yield "Q4 lists all comments of one post, which has more and more likes. All likes are newer."
     yield from ("", *_conditions(part.conditions), "")
-    yield from _head("newer likes|RU, modeled|p50 ms|p95 ms|items", 0)
-    for step in part.stages:
-        cost = step.cost
-        yield (
-            f"| {step.likes:,} | {cost.charge_ru:,.2f} | {cost.p50_ms:.1f} | {cost.p95_ms:.1f} |"
-            f" {cost.items_read:,.0f} |"
+    rows = [
+        (
+            f"{step.likes:,}",
+            *(f"{step.cost.charge_ru:,.2f}", f"{step.cost.p50_ms:.1f}", f"{step.cost.p95_ms:.1f}"),
+            f"{step.cost.items_read:,.0f}",
         )
-    yield ""
+        for step in part.stages
+    ]
+    yield from (*table(["newer likes", "RU, modeled", "p50 ms", "p95 ms", "items"], rows, words=0), "")
 
 
 def _fan_out(part: FanOutResults, title: str, picture: str) -> Iterator[str]:
@@ -205,35 +279,15 @@ def _fan_out(part: FanOutResults, title: str, picture: str) -> Iterator[str]:
         " models each physical partition of the change feed has its own reader."
     )
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
-    yield from _head("model|what|P|count|seconds|per second|RU each (service-2026, modeled)", 2)
-    for one in part.fan_outs:
-        yield (
-            f"| {one.model} | {one.what} | {one.partitions} | {one.count:,} | {one.seconds:.1f} |"
-            f" {one.per_second:,.0f} | {one.request_units / one.count:.2f} |"
+    rows = [
+        (
+            *(one.model, one.what, str(one.partitions), f"{one.count:,}", f"{one.seconds:.1f}"),
+            *(f"{one.per_second:,.0f}", f"{one.request_units / one.count:.2f}"),
         )
-    yield ""
-
-
-def _account(part: RequestResults) -> Iterator[str]:
-    yield from (f"## Requests on an account ({part.profile}, P = {part.partitions})", "")
-    yield from (f"{part.data}.", "", *_conditions(part.conditions), "")
-    yield from _plain_table(part)
-
-
-def _plain_table(part: RequestResults) -> Iterator[str]:
-    yield "| request | " + " | ".join(f"{model}: p50 ms | RU" for model in _MODELS) + " |"
-    yield "|---|" + "---:|" * 2 * len(_MODELS)
-    for name, words in {**REQUESTS, **_MORE}.items():
-        costs = [part.costs[name][model] for model in _MODELS]
-        figures = " | ".join(f"{cost.p50_ms:.1f} | {cost.charge_ru:,.2f}" for cost in costs)
-        yield f"| {name[:2]} {words} | {figures} |"
-    yield ""
-
-
-def _head(columns: str, words: int) -> tuple[str, str]:
-    """Return a table's head; the first `words` columns are text."""
-    names = columns.split("|")
-    return f"| {' | '.join(names)} |", "|---" * words + "|---:" * (len(names) - words) + "|"
+        for one in part.fan_outs
+    ]
+    head = ["model", "what", "P", "count", "seconds", "per second", "RU each (service-2026, modeled)"]
+    yield from (*table(head, rows, words=2), "")
 
 
 def _conditions(conditions: PartConditions) -> Sequence[str]:

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from functions_host.cosmos_trigger.partitions import read_partitions
+
 from bench.models.interface import Model
 from bench.models.observation import Observation, observed
 from bench.models.plan import ArticlePlan
+from bench.models.project_model import ProjectModel, ProjectModelWithProcedures
 from bench.models.requests import Exhibits, Writers, reads, writes
-from bench.timing import Action, in_turn
+from bench.timing import Action, Times, in_turn
+from shared.database.containers import POSTS
 
 # Charges rarely vary, but on a busy machine a page can end early and cost one more call.
 _OBSERVED: Final = 5
@@ -39,13 +43,16 @@ Costs = dict[str, dict[str, Cost]]
 """By request, then by model name."""
 
 
-async def measure_reads(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
-    """Measure Q1 to Q6 on the first exhibit."""
+async def measure_requests(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> tuple[Costs, int]:
+    """Measure all requests, reads first, because writes change the data; and count the partitions of `posts`."""
     exhibits = Exhibits.of(plan)
-    return await measure({model.NAME: reads(model, exhibits) for model in models}, repetitions)
+    costs = await measure({model.NAME: reads(model, exhibits) for model in models}, repetitions)
+    by_procedures = [ProjectModelWithProcedures(model.database) for model in models if isinstance(model, ProjectModel)]
+    costs |= await _measure_writes([*models, *by_procedures], plan, repetitions)
+    return costs, len(await read_partitions(models[0].database.get_container_client(POSTS)))
 
 
-async def measure_writes(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
+async def _measure_writes(models: Sequence[Model], plan: ArticlePlan, repetitions: int) -> Costs:
     """Measure C1 to C4 and the edits, without the change feeds."""
     commands = repetitions + _OBSERVED + _WARM_UP + 2 * _BLOCK
     writers = {model.NAME: await Writers.prepare(model, plan, commands) for model in models}
@@ -56,31 +63,24 @@ async def measure_writes(models: Sequence[Model], plan: ArticlePlan, repetitions
 
 async def measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int, *, names: Sequence[str] = ()) -> Costs:
     """Measure the requests in `names`, or all, with models taking turns."""
-    requests = names or [*next(iter(actions.values()))]
-    return await _measure(
-        {name: {model: of_model[name] for model, of_model in actions.items()} for name in requests}, repetitions
-    )
-
-
-async def _measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int) -> Costs:
     costs: Costs = {}
-    for name, by_model in actions.items():
+    for name in names or [*next(iter(actions.values()))]:
+        by_model = {model: of_model[name] for model, of_model in actions.items()}
         seen = {model: await _observe(action) for model, action in by_model.items()}
         later = {model: _later(action) for model, action in by_model.items()}
-        times = {}
-        if repetitions:
-            times = await in_turn(later, repetitions, warm_up=_WARM_UP, block=_BLOCK)
-        costs[name] = {}
-        for model, observations in seen.items():
-            timed = times.get(model)
-            costs[name][model] = Cost(
-                statistics.median(one.request_units for one in observations),
-                statistics.median(one.calls for one in observations),
-                statistics.median(len(one.partitions) for one in observations),
-                statistics.median(one.items_read for one in observations),
-                *((timed.p50_ms, timed.p95_ms, timed.rounds) if timed else ()),
-            )
+        times = await in_turn(later, repetitions, warm_up=_WARM_UP, block=_BLOCK) if repetitions else {}
+        costs[name] = {model: _cost(observations, times.get(model)) for model, observations in seen.items()}
     return costs
+
+
+def _cost(observations: Sequence[Observation], times: Times | None) -> Cost:
+    return Cost(
+        statistics.median(one.request_units for one in observations),
+        statistics.median(one.calls for one in observations),
+        statistics.median(len(one.partitions) for one in observations),
+        statistics.median(one.items_read for one in observations),
+        *((times.p50_ms, times.p95_ms, times.rounds) if times else ()),
+    )
 
 
 def _later(action: Action) -> Action:

@@ -7,14 +7,12 @@ that are never read.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from bench.models.interface import Model, PostView, UserView
 from bench.models.plan import TEXT_LENGTH, ArticlePlan
 from bench.timing import Action
-from shared.models.base import Item
 
 _CONTENT: Final = ("word " * TEXT_LENGTH)[: TEXT_LENGTH - 1] + "."
 _TITLE: Final = "A title of fifty characters, as long as they may be"[:50]
@@ -56,7 +54,9 @@ class Writers:
     async def prepare(cls, model: Model, plan: ArticlePlan, commands: int) -> Writers:
         """Create users for this many commands of each kind."""
         users = {name: [await model.create_user(_name()) for _ in range(commands)] for name in _BY_A_USER}
-        ids = [post["id"] for index in range(1, min(plan.users, _POSTS_OF)) for post in _posts(plan, index)]
+        ids = [
+            post["id"] for index in range(1, min(plan.users, _POSTS_OF)) for post in plan.posts(index, plan.user(index))
+        ]
         return cls(users, [await model.get_post(post_id) for post_id in ids])
 
     def target(self, number: int) -> PostView:
@@ -80,10 +80,6 @@ def writes(model: Model, writers: Writers) -> dict[str, Action]:
         "C1 edit": lambda number: model.rename_user(users["C1 edit"][number], _name()),
         "C2 edit": lambda number: model.edit_post(writers.target(number), f"{number:08} {_TITLE[9:]}", _CONTENT),
     }
-
-
-def _posts(plan: ArticlePlan, index: int) -> Iterator[Item]:
-    return plan.posts(index, plan.user(index))
 
 
 def _name() -> str:

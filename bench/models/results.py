@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,7 +15,7 @@ from bench.models.growth import GrowthStep
 from bench.models.popular_post import PopularPost
 from bench.models.request_costs import Costs
 
-Profile = Literal["service-2026", "article-2019", "charged by the service"]
+Profile = Literal["service-2026", "article-2019"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,6 @@ class Results:
     popular: PopularPostResults | None = None
     posts: FanOutResults | None = None
     renames: FanOutResults | None = None
-    account: RequestResults | None = None
 
 
 RESULTS: Final = "models.json"
@@ -89,9 +87,3 @@ def read_results(file: Path) -> Results:
 def write_results(file: Path, results: Results) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(_RESULTS.dump_json(results, indent=1) + b"\n")
-
-
-def conditions(command: str, started: datetime, circumstances: Sequence[str]) -> PartConditions:
-    """Return the conditions of a part that just ended."""
-    minutes = (datetime.now(UTC) - started).total_seconds() / 60
-    return PartConditions(command, started, round(minutes, 1), [*circumstances])

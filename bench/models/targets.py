@@ -85,7 +85,8 @@ def _flat(stages: Sequence[GrowthStep]) -> Iterator[TargetResult]:
     )
     for model in ("V3", "this"):
         for words, value in measures:
-            spreads = {name: _spread([value(step.costs[name][model]) for step in stages]) for name in READS}
+            values = {name: [value(step.costs[name][model]) for step in stages] for name in READS}
+            spreads = {name: max(of_request) / min(of_request) for name, of_request in values.items()}
             worst = max(spreads, key=lambda name: spreads[name])
             yield TargetResult(
                 f"growth of the {words} of Q2 to Q6 from {stages[0].users:,} to {stages[-1].users:,} users, {model}",
@@ -105,10 +106,6 @@ def _popular(stages: Sequence[PopularPost]) -> Iterator[TargetResult]:
         beneath.cost.charge_ru <= alone.cost.charge_ru,
         f"{beneath.cost.charge_ru:.2f} RU, without likes {alone.cost.charge_ru:.2f}",
     )
-
-
-def _spread(values: Sequence[float]) -> float:
-    return max(values) / min(values)
 
 
 def _fan_outs(found: Sequence[FanOut]) -> Iterator[TargetResult]:

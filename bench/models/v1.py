@@ -59,7 +59,7 @@ class V1(Model):
             author = plan.user(index)
             yield "users", {"id": author["id"], "username": author["username"]}
             for post in plan.posts(index, author):
-                yield "posts", _only(post, "id", "type", "postId", "userId", "title", "content", "creationDate")
+                yield "posts", _as_kept(post)
                 for _, response in plan.responses(post):
                     yield "posts", _without_name(response)
 
@@ -77,12 +77,14 @@ class V1(Model):
 
     async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2. One write."""
-        return _post_of(await self.posts.create_item(new_post(author, title, content)), author.username)
+        post = new_post(author, title, content)
+        await self.posts.create_item(_as_kept(stored(post)))
+        return post
 
     async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         """C2. One write."""
         edited = replace(post, title=title, content=content)
-        await self.posts.upsert_item(_stored(edited))
+        await self.posts.upsert_item(_as_kept(stored(edited)))
         return edited
 
     async def get_post(self, post_id: str) -> PostView:
@@ -101,7 +103,7 @@ class V1(Model):
 
     async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3. One write."""
-        item = await self.posts.create_item(_without_name(new_comment(post_id, author, content)))
+        item = await self.posts.create_item(_without_name(new_response("comment", post_id, author, content=content)))
         return comment_of(item | {"userUsername": author.username})
 
     async def list_comments(self, post_id: str) -> list[CommentView]:
@@ -110,7 +112,7 @@ class V1(Model):
 
     async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4. One write."""
-        item = await self.posts.create_item(_without_name(new_like(post_id, liker)))
+        item = await self.posts.create_item(_without_name(new_response("like", post_id, liker)))
         return like_of(item | {"userUsername": liker.username})
 
     async def list_likes(self, post_id: str) -> list[LikeView]:
@@ -142,43 +144,14 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
-def new_post(author: UserView, title: str, content: str) -> Item:
-    """Return a post as V1 stores it."""
-    post_id = new_id()
-    return {
-        "id": post_id,
-        "type": "post",
-        "postId": post_id,
-        "userId": author.id,
-        "title": title,
-        "content": content,
-        "creationDate": now(),
-    }
+def new_post(author: UserView, title: str, content: str) -> PostView:
+    return PostView(new_id(), author.id, author.username, title, content, 0, 0, now())
 
 
-def new_comment(post_id: str, author: UserView, content: str) -> Item:
-    """Return a comment as V2 and V3 store it."""
-    return {
-        "id": new_id(),
-        "type": "comment",
-        "postId": post_id,
-        "userId": author.id,
-        "userUsername": author.username,
-        "content": content,
-        "creationDate": now(),
-    }
-
-
-def new_like(post_id: str, liker: UserView) -> Item:
-    """Return a like as V2 and V3 store it."""
-    return {
-        "id": new_id(),
-        "type": "like",
-        "postId": post_id,
-        "userId": liker.id,
-        "userUsername": liker.username,
-        "creationDate": now(),
-    }
+def new_response(kind: str, post_id: str, author: UserView, **more: str) -> Item:
+    """Return a comment or like as V2 and V3 store it."""
+    by = {"postId": post_id, "userId": author.id, "userUsername": author.username}
+    return {"id": new_id(), "type": kind, **by, **more, "creationDate": now()}
 
 
 async def rows_in(container: ContainerProxy, query: str, partition_key: str, **parameters: Any) -> list[Any]:
@@ -217,20 +190,16 @@ def _post_of(item: Item, username: str) -> PostView:
     return post_of(item | {"userUsername": username, "commentCount": 0, "likeCount": 0})
 
 
-def _stored(post: PostView) -> Item:
-    return {
-        "id": post.id,
-        "type": "post",
-        "postId": post.id,
-        "userId": post.user_id,
-        "title": post.title,
-        "content": post.content,
-        "creationDate": post.creation_date,
-    }
+def stored(post: PostView) -> Item:
+    """Return a post as V2 and V3 store it."""
+    by = {"postId": post.id, "userId": post.user_id, "userUsername": post.username}
+    counts = {"commentCount": post.comment_count, "likeCount": post.like_count, "creationDate": post.creation_date}
+    return {"id": post.id, "type": "post", **by, "title": post.title, "content": post.content, **counts}
 
 
-def _only(item: Item, *names: str) -> Item:
-    return {name: item[name] for name in names}
+def _as_kept(post: Item) -> Item:
+    names = ("id", "type", "postId", "userId", "title", "content", "creationDate")
+    return {name: post[name] for name in names}
 
 
 def _without_name(item: Item) -> Item:

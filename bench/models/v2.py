@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
+from bench.models import v1
 from bench.models.interface import (
     ChangeFeed,
     CommentView,
@@ -23,23 +24,20 @@ from bench.models.interface import (
 )
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import (
-    POSTS as V1_POSTS,
-)
-from bench.models.v1 import (
     USERS,
     V1,
     most_recent,
-    new_comment,
-    new_like,
     new_post,
+    new_response,
     newest_first,
     responses_of,
     rows_across,
+    stored,
 )
 from shared.models.base import Item
 from shared.models.post import summary
 
-POSTS: Final = replace(V1_POSTS, procedures=("createComment", "createLike", "updateUsernames"))
+POSTS: Final = replace(v1.POSTS, procedures=("createComment", "createLike", "updateUsernames"))
 _POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId = @userId"
 
 
@@ -73,8 +71,7 @@ class V2(V1):
 
     async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2. One write."""
-        item = new_post(author, title, content) | {"userUsername": author.username, "commentCount": 0, "likeCount": 0}
-        return post_of(await self.posts.create_item(item))
+        return post_of(await self.posts.create_item(stored(new_post(author, title, content))))
 
     async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         """C2. One write, which overwrites counts and username with those the caller has read."""
@@ -91,7 +88,7 @@ class V2(V1):
 
     async def create_comment(self, post_id: str, author: UserView, content: str) -> CommentView:
         """C3. One stored procedure."""
-        comment = new_comment(post_id, author, content)
+        comment = new_response("comment", post_id, author, content=content)
         await self.posts.scripts.execute_stored_procedure("createComment", partition_key=post_id, parameters=[comment])
         return comment_of(comment)
 
@@ -101,7 +98,7 @@ class V2(V1):
 
     async def like(self, post_id: str, liker: UserView) -> LikeView:
         """C4. One stored procedure."""
-        like = new_like(post_id, liker)
+        like = new_response("like", post_id, liker)
         await self.posts.scripts.execute_stored_procedure("createLike", partition_key=post_id, parameters=[like])
         return like_of(like)
 
@@ -117,21 +114,6 @@ class V2(V1):
 def as_kept(item: Item) -> Item:
     """Remove the properties of this project's model."""
     return {name: value for name, value in item.items() if name not in ("nameVersion", "version")}
-
-
-def stored(post: PostView) -> Item:
-    return {
-        "id": post.id,
-        "type": "post",
-        "postId": post.id,
-        "userId": post.user_id,
-        "userUsername": post.username,
-        "title": post.title,
-        "content": post.content,
-        "commentCount": post.comment_count,
-        "likeCount": post.like_count,
-        "creationDate": post.creation_date,
-    }
 
 
 def short(item: Item) -> PostView:

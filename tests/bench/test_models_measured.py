@@ -8,21 +8,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.models.__main__ import main
-from bench.models.account import measure_account
 from bench.models.article import ARTICLE, REQUESTS
 from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.interface import Model
-from bench.models.loading import database_of, import_models
+from bench.models.loading import database_of, emulated, import_models, running_models
 from bench.models.observation import observed, observed_client
 from bench.models.parts import KINDS
 from bench.models.plan import EXHIBIT_POSTS, EXHIBITS, TEXT_LENGTH, ArticlePlan
 from bench.models.popular_post import measure_popular_post
 from bench.models.project_model import ProjectModel
-from bench.models.publishing import publish
+from bench.models.report import publish
+from bench.models.request_costs import Costs, measure_requests
 from bench.models.results import (
     PartConditions,
     PopularPostResults,
@@ -31,9 +30,7 @@ from bench.models.results import (
     read_results,
     write_results,
 )
-from bench.models.running_models import running_models
 from bench.models.v3 import V3
-from bench.timing import BenchmarkError
 from management.seeding.plan import Range
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
@@ -69,9 +66,6 @@ def test_the_exhibits_are_the_same_in_every_size() -> None:
 
 async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tmp_path: Path) -> None:
     await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)
-    await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)  # reused
-    with pytest.raises(BenchmarkError, match="other content"):
-        await import_models([V3], _SMALL, tmp_path / "data", partitions=2)
 
     async with (
         CosmosEmulator(EmulatorSettings(data_dir=tmp_path / "data")) as emulator,
@@ -87,32 +81,15 @@ async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tm
         assert await _etags(this) == before
 
 
-async def test_measuring_an_account_uses_temporary_databases(
-    emulator: EmulatorThread,
-) -> None:
-    configuration = Settings(account=Account(emulator.endpoint, emulator.key), database="none")
+async def test_all_requests_are_measured_on_all_models(tmp_path: Path) -> None:
+    costs, partitions = await _measured(tmp_path, repetitions=2)
 
-    measured = await measure_account(KINDS, configuration, _SMALL, 2, None)
-
-    assert {name[:2] for name in measured.costs} == set(REQUESTS)
-    assert measured.costs["Q2"]["V1"].calls == 4
-    assert measured.costs["Q2"]["this"].calls == measured.costs["Q2"]["this"].items_read == 1
-    assert measured.costs["Q3"]["V2"].partitions == measured.partitions == 4
-    assert measured.costs["C4"]["V3"].rounds >= 2
-    async with observed_client(configuration) as client:
-        assert not {database_of(kind) for kind in KINDS} & await _databases(client)
-
-
-async def test_an_existing_database_is_not_touched(emulator: EmulatorThread) -> None:
-    configuration = Settings(account=Account(emulator.endpoint, emulator.key), database="none")
-    async with observed_client(configuration) as client:
-        await client.create_database(database_of(V3))
-        try:
-            with pytest.raises(BenchmarkError, match="bench-v3"):
-                await measure_account([V3], configuration, _SMALL, 1, None)
-            assert database_of(V3) in await _databases(client)
-        finally:
-            await client.delete_database(database_of(V3))
+    assert {name[:2] for name in costs} == set(REQUESTS)
+    assert costs["Q2"]["V1"].calls == 4
+    assert costs["Q2"]["this"].calls == costs["Q2"]["this"].items_read == 1
+    assert costs["Q3"]["V2"].partitions == partitions == 4
+    assert costs["C4"]["V3"].rounds >= 2
+    assert costs["C4"]["this, procedures"].charge_ru > costs["C4"]["this"].charge_ru
 
 
 async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorThread) -> None:
@@ -138,12 +115,10 @@ async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorTh
                 await client.delete_database(database_of(V3))
 
 
-async def test_results_are_stored_reported_and_drawn(emulator: EmulatorThread, tmp_path: Path) -> None:
-    measured = await measure_account(
-        KINDS, Settings(account=Account(emulator.endpoint, emulator.key), database="none"), _SMALL, 0, None
-    )
+async def test_results_are_stored_reported_and_drawn(tmp_path: Path) -> None:
+    costs, partitions = await _measured(tmp_path, repetitions=0)
     conditions = PartConditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
-    part = RequestResults("service-2026", str(_SMALL), measured.partitions, measured.costs, conditions)
+    part = RequestResults("service-2026", str(_SMALL), partitions, costs, conditions)
     results = Results(requests=part, article=part)
 
     text = publish(results, tmp_path)
@@ -185,5 +160,7 @@ async def _etags(model: Model) -> list[str]:
     return sorted(etags)
 
 
-async def _databases(client: CosmosClient) -> set[str]:
-    return {str(database["id"]) async for database in client.list_databases()}
+async def _measured(directory: Path, repetitions: int) -> tuple[Costs, int]:
+    await import_models(KINDS, _SMALL, directory / "data", partitions=4)
+    async with emulated(KINDS, directory / "data") as models:
+        return await measure_requests(models, _SMALL, repetitions)

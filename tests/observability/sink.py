@@ -1,8 +1,7 @@
-"""Receives OTLP over HTTP (protobuf), for the trace command, the benchmark, and the tests."""
+"""Receives OTLP over HTTP (protobuf), for the trace command and the tests."""
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,10 +43,9 @@ class ReceivedPoint:
 
 
 class TelemetrySink:
-    """Listens on a free local port in its own thread. `bodies` are the requests as received, unless `discards`."""
+    """Listens on a free local port in its own thread. `bodies` are the requests as received."""
 
-    def __init__(self, *, discards: bool = False) -> None:
-        self._discards = discards
+    def __init__(self) -> None:
         self.bodies: list[bytes] = []
         self.spans: list[ReceivedSpan] = []
         self.points: dict[str, dict[tuple[tuple[str, Any], ...], ReceivedPoint]] = {}
@@ -83,8 +81,7 @@ class TelemetrySink:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                if not sink._discards:
-                    sink._receive(self.path, body)
+                sink._receive(self.path, body)
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -140,10 +137,3 @@ def _points(request: ExportMetricsServiceRequest) -> list[tuple[str, ReceivedPoi
 
 def _values(attributes: Sequence[KeyValue]) -> dict[str, Any]:
     return {one.key: getattr(one.value, str(one.value.WhichOneof("value"))) for one in attributes}
-
-
-if __name__ == "__main__":
-    with TelemetrySink(discards=True) as listening:
-        sys.stdout.write(f"{listening.endpoint}\n")
-        sys.stdout.flush()
-        threading.Event().wait()

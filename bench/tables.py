@@ -1,9 +1,19 @@
-"""Format numbers and Markdown tables."""
+"""Markdown tables, and the numbers in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import floor, log10
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int | None = None) -> list[str]:
+    """Return the lines of a table. Columns after the first `words` are aligned as numbers (None: no column is)."""
+    left = len(head) if words is None else words
+    return [_row(head), "|" + "---|" * left + "---:|" * (len(head) - left), *map(_row, rows)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -12,7 +22,7 @@ def number(value: float, digits: int = 3) -> str:
         return f"{value:.0f}"
     places = digits - 1 - floor(log10(abs(value)))
     rounded = round(value, places)
-    return f"{rounded:,.{max(0, places)}f}" if places > 0 else f"{rounded:,.0f}"
+    return f"{rounded:,.{max(0, places)}f}"
 
 
 def percent(share: float) -> str:
@@ -26,18 +36,3 @@ def people(count: float) -> str:
         if count >= size:
             return number(count / size, 2) + name
     return number(count, 2)
-
-
-def duration(seconds: float) -> str:
-    for size, name in ((365 * 86_400, "years"), (86_400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= size:
-            return f"{number(seconds / size, 2)} {name}"
-    return f"{number(seconds, 2)} s"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [_row(head), "|" + "---|" * len(head), *(_row(row) for row in rows)]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
