@@ -69,7 +69,7 @@ def operations() -> tuple[ApiOperation, ...]:
 @cache
 def openapi_document() -> Document:
     """The description for the current authentication mode. Raises SettingsError."""
-    text = json.dumps(describe(operations(), app_settings()), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(describe(operations(), app_settings().auth), ensure_ascii=False, separators=(",", ":"))
     return Document(text.encode(), "application/json")
 
 

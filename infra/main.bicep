@@ -24,22 +24,6 @@ param databaseName string = 'blog'
 @allowed(['batch', 'procedure'])
 param transactions string = 'batch'
 
-@description('How commands are authenticated. See docs/settings.md.')
-@allowed(['function-key', 'oidc'])
-param auth string = 'function-key'
-
-@description('Issuer of the tokens, for oidc.')
-param oidcIssuer string = ''
-
-@description('Audience of the tokens, for oidc.')
-param oidcAudience string = ''
-
-@description('Signing keys of the issuer, for oidc. Empty: from discovery.')
-param oidcJwksUri string = ''
-
-@description('The web site\'s client ID at the issuer, for oidc.')
-param oidcClientId string = ''
-
 @description('Serverless bills each request. Autoscale bills at least a tenth of the maximum throughput.')
 @allowed(['serverless', 'autoscale'])
 param cosmosCapacity string = 'serverless'
@@ -194,14 +178,10 @@ module app 'app.bicep' = {
       AzureWebJobsStorage__blobServiceUri: storage.outputs.blobEndpoint
       AzureWebJobsStorage__clientId: identity.outputs.clientId
       AzureWebJobsStorage__credential: 'managedidentity'
-      BLOG_AUTH: auth
+      BLOG_AUTH: 'function-key'
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
       BLOG_INSPECTOR: '0'
-      BLOG_OIDC_AUDIENCE: oidcAudience
-      BLOG_OIDC_CLIENT_ID: oidcClientId
-      BLOG_OIDC_ISSUER: oidcIssuer
-      BLOG_OIDC_JWKS_URI: oidcJwksUri
       BLOG_TRANSACTIONS: transactions
       COSMOS__accountEndpoint: cosmos.outputs.endpoint
       COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one
@@ -230,7 +210,6 @@ module alerts 'alerts.bicep' = {
 output AZURE_RESOURCE_GROUP string = group.name
 output AZURE_FUNCTION_NAME string = app.outputs.name
 output BLOG_URL string = app.outputs.url
-output BLOG_AUTH string = auth
 output BLOG_DATABASE string = databaseName
 output BLOG_TRANSACTIONS string = transactions
 output COSMOS__accountEndpoint string = cosmos.outputs.endpoint

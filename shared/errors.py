@@ -2,7 +2,7 @@
 
     BlogError
     ├── MalformedRequest, InvalidFields, BodyTooLarge, UnsupportedBody
-    ├── NotAuthenticated, Forbidden, IssuerUnavailable
+    ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
     ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
     ├── DatabaseThrottled, DatabaseUnavailable, NotReady
@@ -43,14 +43,13 @@ class InvalidFields(BlogError):
 
 
 class NotAuthenticated(BlogError):
-    """The command has no valid bearer token.
+    """The command is not from a signed-in user.
 
-    `fault` is None if there is no token. Otherwise it is a reason in visible ASCII, without quotes or backslashes,
-    and without any part of the token.
+    `fault` is None if nobody is signed in. Otherwise it is a reason in visible ASCII, without quotes or backslashes.
     """
 
     def __init__(self, fault: str | None = None) -> None:
-        super().__init__(fault or "Sign in and send a bearer token.")
+        super().__init__(fault or "Sign in, or send a bearer token.")
         self.fault = fault
 
 
@@ -120,13 +119,6 @@ class VersionMismatch(BlogError):
 
     def __init__(self) -> None:
         super().__init__("The resource has changed since the version in If-Match; read it again.")
-
-
-class IssuerUnavailable(BlogError):
-    """The token issuer's signing keys are unavailable, so tokens cannot be verified."""
-
-    def __init__(self) -> None:
-        super().__init__("Tokens cannot be verified because their issuer is unavailable; try again later.")
 
 
 class DatabaseThrottled(BlogError):

@@ -6,14 +6,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Way = Literal["batch", "procedure"]
-
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class SettingsError(Exception):
@@ -24,7 +21,6 @@ class AuthMode(StrEnum):
     """How commands are authenticated: the values of `BLOG_AUTH`."""
 
     FUNCTION_KEY = "function-key"
-    OIDC = "oidc"
     APP_SERVICE = "app-service"
 
     @property
@@ -54,18 +50,6 @@ def _parse_account(value: object) -> object:
     return value
 
 
-def is_trustworthy_url(text: str) -> bool:
-    """Whether a response from this URL is authentic: https, or http on loopback."""
-    try:
-        url = urlsplit(text)
-        host = url.hostname
-        _ = url.port  # raises ValueError if invalid
-    except ValueError:
-        return False
-    safe = url.scheme == "https" or (url.scheme == "http" and host in _LOOPBACK)
-    return bool(host) and safe and url.username is None and not url.fragment and text.isprintable() and " " not in text
-
-
 class AppSettings(BaseSettings):
     """What registering the functions needs. The description of a field says what to set it to."""
 
@@ -90,22 +74,6 @@ class AppSettings(BaseSettings):
         validation_alias="WEBSITE_AUTH_ENABLED",
         description="True by enabling App Service authentication, which BLOG_AUTH=app-service requires",
     )
-    issuer: str = Field(
-        default="",
-        validation_alias="BLOG_OIDC_ISSUER",
-        description="the issuer's https URL (http on loopback only)",
-    )
-    audience: str = Field(
-        default="",
-        validation_alias="BLOG_OIDC_AUDIENCE",
-        description="the audience of the tokens",
-    )
-    jwks_uri: str | None = Field(
-        default=None,
-        validation_alias="BLOG_OIDC_JWKS_URI",
-        description="an https URL (http on loopback only)",
-    )
-    client_id: str = Field(default="", validation_alias="BLOG_OIDC_CLIENT_ID")
     inspector: Annotated[bool, BeforeValidator(lambda value: {"0": False, "1": True}.get(value, value))] = Field(
         default=False,
         strict=True,
@@ -126,16 +94,6 @@ class AppSettings(BaseSettings):
     def _require_platform(cls, value: str, info: ValidationInfo) -> str:
         # If the platform does not authenticate, clients can forge the headers that this mode trusts.
         if info.data.get("auth") is AuthMode.APP_SERVICE and value.lower() != "true":
-            raise ValueError
-        return value
-
-    @field_validator("issuer", "audience", "jwks_uri")
-    @classmethod
-    def _require_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
-        is_given = info.field_name == "jwks_uri" if value is None else bool(value)
-        is_safe = info.field_name == "audience" or not value or is_trustworthy_url(value)
-        is_issuer = info.field_name != "issuer" or "?" not in (value or "")
-        if info.data.get("auth") is AuthMode.OIDC and not (is_given and is_safe and is_issuer):
             raise ValueError
         return value
 

@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from management.provision import provision
-from shared.settings import Account, AuthMode, Settings, read_settings
+from shared.settings import Account, Settings, read_settings
 
 REPOSITORY = Path(__file__).parent.parent
 TRIGGERS = ("on_posts_changed", "on_users_changed")
@@ -111,7 +111,8 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "BLOG_TRANSACTIONS": settings.transactions,
         "BLOG_DELIVERY_DEADLINE_S": str(settings.delivery_deadline_s),
         "BLOG_INSPECTOR": "1" if settings.inspector else "",
-        **_environment_of_auth(settings),
+        "BLOG_AUTH": settings.auth,
+        "WEBSITE_AUTH_ENABLED": settings.platform_authenticates,
     }
     if settings.account.key is None:
         return {"COSMOS__accountEndpoint": settings.account.endpoint, **blog}
@@ -122,22 +123,6 @@ def settings_of(environment: Mapping[str, str]) -> Settings:
     """The settings that the app reads from this environment. Raises SettingsError."""
     with patch.dict(os.environ, environment, clear=True):
         return read_settings(Settings)
-
-
-def _environment_of_auth(settings: Settings) -> dict[str, str]:
-    match settings.auth:
-        case AuthMode.OIDC:
-            return {
-                "BLOG_AUTH": settings.auth,
-                "BLOG_OIDC_ISSUER": settings.issuer,
-                "BLOG_OIDC_AUDIENCE": settings.audience,
-                "BLOG_OIDC_JWKS_URI": settings.jwks_uri or "",
-                "BLOG_OIDC_CLIENT_ID": settings.client_id,
-            }
-        case AuthMode.APP_SERVICE:
-            return {"BLOG_AUTH": settings.auth, "WEBSITE_AUTH_ENABLED": "True"}
-        case AuthMode.FUNCTION_KEY:
-            return {}
 
 
 def _switched_off(functions: Sequence[str]) -> dict[str, str]:

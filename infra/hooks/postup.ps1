@@ -8,15 +8,10 @@ API reference:   $env:BLOG_URL/api/docs
 Health:          $env:BLOG_URL/api/health
 
 "@
-if ($env:BLOG_AUTH -eq 'oidc') {
-    Write-Output 'Create your user, with an access token of the issuer in $token:'
-    $header = 'Authorization = "Bearer $token"'
-} else {
-    Write-Output 'Create a user (commands need a function key, which az reads):'
-    $keys = "az functionapp keys list --resource-group $env:AZURE_RESOURCE_GROUP --name $env:AZURE_FUNCTION_NAME"
-    $header = "'x-functions-key' = `$($keys --query functionKeys.default --output tsv)"
-}
+$keys = "az functionapp keys list --resource-group $env:AZURE_RESOURCE_GROUP --name $env:AZURE_FUNCTION_NAME"
+$header = "'x-functions-key' = `$($keys --query functionKeys.default --output tsv)"
 Write-Output @"
+Create a user (commands need a function key, which az reads):
 
 Invoke-RestMethod $env:BLOG_URL/api/users -Method Post -Headers @{ $header } ``
     -ContentType 'application/json' -Body '{"username": "ada"}'

@@ -14,7 +14,6 @@ From the outermost rule to the innermost, an API request retries:
     410/1002 from a query (SDK)                     3                     none; reads the partitions    503
     lost connection, or silence for SILENCE_S       3                     0, 1, 1 s                     503
     (SDK), including writes
-    unknown or expired signing keys                 none in this request  ISSUER_PAUSE_S                503 or 401
 
 The rows marked SDK describe azure-cosmos 4.17 (aio/_retry_utility_async.py and the policies it uses). The SDK repeats
 writes that may have been applied; docs/reliability.md says what each command does about that.
@@ -63,10 +62,6 @@ RESERVE_ATTEMPTS: Final = 3
 
 # Creations and deletions of one denormalized copy that overtake each other, before the change is stored in `failures`.
 COPY_ATTEMPTS: Final = 5
-
-# The issuer is asked for its keys at most once per pause, with one time limit for both of its responses.
-ISSUER_ANSWER_S: Final = 4.0
-ISSUER_PAUSE_S: Final = 5.0
 
 # Exponential back-off of the host's retry policy for deliveries.
 DELIVERY_RETRY_LEAST: Final = "00:00:01"

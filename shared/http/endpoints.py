@@ -135,7 +135,7 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
     """
     if request.method in QUERY:
         return parse_call(request, body, ANONYMOUS)
-    call: Call[Body] = parse_call(request, body, await authenticate(request.headers))
+    call: Call[Body] = parse_call(request, body, authenticate(request.headers))
     for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
         if user_id is not None:
             require_can_act_as(call.caller, user_id)

@@ -20,7 +20,7 @@ from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.models.base import Resource
-from shared.settings import AppSettings, AuthMode
+from shared.settings import AuthMode
 
 JsonObject = dict[str, Any]
 
@@ -120,14 +120,14 @@ def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
             yield ApiOperation(run.__name__, docstring, method.value, route, tag, vars(run)["endpoint"])
 
 
-def describe(operations: Sequence[ApiOperation], settings: AppSettings) -> JsonObject:
-    """The document for these operations and settings.
+def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
+    """The document for these operations and this authentication mode.
 
     Raises KeyError for an error without a place in the table of problems.
     """
     paths: JsonObject = {}
     for operation in operations:
-        paths.setdefault("/" + operation.route, {})[operation.method.lower()] = _operation(operation, settings)
+        paths.setdefault("/" + operation.route, {})[operation.method.lower()] = _operation(operation, auth)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -139,7 +139,7 @@ def describe(operations: Sequence[ApiOperation], settings: AppSettings) -> JsonO
         },
         "servers": [{"url": API_PATH}],
         "paths": paths,
-        "components": {"schemas": _schemas(operations), "securitySchemes": _security_schemes(settings)},
+        "components": {"schemas": _schemas(operations), "securitySchemes": _security_schemes(auth)},
     }
 
 
@@ -178,7 +178,7 @@ def _reference(schema: str) -> JsonObject:
     return {"$ref": _SCHEMA.format(model=schema)}
 
 
-def _operation(operation: ApiOperation, settings: AppSettings) -> JsonObject:
+def _operation(operation: ApiOperation, auth: AuthMode) -> JsonObject:
     endpoint = operation.endpoint
     summary, _, description = operation.docstring.partition("\n\n")
     described: JsonObject = {
@@ -188,12 +188,12 @@ def _operation(operation: ApiOperation, settings: AppSettings) -> JsonObject:
         "description": " ".join(description.split()),
         "parameters": _parameters(operation),
         "responses": {str(status): _success(operation, status) for status in sorted(endpoint.statuses)},
-        "security": [{name: []} for name in _security_schemes(settings)] if operation.is_command else [],
+        "security": [{name: []} for name in _security_schemes(auth)] if operation.is_command else [],
     }
     if endpoint.body is not None:
         content = {"application/json": {"schema": _reference(endpoint.body.__name__)}}
         described["requestBody"] = {"required": True, "content": content}
-    described["responses"] |= _problems(operation, settings)
+    described["responses"] |= _problems(operation, auth)
     return described
 
 
@@ -237,26 +237,25 @@ def _success(operation: ApiOperation, status: int) -> JsonObject:
     return response
 
 
-def _problems(operation: ApiOperation, settings: AppSettings) -> JsonObject:
+def _problems(operation: ApiOperation, auth: AuthMode) -> JsonObject:
     by_status: dict[int, list[type[Exception]]] = {}
-    for error in _possible_errors(operation, settings):
+    for error in _possible_errors(operation, auth):
         by_status.setdefault(PROBLEMS[error].status, []).append(error)
     responses = {str(status): _problem(status, group) for status, group in by_status.items()}
     if operation.is_command:
         for response in responses.values():
             response["headers"][SESSION_HEADER] = _HEADERS[SESSION_HEADER]
-    if operation.is_command and not settings.auth.users_sign_in:
+    if operation.is_command and not auth.users_sign_in:
         responses["401"] = {"description": "The function key is missing or wrong. The Functions host checks it."}
     return dict(sorted(responses.items()))
 
 
-def _possible_errors(operation: ApiOperation, settings: AppSettings) -> list[type[Exception]]:
+def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Exception]]:
     possible: list[type[Exception]] = [errors.MalformedRequest, *operation.endpoint.errors]
-    if not settings.auth.users_sign_in:
+    if not auth.users_sign_in:
         possible = [error for error in possible if error is not errors.AlreadyRegistered]
     elif operation.is_command:
         possible += [errors.NotAuthenticated, errors.Forbidden]
-        possible += [errors.IssuerUnavailable] if settings.auth is AuthMode.OIDC else []
     if operation.endpoint.body is not None:
         possible += [errors.BodyTooLarge, errors.UnsupportedBody, errors.InvalidFields]
     if operation.uses_items:
@@ -280,15 +279,10 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
     return {"description": description, "headers": headers, "content": {MEDIA_TYPE: {"schema": schema}}}
 
 
-def _security_schemes(settings: AppSettings) -> JsonObject:
-    match settings.auth:
-        case AuthMode.OIDC:
-            token = f"A token issued by {settings.issuer} for the audience {settings.audience}."
-            return {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": token}}
-        case AuthMode.APP_SERVICE:
-            return {"appService": {"type": "apiKey", "in": "cookie", "name": "AppServiceAuthSession"}}
-        case AuthMode.FUNCTION_KEY:
-            return {
-                "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"},
-                "functionKeyInQuery": {"type": "apiKey", "in": "query", "name": "code"},
-            }
+def _security_schemes(auth: AuthMode) -> JsonObject:
+    if auth is AuthMode.APP_SERVICE:
+        return {"appService": {"type": "apiKey", "in": "cookie", "name": "AppServiceAuthSession"}}
+    return {
+        "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"},
+        "functionKeyInQuery": {"type": "apiKey", "in": "query", "name": "code"},
+    }

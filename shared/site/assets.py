@@ -39,7 +39,7 @@ def _document(name: str, cache_control: str) -> Document:
 @cache
 def _files() -> dict[str, Path]:
     """The files by name. Nothing else is served."""
-    found = [path for folder in ("static", "vendor") for path in sorted((_WEB / folder).rglob("*"))]
+    found = sorted((_WEB / "static").rglob("*"))
     return {path.name: path for path in found if path.suffix in _MEDIA_TYPES}
 
 

@@ -17,8 +17,12 @@ from shared.http.calls import Call, parse_call
 from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.problems import problem_response
-from shared.settings import AppSettings, AuthMode, app_settings
 from shared.site.session_cookie import DELETION, cookie_of, session_of
+
+_CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 
 # What a template needs beyond what every page has; None if there is no such page.
 Context = dict[str, object] | None
@@ -69,18 +73,8 @@ async def fragment(template: str, context: Mapping[str, object]) -> func.HttpRes
     return _secured(func.HttpResponse(content, mimetype="text/html"))
 
 
-def content_security_policy(settings: AppSettings) -> str:
-    """Allow only the site itself, and the token issuer if users sign in there."""
-    issuer = urlsplit(settings.issuer)
-    connect = f"'self' {issuer.scheme}://{issuer.netloc}" if settings.auth is AuthMode.OIDC else "'self'"
-    return (
-        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
-        "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-    )
-
-
 def _secured(response: func.HttpResponse) -> func.HttpResponse:
-    response.headers["Content-Security-Policy"] = content_security_policy(app_settings())
+    response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     response.headers["Referrer-Policy"] = "same-origin"
     return response
 

@@ -1,44 +1,48 @@
-"""A token issuer, and an app that trusts it."""
+"""An app whose users sign in through App Service authentication, and their headers."""
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
 
 import pytest
 from aiohttp import ClientSession
 
 from shared.settings import Account, AuthMode, Settings
 from tests.api import Api
-from tests.auth.issuer import AUDIENCE, Issuer, bearer
 from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
-# Returns a client that sends a token for the subject.
+# Returns a client that is signed in as the subject.
 SignedIn = Callable[[str], Api]
 
 
-@pytest.fixture(scope="session")
-def issuer() -> Iterator[Issuer]:
-    """The issuer of `oidc_app`. Tests that change an issuer use their own."""
-    with Issuer() as listening:
-        yield listening
+def principal(name: str, provider: str = "aad") -> dict[str, str]:
+    """The headers that App Service adds, which a caller could forge."""
+    claims = {"auth_typ": provider, "claims": [{"typ": "sub", "val": name}]}
+    return {
+        "X-MS-CLIENT-PRINCIPAL": base64.b64encode(json.dumps(claims).encode()).decode(),
+        "X-MS-CLIENT-PRINCIPAL-ID": name,
+        "X-MS-CLIENT-PRINCIPAL-NAME": f"{name}@example.com",
+        "X-MS-CLIENT-PRINCIPAL-IDP": provider,
+    }
 
 
-def trusting(issuer: Issuer) -> dict[str, Any]:
-    return {"auth": AuthMode.OIDC, "issuer": issuer.url, "audience": AUDIENCE}
-
-
-@pytest.fixture(scope="session")
-def oidc_app(
-    emulator: EmulatorThread, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningApp]:
-    """The app in OIDC mode."""
-    settings = provisioned(
-        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("oidc"), **trusting(issuer))
+def with_sign_in(emulator: EmulatorThread) -> Settings:
+    """The settings of an app in app-service mode, on a new database."""
+    account = Account(emulator.endpoint, emulator.key)
+    settings = Settings(
+        account=account, database=unique("easy"), auth=AuthMode.APP_SERVICE, platform_authenticates="True"
     )
-    with running_app(settings, tmp_path_factory.mktemp("oidc") / "host.log", disabled=TRIGGERS) as running:
+    return provisioned(settings)
+
+
+@pytest.fixture(scope="session")
+def app_service_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    log = tmp_path_factory.mktemp("easy") / "host.log"
+    with running_app(with_sign_in(emulator), log, disabled=TRIGGERS) as running:
         yield running
 
 
@@ -49,14 +53,14 @@ async def session() -> AsyncIterator[ClientSession]:
 
 
 @pytest.fixture
-def stranger(session: ClientSession, oidc_app: RunningApp) -> Api:
-    """A client without a token."""
-    return Api(session, oidc_app.url, oidc_app.openapi)
+def stranger(session: ClientSession, app_service_app: RunningApp) -> Api:
+    """A client that is not signed in."""
+    return Api(session, app_service_app.url, app_service_app.openapi)
 
 
 @pytest.fixture
-def signed_in(session: ClientSession, oidc_app: RunningApp, issuer: Issuer) -> SignedIn:
+def signed_in(session: ClientSession, app_service_app: RunningApp) -> SignedIn:
     def of(subject: str) -> Api:
-        return Api(session, oidc_app.url, oidc_app.openapi, headers=bearer(issuer.token(subject)))
+        return Api(session, app_service_app.url, app_service_app.openapi, headers=principal(subject))
 
     return of

@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Iterator
-
 import pytest
 from aiohttp import ClientSession
 
 from shared.auth.callers import signed_in as caller_of
-from shared.settings import Account, AuthMode, Settings
 from tests.api import Api
-from tests.auth.conftest import SignedIn
-from tests.auth.issuer import Issuer
-from tests.blog import EmulatorThread
+from tests.auth.conftest import principal
 from tests.items import unique
-from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
-
-
-def principal(name: str, provider: str = "aad") -> dict[str, str]:
-    """The headers that App Service adds, which a caller could forge."""
-    claims = {"auth_typ": provider, "claims": [{"typ": "sub", "val": name}]}
-    return {
-        "X-MS-CLIENT-PRINCIPAL": base64.b64encode(json.dumps(claims).encode()).decode(),
-        "X-MS-CLIENT-PRINCIPAL-ID": name,
-        "X-MS-CLIENT-PRINCIPAL-NAME": f"{name}@example.com",
-        "X-MS-CLIENT-PRINCIPAL-IDP": provider,
-    }
-
-
-@pytest.fixture(scope="session")
-def app_service_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    settings = provisioned(
-        Settings(
-            account=Account(emulator.endpoint, emulator.key),
-            database=unique("easy"),
-            auth=AuthMode.APP_SERVICE,
-            platform_authenticates="True",
-        )
-    )
-    with running_app(settings, tmp_path_factory.mktemp("easy") / "host.log", disabled=TRIGGERS) as running:
-        yield running
+from tests.running_app import RunningApp
 
 
 async def test_a_principal_can_act_only_as_their_own_user(session: ClientSession, app_service_app: RunningApp) -> None:
@@ -91,24 +59,6 @@ async def test_providers_and_principals_map_to_different_users() -> None:
     names = [("app-service:aad", "x"), ("app-service:google", "x"), ("app-service:aad", "y")]
 
     assert len({caller_of(*name).user for name in names}) == 3
-
-
-async def test_principal_headers_do_not_replace_a_token(stranger: Api) -> None:
-    answer = await stranger.create_user(unique("ada"), principal("ada"))
-
-    assert answer.status == 401
-
-
-async def test_principal_headers_do_not_override_a_token(signed_in: SignedIn, issuer: Issuer) -> None:
-    victim, subject = signed_in(unique("victim")), unique("mallory")
-    user = await victim.new_user()
-    forged = principal(user["id"])
-
-    made = await signed_in(subject).create_user(unique("mallory"), forged)
-    acted = await signed_in(subject).create_post(user["id"], "A title", "Forged.", forged)
-
-    assert made.body["id"] == str(caller_of(issuer.url, subject).user)
-    assert acted.status == 403
 
 
 async def test_principal_headers_are_ignored_in_function_key_mode(api: Api) -> None:

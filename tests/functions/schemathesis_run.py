@@ -7,7 +7,7 @@ the requests. Fails on 5xx and on undocumented statuses, headers or bodies. Excl
 
 - unsupported_method: the Functions host returns 404 for an unsupported method;
 - positive_data_acceptance: a schema cannot express which usernames NFKC changes, nor what is blank;
-- ignored_auth, with function keys: the local host does not check them.
+- ignored_auth: the platform checks function keys and sign-in.
 """
 
 from __future__ import annotations
@@ -26,26 +26,24 @@ from urllib.request import Request, urlopen
 from cosmos_emulator import EmulatorSettings
 
 from shared.settings import Account, Settings
-from tests.auth.conftest import trusting
-from tests.auth.issuer import Issuer, bearer
+from tests.auth.conftest import principal, with_sign_in
 from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-EXCLUDED_CHECKS = ("unsupported_method", "positive_data_acceptance")
+EXCLUDED_CHECKS = ("unsupported_method", "positive_data_acceptance", "ignored_auth")
 EXAMPLES = 300
 _ANSWERED = re.compile(r'request function="(\w+)" status=(\d+)')
 
 
 @dataclass(frozen=True)
 class AppUnderTest:
-    """An app with the headers of every request and the excluded checks."""
+    """An app with the headers of every request."""
 
     name: str
     app: RunningApp
     headers: dict[str, str]
-    excluded_checks: tuple[str, ...] = EXCLUDED_CHECKS
 
     def statuses(self) -> Counter[str]:
         """Count the app's responses by status."""
@@ -54,15 +52,14 @@ class AppUnderTest:
 
 def main() -> int:
     options = _options()
-    with Issuer() as issuer, EmulatorThread(EmulatorSettings()) as emulator:
-        for name, auth in (("function keys", {}), ("users sign in", trusting(issuer))):
-            settings = provisioned(
-                Settings(account=Account(emulator.endpoint, emulator.key), database=unique("described"), **auth)
-            )
+    with EmulatorThread(EmulatorSettings()) as emulator:
+        account = Account(emulator.endpoint, emulator.key)
+        for name, settings, headers in (
+            ("function keys", provisioned(Settings(account=account, database=unique("described"))), {}),
+            ("users sign in", with_sign_in(emulator), principal("schemathesis")),
+        ):
             with tempfile.TemporaryDirectory() as directory, running_app(settings, Path(directory) / "log") as app:
-                headers = bearer(issuer.token("schemathesis", exp=2**33)) if auth.users_sign_in else {}
-                excluded_checks = EXCLUDED_CHECKS if auth.users_sign_in else (*EXCLUDED_CHECKS, "ignored_auth")
-                if not _passes(AppUnderTest(name, app, headers, excluded_checks), options):
+                if not _passes(AppUnderTest(name, app, headers), options):
                     return 1
     return 0
 
@@ -101,7 +98,7 @@ def _command(target: AppUnderTest, tool: str, seed: int) -> Sequence[str]:
     headers = [part for name, value in target.headers.items() for part in ("-H", f"{name}: {value}")]
     return [
         *(str(Path(tool).absolute()), "--config-file", str(CONFIGURATION), "run", f"{target.app.url}/api/openapi.json"),
-        *("--checks", "all", "--exclude-checks", ",".join(target.excluded_checks)),
+        *("--checks", "all", "--exclude-checks", ",".join(EXCLUDED_CHECKS)),
         *("--max-examples", str(EXAMPLES), "--seed", str(seed), "--workers", "1", "--no-color"),
         *("--generation-database", "none", "--output-truncate", "true", *headers),
     ]

@@ -22,7 +22,7 @@ from shared.errors import BlogError, FieldFault
 from shared.http.endpoints import Endpoint
 from shared.http.openapi import ApiOperation, describe
 from shared.http.problems import PROBLEMS, problem_response
-from shared.settings import Account, AppSettings, AuthMode, Settings
+from shared.settings import Account, AuthMode, Settings
 from tests.running_app import environment_of
 
 ROOT = Path(__file__).parents[2]
@@ -38,11 +38,6 @@ print(json.dumps([
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
 AN_ENDPOINT = Endpoint(statuses=(200,))
-MODES = {
-    AuthMode.FUNCTION_KEY: AppSettings(),
-    AuthMode.OIDC: AppSettings(auth=AuthMode.OIDC, issuer="https://issuer.example", audience="api://blog"),
-    AuthMode.APP_SERVICE: AppSettings(auth=AuthMode.APP_SERVICE, platform_authenticates="True"),
-}
 # An instance of every error class, as raised by the app.
 RAISED = [
     errors.MalformedRequest("The body must be a JSON object."),
@@ -56,7 +51,6 @@ RAISED = [
     errors.BodyTooLarge("Too large."),
     errors.UnsupportedBody("Send JSON."),
     errors.InvalidFields([FieldFault("/username", "This is too short. Use at least 3 characters.")]),
-    errors.IssuerUnavailable(),
     errors.DatabaseThrottled(retry_after_s=1),
     errors.DatabaseUnavailable("unreachable"),
     *(error("400/1001") for error in (errors.RequestRefused, errors.ItemTooLarge, errors.PartitionFull)),
@@ -65,24 +59,26 @@ RAISED = [
 ]
 
 
-@pytest.fixture(params=MODES)
-def auth(request: pytest.FixtureRequest) -> AppSettings:
+@pytest.fixture(params=AuthMode)
+def auth(request: pytest.FixtureRequest) -> AuthMode:
     """Every authentication mode."""
-    return MODES[request.param]
+    return AuthMode(request.param)
 
 
 @pytest.fixture
-def document(auth: AppSettings) -> dict[str, Any]:
+def document(auth: AuthMode) -> dict[str, Any]:
     return as_served(auth)
 
 
-def as_served(auth: AppSettings) -> dict[str, Any]:
+def as_served(auth: AuthMode) -> dict[str, Any]:
     served: dict[str, Any] = json.loads(json.dumps(describe(docs.operations(), auth)))
     return served
 
 
 def of_one(endpoint: Endpoint) -> dict[str, Any]:
-    return describe([ApiOperation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AppSettings())
+    return describe(
+        [ApiOperation("get_thing", "", "GET", "things/{postId}", "things", endpoint)], AuthMode.FUNCTION_KEY
+    )
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -106,7 +102,7 @@ def problem_types(response: dict[str, Any]) -> set[str]:
 
 
 def test_the_served_document_describes_the_current_authentication_mode() -> None:
-    assert json.loads(docs.openapi_document().content) == as_served(AppSettings())
+    assert json.loads(docs.openapi_document().content) == as_served(AuthMode.FUNCTION_KEY)
 
 
 def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
@@ -115,7 +111,7 @@ def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
 
 
-def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AppSettings) -> None:
+def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AuthMode) -> None:
     """Runs in its own process because an app lists its functions only once."""
     listing = subprocess.run(  # noqa: S603 - our own interpreter and code
         [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
@@ -123,7 +119,12 @@ def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any],
         env={
             **os.environ,
             **environment_of(
-                Settings(account=Account("https://account.example"), database="blog", **auth.model_dump())
+                Settings(
+                    account=Account("https://account.example"),
+                    database="blog",
+                    auth=auth,
+                    platform_authenticates="True",
+                )
             ),
         },
         capture_output=True,
@@ -138,7 +139,7 @@ def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any],
             operation["operationId"],
             method.upper(),
             f"api{path}",
-            "FUNCTION" if operation["security"] and not auth.auth.users_sign_in else "ANONYMOUS",
+            "FUNCTION" if operation["security"] and not auth.users_sign_in else "ANONYMOUS",
         )
         for method, path, operation in operations(document)
     }
@@ -173,7 +174,7 @@ def test_response_schemas_require_every_field_and_omit_system_properties(documen
 
 
 def test_the_problem_schema_accepts_the_response_to_every_error() -> None:
-    document = as_served(AppSettings())
+    document = as_served(AuthMode.FUNCTION_KEY)
 
     assert {type(error) for error in RAISED} == set(PROBLEMS)
     for error in RAISED:
@@ -186,7 +187,7 @@ def test_the_problem_schema_accepts_the_response_to_every_error() -> None:
 def test_every_problem_type_is_described_under_its_status() -> None:
     described = {
         (status, type_)
-        for auth in MODES.values()
+        for auth in AuthMode
         for status, response in responses(as_served(auth))
         for type_ in problem_types(response)
     }
@@ -201,7 +202,7 @@ def test_problem_descriptions_do_not_mention_code(document: dict[str, Any]) -> N
 
 
 def test_every_header_of_a_problem_is_described() -> None:
-    document = as_served(MODES[AuthMode.OIDC])
+    document = as_served(AuthMode.APP_SERVICE)
 
     for error in RAISED:
         sent = problem_response(error, "/api/posts")
@@ -229,9 +230,9 @@ def test_retry_after_is_described_only_for_429_and_503(document: dict[str, Any])
     ],
 )
 def test_an_operation_lists_every_possible_status(
-    document: dict[str, Any], auth: AppSettings, method: str, path: str, statuses: str
+    document: dict[str, Any], auth: AuthMode, method: str, path: str, statuses: str
 ) -> None:
-    if auth.auth.users_sign_in:
+    if auth.users_sign_in:
         statuses = statuses.replace("401", "401 403")
 
     assert list(document["paths"][path][method]["responses"]) == statuses.split()
@@ -286,14 +287,13 @@ def test_only_the_feed_is_cached_downstream(document: dict[str, Any]) -> None:
 
 SECURITY = {
     AuthMode.FUNCTION_KEY: [{"functionKey": []}, {"functionKeyInQuery": []}],
-    AuthMode.OIDC: [{"bearer": []}],
     AuthMode.APP_SERVICE: [{"appService": []}],
 }
 
 
-def test_commands_require_authentication_and_queries_do_not(document: dict[str, Any], auth: AppSettings) -> None:
+def test_commands_require_authentication_and_queries_do_not(document: dict[str, Any], auth: AuthMode) -> None:
     for method, _, operation in operations(document):
-        assert operation["security"] == ([] if method == "get" else SECURITY[auth.auth])
+        assert operation["security"] == ([] if method == "get" else SECURITY[auth])
 
 
 def test_errors_with_the_same_status_share_one_response(document: dict[str, Any]) -> None:

@@ -13,9 +13,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "defaults": {"principalId": "developer"},
     "everything": {
         "principalId": "developer",
-        "auth": "oidc",
-        "oidcIssuer": "https://issuer.example/",
-        "oidcAudience": "api://blog",
         "transactions": "procedure",
         "cosmosCapacity": "autoscale",
         "alwaysReadyHttp": 1,

@@ -75,7 +75,7 @@ def test_the_app_accepts_its_settings(variant: str) -> None:
     assert settings.account.key is None
     assert settings.database == "blog"
     assert settings.inspector is False
-    assert settings.auth == (AuthMode.OIDC if variant == "everything" else AuthMode.FUNCTION_KEY)
+    assert settings.auth is AuthMode.FUNCTION_KEY
 
 
 def test_the_host_refuses_bodies_of_twice_the_apps_limit() -> None:

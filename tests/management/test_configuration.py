@@ -79,7 +79,7 @@ def test_names_in_upper_case_are_found(tmp_path: Path) -> None:
     assert (configuration.account.endpoint, configuration.account.key) == ("https://real.example/", None)
 
 
-@pytest.mark.parametrize("auth_mode", ["oidc", "app-service", "nobody"])
+@pytest.mark.parametrize("auth_mode", ["app-service", "nobody"])
 def test_the_terminal_ignores_the_authentication_mode(tmp_path: Path, auth_mode: str) -> None:
     environment = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog", "BLOG_AUTH": auth_mode}
 

@@ -64,7 +64,7 @@ async def test_an_avatar_is_the_same_on_every_page_and_for_every_name(site: Site
 
 
 def test_static_files_have_different_names() -> None:
-    files = [path for folder in ("static", "vendor") for path in (ROOT / "web" / folder).rglob("*.*") if path.is_file()]
+    files = [path for path in (ROOT / "web" / "static").rglob("*.*") if path.is_file()]
     names = [path.name for path in files]
 
     assert len(names) == len(set(names))

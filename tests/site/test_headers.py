@@ -8,8 +8,6 @@ import re
 
 import pytest
 
-from shared.settings import AppSettings, AuthMode
-from shared.site.web_page import content_security_policy
 from tests.api import Api
 from tests.site.pages import Site
 
@@ -36,15 +34,6 @@ async def test_pages_have_security_headers(site: Site, address: str) -> None:
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
-
-
-def test_pages_can_reach_the_token_issuer_only_if_users_sign_in_there() -> None:
-    oidc = AppSettings(auth=AuthMode.OIDC, issuer="https://login.example:8443/tenant/v2.0", audience="api://blog")
-
-    assert "connect-src 'self' https://login.example:8443;" in content_security_policy(oidc)
-    assert "connect-src 'self';" in content_security_policy(
-        AppSettings(auth=AuthMode.APP_SERVICE, platform_authenticates="True")
-    )
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -3,7 +3,7 @@ import { HEADER, keepSession, sessionToken } from "./session.js";
 
 const READ_ONLY =
   "This site is read-only: commands need a function key, which no page may contain. " +
-  "To let people sign in, set BLOG_AUTH to oidc or app-service; see docs/settings.md.";
+  "To let people sign in, set BLOG_AUTH to app-service; see docs/settings.md.";
 const DELETED = "This was deleted. Reload the page.";
 const ADVICE = {
   400: "The blog did not understand this request. Reload the page, then try again.",
@@ -19,7 +19,6 @@ const ADVICE = {
 // Prefix of the idempotency keys of commands without a definite answer. Repeating one, also on a later page of this tab,
 // cannot apply it twice.
 const UNANSWERED = "blog-unanswered:";
-let authorization = async () => ({});
 
 /** The app's answer to a request that it refused, or status 0 if there was none. */
 export class Refusal extends Error {
@@ -30,11 +29,6 @@ export class Refusal extends Error {
     this.location = problem.location;
     this.faults = problem.errors ?? [];
   }
-}
-
-/** Send the headers that `headersOf` resolves to with every command. */
-export function authorizeWith(headersOf) {
-  authorization = headersOf;
 }
 
 /**
@@ -68,7 +62,7 @@ export async function send(url, options = {}) {
  */
 export async function command(method, path, body, { etag, isRepeatable = method !== "POST" } = {}) {
   const unanswered = `${UNANSWERED}${method} ${path} ${JSON.stringify(body)}`;
-  const headers = { "Content-Type": "application/json", ...(await authorization()) };
+  const headers = { "Content-Type": "application/json" };
   if (etag) headers["If-Match"] = etag;
   if (!isRepeatable) headers["Idempotency-Key"] = sessionStorage[unanswered] ??= newKey();
   try {
@@ -84,7 +78,7 @@ export async function command(method, path, body, { etag, isRepeatable = method 
 
 /** Render Markdown. Returns nodes that the server has sanitized. */
 export async function preview(content, signal) {
-  const headers = { "Content-Type": "application/json", ...(await authorization()) };
+  const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ content });
   return parse(await send("/preview", { method: "POST", headers, body, signal })).then(page => [...page.body.childNodes]);
 }

@@ -88,7 +88,7 @@ async function refreshName() {
 }
 
 async function startProvider() {
-  provider = await import(auth === "oidc" ? "./oidc.js" : "./app-service.js");
+  provider = await import("./app-service.js");
   await provider.start(become, openDialog);
 }
 
