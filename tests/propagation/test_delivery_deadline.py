@@ -16,6 +16,7 @@ from shared.data.users import create_user, edit_user
 from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
+from shared.propagation import pace
 from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, DeliveryUnfinished, for_each
 from shared.settings import Account, Settings
 from tests.blog import Blog, EmulatorThread, at
@@ -25,6 +26,12 @@ from tests.items import a_comment, a_like, a_post, a_user, unique
 HOST_JSON = Path(__file__).parents[2] / "host.json"
 # Long enough for the operations that are not held, also on a busy machine.
 DEADLINE_S = 4
+
+
+@pytest.fixture(autouse=True)
+def unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let renames start at full speed, because these tests rename thousands of items."""
+    monkeypatch.setattr(pace, "_FIRST_S", 0.0)
 
 
 @pytest.fixture
