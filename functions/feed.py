@@ -15,7 +15,7 @@ from shared.models.post import Post
 
 bp = func.Blueprint()
 
-# The site shares it.
+# The site uses it, too.
 front_page = front_page_reader(partial(container, FEED))
 
 

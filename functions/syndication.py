@@ -1,4 +1,4 @@
-"""What feed readers and crawlers read."""
+"""Atom feeds, the sitemap and robots.txt."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ class Repairs:
     changed: int = 0
 
     async def store_texts_again(self, place: Place) -> None:
-        """Write an item's texts, so that they get the form in which they are stored. Costs a point read and a write."""
+        """Write an item's texts again, so that they get their stored form. Costs a point read and a write."""
         container = container_of(self.blog, place.container)
         item = await container.read(place.item_id, place.partition_key)
         if item is None:
             return
-        # A copy takes only a later version of its post.
+        # A copy is replaced only by a later version of its post.
         increments = {"version": 1} if container is self.blog.posts and item.get("type") == Post.TYPE else {}
         operations = patch_of({name: item[name] for name in TEXTS if name in item}, **increments)
         with suppress(ConditionFailed, ItemMissing):  # changed since

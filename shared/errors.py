@@ -1,4 +1,4 @@
-"""Errors that a client is told about, and `NoProgress`.
+"""Errors that are reported to clients, and `NoProgress`.
 
     BlogError
     ├── MalformedRequest, InvalidFields, BodyTooLarge, UnsupportedBody
@@ -124,7 +124,7 @@ class VersionMismatch(BlogError):
 class DatabaseThrottled(BlogError):
     """The database is over its provisioned throughput, and retries have failed.
 
-    `retry_after_s` is the delay that the database last asked for.
+    `retry_after_s` is the delay that the database last requested.
     """
 
     def __init__(self, retry_after_s: float) -> None:

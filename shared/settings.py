@@ -51,7 +51,7 @@ def _parse_account(value: object) -> object:
 
 
 class AppSettings(BaseSettings):
-    """What registering the functions needs. The description of a field says what to set it to."""
+    """The settings that registering the functions needs. A field's description is the advice in SettingsError."""
 
     model_config = SettingsConfigDict(
         frozen=True,

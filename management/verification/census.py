@@ -219,7 +219,7 @@ class _Reader:
             self.census.findings.append(Finding(Kind.FAILURE, source, f"{number} stored for replay"))
 
     def conclude(self) -> None:
-        """Check what requires all items."""
+        """Run the checks that require all items."""
         census = self.census
         for post_id, post in self.posts.items():
             if post.state is _State.LIVE:

@@ -1,1 +1,1 @@
-"""Commands and queries on the containers: what each costs stands in its docstring."""
+"""Commands and queries on the containers. Each docstring states the cost."""

@@ -30,7 +30,7 @@ def _uses_scripts() -> bool:
 
 
 class Readiness:
-    """Checks what is ready, at most once in `kept_s` seconds, whatever the result and the traffic."""
+    """Checks the database at most once in `kept_s` seconds, regardless of the result and the traffic."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Readiness:
         self._cached_states = alru_cache(maxsize=1, ttl=kept_s)(self._states)
 
     async def checks(self) -> dict[str, Check]:
-        """Return the state of everything, by name. Raises NotReady, with the names of all that is not ready.
+        """Return the state of each part by its name. Raises NotReady with the names of the parts that are not ready.
 
         Reads account, database, every container and, if requests run scripts, the lists of scripts, all at once.
         """

@@ -13,7 +13,7 @@ from shared.models.like import Like, NewLike, like_id, like_item
 from shared.observability.spans import stamp
 from shared.transactions import Added
 
-# What a record keeps of a like, because a retry returns the like even after it was deleted.
+# A record keeps these properties, because a retry returns the like even after it was deleted.
 _RECORDED = ("id", "userId", "userUsername", "creationDate")
 
 

@@ -21,7 +21,7 @@ from shared.models.fields import now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
 from shared.observability.spans import stamp
 
-# How long a tombstone stays: longer than the change-feed functions may be down.
+# Tombstones must outlast any downtime of the change-feed functions.
 DELETED_TTL_S = 30 * 24 * 3600
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
@@ -31,8 +31,8 @@ _EDIT_ID = re.compile("[0-9a-f]{32}")
 async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
     """C2: one write, and a point read unless the author is cached.
 
-    Raises UserNotFound, PostNotFound for a retry whose post was deleted, and IdempotencyKeyReused, also if the key made
-    a post more than 24 hours ago.
+    Raises UserNotFound, PostNotFound for a retry whose post was deleted, and IdempotencyKeyReused, also if the key
+    created a post more than 24 hours ago.
     """
     author = await get_author(users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
@@ -70,7 +70,7 @@ async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner
 async def _patch(
     posts: Container, post_id: str, values: Mapping[str, object], etag: str | None, owner: UUID | None
 ) -> Item:
-    """One patch; if it is refused, a read by the primary that finds out why. `values` has an `editId` of its own."""
+    """One patch; if it is refused, a read by the primary shows why. `values` has a new `editId`."""
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
     if etag is not None:
@@ -85,7 +85,7 @@ async def _patch(
             return post  # the SDK resent a patch whose response was lost
         author_id = _existing(post, post_id)["userId"]
         if owner is not None and author_id != str(owner):
-            raise Forbidden("Only its author edits or deletes a post.") from error
+            raise Forbidden("Only its author can edit or delete a post.") from error
         raise VersionMismatch from error
 
 

@@ -6,9 +6,9 @@ A reservation and its user are in different logical partitions, so they cannot s
 2. Write the user: create it, or replace it under its etag with `nameVersion` one higher.
 3. release: the users change feed deletes the reservations of former usernames.
 
-A reservation never expires. Only when somebody else wants the username does its owner tell whether it is abandoned:
-after a rename at once, and after a crash between 1 and 2 once `ABANDONED_AFTER_S` have passed. Every use of a username
-by its owner begins with a write of its reservation, whose new etag makes a concurrent release or takeover fail.
+A reservation never expires. If another user wants the username, the owner's item shows whether it is abandoned: at
+once after a rename, and `ABANDONED_AFTER_S` after a crash between 1 and 2. Before an owner uses a username, they write
+its reservation. The new etag makes a concurrent release or takeover fail.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ ABANDONED_AFTER_S = 60
 def normalized(username: str) -> str:
     """Return the form in which usernames are compared: Unicode's toNFKC_Casefold for every name that is accepted.
 
-    Names from before invisible characters were refused keep these characters in this form: their reservations have it.
+    Older names can contain invisible characters, which are refused now. This form keeps them, because the IDs of their
+    reservations contain them.
     """
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", username).casefold())
 
@@ -87,7 +88,7 @@ async def _take_over(users: Container, wanted: Item) -> Reservation:
 def is_abandoned(reservation: Item, owner: Item | None) -> bool:
     """Return whether the owner, as read after the reservation, neither has the username nor is about to get it.
 
-    A command that has not written its user yet is either running or crashed: only time tells.
+    A command that has not written its user yet is running or has crashed. Only the age of the reservation shows which.
     """
     if owner is not None:
         if reservation_id(owner["username"]) == reservation["id"]:

@@ -1,8 +1,9 @@
 """Users: create, rename, read. A user shares a logical partition of `users` with the copies of their posts.
 
 A cache of recent authors saves a point read per command. Its usernames may be `AUTHOR_KEPT_S` seconds stale: the posts
-change feed corrects them on each item (shared/propagation/posts.py), as it must for any rename between the read of a
-username and the write of an item. Renames in this process update the cache. Users are never deleted.
+change feed corrects them on each item (shared/propagation/posts.py). It must do this even without a cache, because a
+user can be renamed between the read of a username and the write of an item. Renames in this process update the cache.
+Users are never deleted.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
     """C1 for a caller who signs in, whose user has a fixed id (shared/auth/callers.py): a point read and two writes.
 
     Concurrent registrations create one user, and the others give their usernames back. A registration without a key
-    gets a random one: its record tells the SDK's resend of a write whose response was lost from a second registration.
-    Raises UsernameTaken, AlreadyRegistered, IdempotencyKeyReused.
+    gets a random one. If the SDK resends the write because its response was lost, the record shows that it is not a
+    second registration. Raises UsernameTaken, AlreadyRegistered, IdempotencyKeyReused.
     """
     command_id = new_id("user", idempotency_key or uuid.uuid4().hex, user_id)
     record = idempotency_record(command_id, new, {"id": user_id}, userId=user_id)
@@ -77,7 +78,7 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
         except ItemExists:
             existing = await get_user(users, user_id)
             await give_back(users, reservation, existing)
-    # Without a record the id is random, so only the SDK's own resend finds the user.
+    # Without a record the id is random, so only a write that the SDK resends finds the user.
     return existing if record is None or await is_recorded(users, record, user_id) else None
 
 

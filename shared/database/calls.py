@@ -1,8 +1,8 @@
-"""Calls of the database: one client span for each HTTP request that the SDK sends, also for those that it repeats.
+"""Calls of the database: one client span for each HTTP request that the SDK sends, including retries.
 
 The attributes are those of OpenTelemetry's semantic conventions for Azure Cosmos DB
-(https://opentelemetry.io/docs/specs/semconv/database/cosmosdb/), and two of the blog's own: the partition key, and what
-a batch does.
+(https://opentelemetry.io/docs/specs/semconv/database/cosmosdb/), and two of the blog: the partition key, and the
+operations of a batch.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def database_call(request: Any, function: str) -> Iterator[Call]:
 
 
 def container_and_kind(request: Any) -> tuple[str, str]:
-    """Return the container, or nothing, and the kind of a request, such as `query`. Neither has an item's ID."""
+    """Return the container, if there is one, and the kind of a request, such as `query`. Neither contains an ID."""
     # http://{account}/dbs/{database}/colls/{container}/{collection}/{ID}
     parts: list[str] = request.url.rstrip("/").split("/")[3:]
     if len(parts) < 4 or parts[2] != "colls":

@@ -1,4 +1,4 @@
-"""What the database reports for one request or delivery: request charge, throttling and session tokens.
+"""The request charge, the throttling and the session tokens of one request or delivery.
 
 The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
 a context variable, shared with the tasks it starts. The client's transport updates it.
@@ -20,7 +20,7 @@ _DEFAULT_RETRY_AFTER_S = 1.0
 
 @dataclass
 class Charge:
-    """Request units, responses, 429s among them and session of `function` so far.
+    """The request units, responses, 429 responses and session of `function` so far.
 
     `retry_after_s` is set if the last response was a 429.
     """
@@ -38,7 +38,7 @@ current_charge: ContextVar[Charge | None] = ContextVar("charge", default=None)
 
 @contextmanager
 def metered(function: str = "") -> Iterator[Charge]:
-    """Count what the database charges inside this block: for `function`, or for that of the block around it."""
+    """Count the charges of this block for `function`, or for the function of the block around it."""
     outer = current_charge.get()
     charge = Charge(function or (outer.function if outer else ""))
     token = current_charge.set(charge)
@@ -49,7 +49,7 @@ def metered(function: str = "") -> Iterator[Charge]:
 
 
 def add_share(charge: Charge, sharers: int) -> None:
-    """Add this request's share of work that it waited for together with other requests, and its session."""
+    """Add this request's share of the work that several requests waited for, and the session of that work."""
     own = current_charge.get()
     if own is not None:
         own.answers += charge.answers
@@ -60,7 +60,7 @@ def add_share(charge: Charge, sharers: int) -> None:
 
 
 def record_answer(answer: Any) -> None:
-    """Add an HTTP response to the current charge, also one that is then retried."""
+    """Add an HTTP response to the current charge, including one that is then retried."""
     charge = current_charge.get()
     if charge is None:
         return

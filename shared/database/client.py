@@ -74,6 +74,6 @@ def open_container(name: str) -> Container:
 
 
 async def has_multiple_write_regions(owner: CosmosClient | ContainerProxy) -> bool:
-    """Whether the account breaks unique usernames and exact counts, which need a single write region: one request."""
+    """Return whether the account has multiple write regions, which break unique usernames and exact counts."""
     account = await owner.client_connection.GetDatabaseAccount()
     return bool(account._EnableMultipleWritableLocations)

@@ -1,4 +1,4 @@
-"""Combines concurrent calls into groups, without timers: whatever arrives during a group goes into the next one."""
+"""Combines concurrent calls into groups, without timers: values that arrive during a group go into the next one."""
 
 from __future__ import annotations
 

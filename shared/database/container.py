@@ -1,8 +1,8 @@
 """One container and the operations that the blog uses.
 
 An operation raises an error of refusals.py for a refusal that its caller can handle, `DatabaseThrottled` or
-`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. What the SDK omits is done
-here: retries of 449, and session tokens of batches and stored procedures.
+`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. Two things are
+done here because the SDK omits them: 449 is retried, and the session tokens of batches and scripts are kept.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NO_ITEM = "-"
 class Container:
     """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`.
 
-    The texts of items have another form in the database (date_like_texts.py).
+    Texts that look like dates have another form in the database (date_like_texts.py).
     """
 
     def __init__(self, proxy: ContainerProxy) -> None:
@@ -59,7 +59,7 @@ class Container:
         return dict(as_sent(read))
 
     async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
-        """Like `read`, but of the present state, whatever other processes have written; at the same cost.
+        """Like `read`, at the same cost, but includes the latest writes of other processes.
 
         The primary replica serves batches, even those that only read. Any other replica can lag.
         """
@@ -176,9 +176,9 @@ class Container:
         return await self._confirmed(partition_key, attempt)
 
     async def _confirmed(self, partition_key: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
-        """Run a read, and once more with what the primary knows if no replica has reached the request's session token.
+        """Run a read. If no replica has reached the request's session token, repeat it with the primary's token.
 
-        The primary has every acknowledged write, so a token that is ahead of it is forged or of a restored database.
+        The primary has every acknowledged write. A token that is ahead of it is forged or from a restored database.
         """
         with blog_errors():
             try:
@@ -243,7 +243,7 @@ def _keeping_session(proxy: ContainerProxy) -> Iterator[None]:
     """Keep the session token of the one batch or script in this block, even if the batch is refused.
 
     The SDK keeps the tokens of single-item writes only (azure-cosmos 4.17, aio/_cosmos_client_connection_async.py,
-    `Batch` and `ExecuteStoredProcedure`). With only those, a read could miss what the same process wrote in a batch.
+    `Batch` and `ExecuteStoredProcedure`). With only those, a read could miss a batch that the same process wrote.
     """
     try:
         yield

@@ -1,17 +1,18 @@
 """Texts that look like dates, which Cosmos DB stores in another form: `text:2026-01-01T00:00:00`.
 
-The Functions host parses changes with Newtonsoft.Json, which takes such texts for dates. It rewrites them on the way to
+The Functions host parses changes with Newtonsoft.Json, which treats such texts as dates. It rewrites them on the way to
 the change-feed functions. If a date does not exist, such as `/Date(99999999999999999)/`, it fails before it calls the
 function, and delivers nothing more from that physical partition.
 
 Its rule (Newtonsoft.Json, JsonTextReader.ParseReadString and DateTimeUtils.TryParseDateTime) applies to string values,
 not to property names. It reads `/Date(…)/` with at least nine characters, and texts of 19 to 40 characters that start
-with `yyyy-MM-ddT` and go on with a time and perhaps an offset (DateTimeParser). Here any digits and signs may follow.
+with `yyyy-MM-ddT` and continue with a time and perhaps an offset (DateTimeParser). Here any digits and signs may
+follow.
 
 `Container` (container.py) stores this form and returns the text as sent, and a `ChangeFeed` restores the texts of
-changes. Nothing else in the blog knows of the form. It applies to what people write. Queries compare other properties,
-and no client can choose a value for these that matches the rule. Only the blog's own dates do: whoever reads one from a
-change parses it.
+changes. No other code depends on the form. It applies only to texts that people write. Queries compare other
+properties, and no client can choose a value for these that matches the rule. Only the blog's own dates match it, so
+code that reads one from a change parses it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-# The properties with texts of people, at any depth.
+# The properties with texts that people write, at any depth.
 TEXTS = ("title", "content")
 
 _MARK = "text:"
 _LOOKS_LIKE_A_DATE = r"(/Date\(.*\)/|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+Zz-]{8,29})"
-# With the mark, a text that already starts with it can be restored, too.
+# A text that already starts with the mark gets another one, so that it can be restored.
 _TO_MARK = re.compile(f"({_MARK})*{_LOOKS_LIKE_A_DATE}", re.DOTALL)
 _MARKED = re.compile(f"({_MARK})+{_LOOKS_LIKE_A_DATE}", re.DOTALL)
 

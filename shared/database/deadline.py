@@ -14,8 +14,9 @@ from shared.errors import DatabaseThrottled, DatabaseUnavailable
 async def deadline(seconds: float) -> AsyncIterator[None]:
     """Cancel the block after `seconds`; use inside `metered`.
 
-    What the database has applied by then stays applied. The SDK waits as long as a 429 tells it to, so a block that is
-    throttled when time runs out raises DatabaseThrottled with that Retry-After. Any other raises DatabaseUnavailable.
+    Writes that the database has applied by then stay applied. The SDK waits as long as a 429 demands. If the block is
+    throttled when time runs out, it raises DatabaseThrottled with that Retry-After. Otherwise it raises
+    DatabaseUnavailable.
     """
     try:
         async with asyncio.timeout(seconds) as timeout:

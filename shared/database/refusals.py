@@ -77,7 +77,7 @@ def _translated(error: CosmosHttpResponseError | CosmosBatchOperationError, abou
     if not about_item and status == 400 and sub_status:
         # A script that throws a number returns 400, with the number as the sub-status.
         # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
-        if sub_status in (_FORBIDDEN, _TOO_LARGE):  # rethrown from a write; scripts learn no sub-status
+        if sub_status in (_FORBIDDEN, _TOO_LARGE):  # rethrown from a write; scripts do not get the sub-status
             return PartitionFull(error.message) if sub_status == _FORBIDDEN else ItemTooLarge(error.message)
         return ConcurrentWrite(str(sub_status)) if sub_status in (_RETRY_WITH, 503) else ScriptFailed(sub_status)
     if status == _RETRY_WITH:

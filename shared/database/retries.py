@@ -16,7 +16,7 @@ From the outermost rule to the innermost, an API request retries:
     (SDK), including writes
 
 The rows marked SDK describe azure-cosmos 4.17 (aio/_retry_utility_async.py and the policies it uses). The SDK repeats
-writes that may have been applied; docs/reliability.md says what each command does about that.
+writes that may have been applied; docs/reliability.md says how each command handles that.
 
 Nested counts multiply, so a deadline bounds the request instead (deadline.py). Work that several requests share has a
 shorter deadline, so that its error still reaches them.
@@ -50,7 +50,7 @@ SESSION_WAIT_S: Final = 0.05
 
 COMMIT_ROUNDS: Final = 8
 
-# Refusals in a row of a rename's writes in one partition, before the change is stored in `failures`.
+# Consecutive refusals of a rename's writes in one partition, before the change is stored in `failures`.
 RENAMING_REFUSALS: Final = 20
 
 # The same for the expiry of the comments and likes of a deleted post.

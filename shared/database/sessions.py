@@ -1,9 +1,9 @@
-"""Session tokens for clients: how new the states are that a client has seen, so that any instance can match them.
+"""Session tokens for clients: any instance then returns data at least as new as the data that the client has seen.
 
 A token lists Cosmos DB's own session tokens, each with the `_rid` of its container: tokens of a deleted container mean
 nothing to its successor. A token is only sent to the database for the request that brought it, and never enters the
 session that the SDK keeps for the process. If no replica has reached it, the primary decides (container.py): it has
-every acknowledged write of a partition, so what it lacks is forged or of a restored database, and is ignored.
+every acknowledged write of a partition. A token ahead of it is forged or from a restored database, and is ignored.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class Session:
         return all(matches)
 
     def update(self, other: Session) -> None:
-        """Add what another session knows."""
+        """Add the progress of another session."""
         for key, progress in other._progress.items():
             self._add(key, progress)
 
     def confirm(self, primary: Session) -> None:
-        """Replace what is known of the ranges that the primary has reported; `was_refuted` if it was ahead of that."""
+        """Replace the progress of the ranges that the primary reported; set `was_refuted` if it was ahead."""
         for key, progress in primary._progress.items():
             self.was_refuted |= _order(self._progress.get(key, progress)) > _order(progress)
             self._progress[key] = progress
@@ -84,7 +84,7 @@ class Session:
         return self._from_client and rid not in self._confirmed
 
     def tokens_of(self, rid: str) -> str:
-        """Return the session tokens of a container, as the database takes them."""
+        """Return the session tokens of a container in the database's format."""
         return ",".join(f"{range_id}:{known}" for (of, range_id), known in self._progress.items() if of == rid)
 
     def _add(self, key: tuple[str, str], progress: str) -> None:

@@ -1,4 +1,4 @@
-"""The HTTP transport of the SDK's client: every response passes here.
+"""The HTTP transport of the SDK's client, through which every response passes.
 
 It counts the request charge, records the call as a span, and applies the session of the current API request.
 """
@@ -17,7 +17,7 @@ from shared.database.retries import SESSION_RETRIES, SESSION_WAIT_S
 from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import DatabaseUnavailable
 
-# The container that the client means; the service refuses requests that reach another of the same name.
+# Names the container that the client means. The service refuses the request if another one has its name now.
 _RID = "x-ms-cosmos-intended-collection-rid"
 _GONE = 410
 _ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
@@ -28,11 +28,11 @@ class SessionNotConfirmed(Exception):
 
 
 class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
-    """Sends the session tokens that the API request or delivery has brought or seen with each of its reads.
+    """Sends the session tokens of the current request or delivery with each of its reads.
 
     404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees
-    this response to such a token: it would forget the tokens of the whole process. After the first wait, the caller
-    must confirm a token from a client, because a forged one would hold up the request.
+    this response to such a token, because it would forget the tokens of the whole process. After the first wait, the
+    caller must confirm a token from a client, because a forged one would hold up the request.
     """
 
     async def send(self, request: Any, **options: Any) -> Any:

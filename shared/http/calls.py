@@ -30,8 +30,8 @@ DEFAULT_PAGE = 20
 GZIP_SUFFIX = "-gzip"
 IDEMPOTENCY_KEY_LENGTH = 255
 
-# What is wrong with a field and what to do, by pydantic's type of error
-# (https://docs.pydantic.dev/latest/errors/validation_errors/), because its own messages are for developers.
+# Advice on an invalid field, by pydantic's type of error (https://docs.pydantic.dev/latest/errors/validation_errors/).
+# Pydantic's own messages are for developers.
 _ADVICE = {
     "missing": "This field is missing. Add it.",
     "extra_forbidden": "This field is unknown. Remove it.",
@@ -149,7 +149,7 @@ def _parse_if_match(header: str | None) -> str | None:
     tags = _entity_tags(header)
     if len(tags) != 1:
         raise MalformedRequest("If-Match must be one ETag, exactly as received, or *.")
-    # What If-Match compares does not depend on the encoding.
+    # If-Match does not depend on the encoding.
     return re.sub(f'{GZIP_SUFFIX}"$', '"', tags[0])
 
 

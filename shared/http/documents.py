@@ -58,7 +58,7 @@ def served(call: Call[None], document: Document) -> func.HttpResponse:
 
 
 def encoded(call: Call[Body], response: func.HttpResponse, *, is_query: bool) -> func.HttpResponse:
-    """The response, compressed if it is JSON, large, and the client accepts that. A query can become 304."""
+    """The response, compressed if it is large JSON and the client accepts gzip. A query can become 304."""
     content, headers = response.get_body(), response.headers
     if response.mimetype != _JSON or "Content-Encoding" in headers or not content:
         return response

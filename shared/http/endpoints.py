@@ -119,7 +119,7 @@ def path_of(request: func.HttpRequest) -> str:
 
 
 def _has_valid_host(request: func.HttpRequest) -> bool:
-    """Whether the URL, which contains the Host header, can be split. Hosts differ in what they let through."""
+    """Whether the URL, which contains the Host header, can be split. Hosts differ in which headers they accept."""
     try:
         url = urlsplit(str(request.url))
         _ = url.port

@@ -1,1 +1,1 @@
-"""What the blog is made of: the shapes of requests, answers and items, and the rules of their fields."""
+"""Requests, responses and items: their shapes, and the rules of their fields."""

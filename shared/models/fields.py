@@ -13,7 +13,7 @@ USERNAME_LENGTH = (3, 30)
 TITLE_LENGTH = 200
 POST_LENGTH = 100_000
 COMMENT_LENGTH = 5_000
-# For people: clients show it next to the field.
+# Clients show this text next to the field.
 EMPTY = "This is empty. Write something."
 
 # The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.

@@ -10,7 +10,7 @@ Check = Literal["ready", "unchecked"]
 
 
 class Health(BaseModel):
-    """Everything the blog needs exists. A script is `unchecked` if the app's identity can run but not list it."""
+    """Everything the blog needs exists. A script is `unchecked` if the app's identity can run it but not list it."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -131,7 +131,7 @@ def summary(content: str) -> str:
     return cut.rstrip() + "…"
 
 
-# What else changes the character before it: the joiner, skin tones, and the tags of a region's flag.
+# Other characters that change the one before them: the joiner, skin tones, and the tags of a region's flag.
 _EXTENDS = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 # Two of these in a row are one flag.
 _REGIONAL_INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import regex  # type: ignore[import-untyped]  # has no annotations
 
 # The scripts in modern use: https://www.unicode.org/reports/tr31/#Table_Recommended_Scripts and
-# https://www.unicode.org/reports/tr31/#Table_Limited_Use_Scripts. All others count as one.
+# https://www.unicode.org/reports/tr31/#Table_Limited_Use_Scripts. All other scripts count as one.
 _SCRIPTS = (
     "Adlm Arab Armn Beng Bopo Cakm Cans Cham Cher Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Hmnp Java "
     "Kali Kana Khmr Knda Lana Laoo Latn Lepc Limb Lisu Mand Mlym Mtei Mymr Newa Nkoo Olck Orya Plrd Rohg Saur Sinh "
     "Sund Sylo Syrc Tale Talu Taml Tavt Telu Tfng Thaa Thai Tibt Vaii Wcho Yiii"
 )
-# What "highly restrictive" adds to a single script: https://www.unicode.org/reports/tr39/#Restriction_Level_Detection
+# The level "highly restrictive" also allows these combinations:
+# https://www.unicode.org/reports/tr39/#Restriction_Level_Detection
 _TOGETHER = ("Latn Hani Hira Kana", "Latn Hani Bopo", "Latn Hani Hang")
 
 
@@ -27,7 +28,7 @@ _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 
 
 def mixes_scripts(text: str) -> bool:
-    """Return whether no one script, nor one of the usual combinations, has all characters of the text."""
+    """Return whether the characters of the text belong neither to one script nor to a usual combination."""
     return _ONE_SCRIPT.fullmatch(text) is None
 
 

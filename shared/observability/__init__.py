@@ -1,1 +1,1 @@
-"""How the app can be observed: spans, metrics and the log. Exporters and the inspector process the spans."""
+"""Spans, metrics and the log. Exporters and the inspector process the spans."""

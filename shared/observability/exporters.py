@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from shared.settings import SettingsError
 
-# The libraries that the app uses and Azure Monitor would instrument.
+# The app uses these libraries, and Azure Monitor would instrument them.
 _INSTRUMENTED = ("azure_sdk", "requests", "urllib", "urllib3")
 
 
@@ -46,7 +46,7 @@ def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricRe
     """Export to Application Insights, signed in as APPLICATIONINSIGHTS_AUTHENTICATION_STRING says.
 
     The Functions host exports requests, the log and live metrics. The instrumentations would record the same requests
-    to the database again, with their addresses, which have usernames. Raises SettingsError.
+    to the database again, with their addresses, which contain usernames. Raises SettingsError.
     """
     os.environ["OTEL_LOGS_EXPORTER"] = "none"
     # Azure Monitor's own default ignores the decision of a span's parent.

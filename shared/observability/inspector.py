@@ -50,7 +50,7 @@ class Inspector(SpanProcessor):
         self._last = time.time_ns() // 1_000_000
 
     def start(self) -> None:
-        """Receive the spans of this process, of which an exporter's sampler can drop some."""
+        """Receive the spans of this process. The sampler of an exporter can drop some."""
         provider = trace.get_tracer_provider()
         if not isinstance(provider, TracerProvider):
             provider = TracerProvider(ALWAYS_ON)
@@ -58,7 +58,7 @@ class Inspector(SpanProcessor):
         provider.add_span_processor(self)
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Keep what the span did until the span that it belongs to ends, or record it."""
+        """Keep the span's calls for the span that it belongs to, or record it."""
         attributes = dict(span.attributes or {})
         if "db.system.name" in attributes:
             if span.parent is not None:
@@ -84,7 +84,7 @@ class Inspector(SpanProcessor):
         kept = self._open.setdefault(span_id, _Calls())
         kept.first += calls[: KEPT_CALLS - len(kept.first)]
         kept.count += count
-        # A span that never ends here, such as one that ended before, would be kept forever.
+        # Without a limit, the calls of a span that has already ended would be kept forever.
         while len(self._open) > _OPEN_SPANS:
             self._open.popitem(last=False)
 

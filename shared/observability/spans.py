@@ -55,7 +55,7 @@ def fail(failed: Span, reason: str) -> None:
 
 
 def stamp() -> dict[str, str]:
-    """Return the property of the items that the current span writes; nothing if no span is recorded in this process."""
+    """Return the property for the items that the current span writes, or nothing if this process records no span."""
     current = trace.get_current_span().get_span_context()
     # Without an SDK, the current span is the caller's.
     return {} if current.is_remote or not current.is_valid else {_PROPERTY: traceparent_of(current)}
@@ -67,7 +67,7 @@ def writer_of(item: Mapping[str, object]) -> object:
 
 
 def current_traceparent() -> str:
-    """Return the context of the current span, which is the caller's without an SDK; empty if there is none."""
+    """Return the context of the current span, or nothing. Without an SDK, the current span is the caller's."""
     current = trace.get_current_span().get_span_context()
     return traceparent_of(current) if current.is_valid else ""
 

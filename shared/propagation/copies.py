@@ -64,9 +64,9 @@ class Copies:
     async def put(self, post: Item, *, present: bool = True) -> None:
         """Make the copy show `post`, unless it is newer: one write if `present` is right, otherwise two.
 
-        A late delivery can create the copy of a post that has been deleted since. So after a creation, the post is read
-        again; also if the copy is already at this version, because its creation may have failed before that read.
-        Raises NoProgress.
+        A late delivery can create the copy of a post that has been deleted since. After a creation, the post is
+        therefore read again. The same applies if the copy is already at this version: its creation may have failed
+        before the read. Raises NoProgress.
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):

@@ -1,4 +1,4 @@
-"""The length of `feed`: which posts belong to it, and how it is brought back to exactly `FEED_LENGTH`."""
+"""The length of `feed`: decides which posts belong to it, and restores exactly `FEED_LENGTH` of them."""
 
 from __future__ import annotations
 
@@ -106,10 +106,10 @@ def _has_short_form(post: Item) -> bool:
 
 
 async def trim(copies: Copies, state: FeedState) -> None:
-    """Delete what is surplus in `state`: a batch and a query for each hundred items.
+    """Delete the surplus of `state`: a batch and a query for each hundred items.
 
-    If a post in the feed is deleted concurrently, a deleted copy is needed after all. So the feed is read again after
-    each batch, and refilled if it is short.
+    If a post in the feed is deleted concurrently, a copy that was trimmed is needed after all. The feed is therefore
+    read again after each batch, and refilled if it is short.
     """
     for _ in range(_TRIM_LIMIT):
         surplus = state.surplus[:BATCH_LIMIT]

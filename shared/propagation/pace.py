@@ -1,4 +1,4 @@
-"""The pace of renames in many posts, which leaves throughput of the database for readers."""
+"""The pace of renames. It leaves some of the database's throughput for readers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ TRANSACTIONS_AT_ONCE: Final = 8
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.
 ITEMS_PER_TRANSACTION: Final = 25
 
-# The distance between transactions for each of their items: at first 50 items a second, never less than 10.
+# The interval between transactions for each of their items: at first 50 items a second, never less than 10.
 _FIRST_S: Final = 0.02
 _LONGEST_S: Final = 0.1
-# What is left of the distance after a second: until the first 429, and later.
+# The share of the interval that remains after a second: until the first 429, and later.
 _UNTIL_429: Final = 0.5
 _AFTER_429: Final = 0.8
 
 
 class Pace:
-    """Limits the renaming transactions of one delivery of changes: a few at once, which start at a distance.
+    """Limits the renaming transactions of one delivery of changes: a few at once, started at intervals.
 
-    Only a 429 tells how much throughput the database has left. So the transactions start slowly and become faster until
-    the first 429. Each one doubles the distance. While the database throttles a transaction, no other starts.
+    Only a 429 shows how much throughput the database has left. The transactions therefore start slowly and become
+    faster until the first 429. Each 429 doubles the interval. While the database throttles a transaction, no other
+    starts.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class Pace:
         self._turn = asyncio.Lock()
         self._running: dict[int, Charge] = {}
         self._next_s = 0.0
-        self._distance_s = _FIRST_S
+        self._interval_s = _FIRST_S
         self._left_after_a_second = _UNTIL_429
         self._slowed_s = 0.0
 
@@ -46,8 +47,8 @@ class Pace:
                 while (wait_s := self._wait_s()) > 0:  # noqa: ASYNC110 - a 429 can prolong it
                     await asyncio.sleep(wait_s)
                 started_s = time.monotonic()
-                self._next_s = started_s + items * self._distance_s
-                self._distance_s *= self._left_after_a_second ** (items * self._distance_s)
+                self._next_s = started_s + items * self._interval_s
+                self._interval_s *= self._left_after_a_second ** (items * self._interval_s)
             try:
                 with metered() as charge:
                     self._running[id(charge)] = charge
@@ -66,6 +67,6 @@ class Pace:
 
     def _slow_down(self, items: int) -> None:
         self._slowed_s = time.monotonic()
-        self._distance_s = min(max(_FIRST_S, 2 * self._distance_s), _LONGEST_S)
+        self._interval_s = min(max(_FIRST_S, 2 * self._interval_s), _LONGEST_S)
         self._left_after_a_second = _AFTER_429
-        self._next_s = self._slowed_s + items * self._distance_s
+        self._next_s = self._slowed_s + items * self._interval_s

@@ -1,6 +1,6 @@
 """Handles changed posts, comments and likes.
 
-- Post: its copy in `users` is updated, and its copy in `feed` if it is or belongs there.
+- Post: its copy in `users` is updated and, if it belongs in `feed` or is there, its copy in `feed`.
 - Deleted post (tombstone): its copies are deleted, its comments and likes expire, and the feed is refilled.
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
@@ -67,7 +67,7 @@ class PostChangeHandler:
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
     """Reduce a delivery to the last state of each post, and one comment or like per post, user and name.
 
-    So a hundred likes of a post cost one update of its copies. Correcting the contribution with the lowest
+    A hundred likes of a post then cost one update of its copies. Correcting the contribution with the lowest
     `nameVersion` corrects the others.
     """
     folded: dict[tuple[str, ...], Item] = {}
@@ -181,7 +181,7 @@ class _PostDelivery:
 async def expire_contributions(posts: Container, post_id: str) -> None:
     """Set a TTL on the comments and likes of a deleted post: a query and a batch for each hundred of them.
 
-    None are added after the deletion, so the queries have to be at least as new as it. Raises NoProgress.
+    The queries must be at least as new as the deletion. No comments and likes are added after it. Raises NoProgress.
     """
     refusals = 0
     await posts.catch_up(post_id)

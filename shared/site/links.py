@@ -7,7 +7,7 @@ import re
 from markupsafe import Markup, escape
 
 LINK_REL = "nofollow noopener noreferrer ugc"
-# Only addresses with a scheme: jinja2.utils.urlize also takes "System.Net" for a host. Parentheses only in pairs,
+# Only addresses with a scheme: jinja2.utils.urlize also treats "System.Net" as a host. Parentheses only in pairs,
 # because text puts addresses in parentheses. Nothing follows the repetition, so the search is linear.
 _ADDRESS = re.compile(r"""\bhttps?://\w(?:[^\s<>"()]+|\([^\s<>"()]*\))*""", re.IGNORECASE)
 _PUNCTUATION = ".,:;!?'*_~]}’”»…。、，！？"

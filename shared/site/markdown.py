@@ -1,7 +1,7 @@
 """Markdown as HTML and as plain text, in bounded time and memory.
 
-The parser takes linear time, also for hostile text. It limits what reference links and the missing cells of tables add
-to the text, like other implementations of CommonMark:
+The parser takes linear time, even for hostile text. It limits the text that reference links and the missing cells of
+tables add, like other implementations of CommonMark:
 https://github.com/commonmark/cmark/blob/0.31.2/src/blocks.c (`max_ref_size`)
 https://github.com/pulldown-cmark/pulldown-cmark/blob/master/pulldown-cmark/src/parse.rs (`link_ref_expansion_limit`)
 """
@@ -55,7 +55,7 @@ _UNFORMATTED = Markup(
 
 
 class _TooComplex(Exception):
-    """The text would become too much HTML, or too deep."""
+    """The HTML would be too large or too deeply nested."""
 
 
 def _size(output: str) -> int:

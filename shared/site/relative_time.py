@@ -1,4 +1,4 @@
-"""Times as readers see them."""
+"""Dates for readers, relative to now or in full."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from shared.models.fields import parse_moment
 
 _DAY = 24 * 3600
-# Older dates are absolute: "12 months ago" says too little, and all old posts would have it.
+# Older dates are absolute: "12 months ago" says too little, and most posts would show it.
 _MONTH = 30 * _DAY
 # The length of each unit in seconds, longest first. web/static/times.js counts with the same table.
 _UNITS = (
@@ -19,7 +19,7 @@ _UNITS = (
 
 
 def relative_time(date: str, now: datetime | None = None) -> str:
-    """How long ago a date was, such as `2 hours ago`, or after a month the day, such as `22 November 2026` (UTC).
+    """How long ago a date was, such as `2 hours ago`; after a month, the day, such as `22 November 2026` (UTC).
 
     Returns a date that it cannot parse unchanged.
     """

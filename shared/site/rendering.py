@@ -1,4 +1,4 @@
-"""Templates: `web/templates`, with autoescape, and what they can use besides their context."""
+"""Templates in `web/templates`, with autoescape, and the filters that they can use."""
 
 from __future__ import annotations
 

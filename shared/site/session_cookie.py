@@ -1,4 +1,4 @@
-"""The session token of a page: from the header that scripts send, or else from the cookie that a navigation sends."""
+"""The session token of a page: from the header that scripts send, otherwise from the cookie that a navigation sends."""
 
 from __future__ import annotations
 

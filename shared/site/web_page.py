@@ -24,7 +24,7 @@ _CONTENT_SECURITY_POLICY = (
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
-# What a template needs beyond what every page has; None if there is no such page.
+# The variables of a template, besides those of every page; None if the page does not exist.
 Context = dict[str, object] | None
 
 
@@ -32,8 +32,9 @@ Context = dict[str, object] | None
 class WebPage:
     """Decorator that turns a handler into a page; place the route above.
 
-    The handler returns what `template` needs. The page has an ETag and security headers, and reports the request charge
-    like the API. Errors become pages that say what to do. A page of a cached list (`listed`) ignores the session.
+    The handler returns the variables of `template`. The page has an ETag and security headers, and reports the request
+    charge like the API. Errors become pages that say what to do. A page of a cached list (`listed`) ignores the
+    session.
     """
 
     template: str
@@ -101,7 +102,7 @@ def _error_response(
 
 
 def _base(request: func.HttpRequest) -> dict[str, object]:
-    """What every page needs."""
+    """The variables of every page."""
     url = urlsplit(request.url)
     return {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path}
 

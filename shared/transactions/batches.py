@@ -108,8 +108,8 @@ def creations(item: Item, record: Item | None) -> list[Operation]:
 def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None = None) -> Operation:
     """Return the patch of a post's counts, by their name.
 
-    It increments them unread if a predicate finds numbers that are large enough. Otherwise it sets them from the post
-    as read, under its etag.
+    Without `post`, it increments them if a predicate finds that they are numbers and large enough. With `post`, which
+    has just been read, it sets them under the post's etag.
     """
     if post is not None:
         sums = {name: max(0, _integer(post, name) + n) for name, n in differences.items()}

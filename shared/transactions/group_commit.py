@@ -1,7 +1,7 @@
 """Group commit: concurrent commands on one post share a transactional batch with one patch of its counts.
 
 Fifty likes at once rewrite the post a few times instead of fifty, and do not conflict. This only saves request units
-and time. To do without it, delete this file and use `Batches` in shared/transactions/__init__.py.
+and time. To remove it, delete this file and use `Batches` in shared/transactions/__init__.py.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Command:
 class GroupCommit(Batches):
     """Like `Batches`. Commands that arrive while another one writes to the same post form a group.
 
-    A command that nobody joins takes the simple path, and so does each command of a group whose batch is refused.
+    A command that waits alone takes the simple path, and so does each command of a group whose batch is refused.
     """
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
