@@ -39,6 +39,8 @@ class _Command:
     traceparent: str = field(default_factory=current_traceparent)
     # The charge of the group and its size. Alone, a command charges its request directly.
     bill: tuple[Charge, int] | None = None
+    # The simple path, if the command is alone.
+    alone: asyncio.Task[Added] | None = None
 
 
 class GroupCommit(Batches):
@@ -62,6 +64,11 @@ class GroupCommit(Batches):
         command = _Command(item, record)
         try:
             added = await self._commands.submit((posts, item["postId"]), command)
+        except asyncio.CancelledError:
+            # After a request has failed at its deadline, its command must not be tried again.
+            if command.alone is not None:
+                command.alone.cancel()
+            raise
         finally:
             if command.bill is not None:
                 add_share(*command.bill)
@@ -69,12 +76,14 @@ class GroupCommit(Batches):
 
     async def _commit(self, key: tuple[Container, str], commands: Sequence[_Command]) -> list[Added | None]:
         first, *others = commands
-        work = self._commit_group(*key, commands) if others else self._commit_one(key[0], first)
-        return await asyncio.create_task(work, context=first.context)
+        if others:
+            return await asyncio.create_task(self._commit_group(*key, commands), context=first.context)
+        first.alone = asyncio.create_task(self._commit_alone(key[0], first), context=first.context)
+        return [await first.alone]
 
-    async def _commit_one(self, posts: Container, command: _Command) -> list[Added | None]:
+    async def _commit_alone(self, posts: Container, command: _Command) -> Added:
         async with deadline(self._deadline_s):
-            return [await super().add(posts, command.item, command.record)]
+            return await super().add(posts, command.item, command.record)
 
     async def _commit_group(self, posts: Container, post_id: str, commands: Sequence[_Command]) -> list[Added | None]:
         """Write one batch and return the items as created, or None for each command if it is refused."""

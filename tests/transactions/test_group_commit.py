@@ -220,8 +220,21 @@ async def test_a_canceled_request_does_not_affect_the_others(blog: Blog, crowd: 
     assert (await patient).created
     await asyncio.gather(first, impatient, return_exceptions=True)
 
-    # The first like was already being written, but `impatient` was still waiting.
+    # The first like was alone, so its batch was canceled with it. `impatient` was still waiting.
     assert crowd.posts.sizes == [2, 2]
+    assert await blog.counts(crowd.post) == (0, 1)
+
+
+async def test_a_canceled_request_does_not_stop_its_group(blog: Blog, crowd: Crowd) -> None:
+    crowd.posts.gate.set()
+    impatient, patient = crowd.like(), crowd.like()
+    await crowd.posts.arrivals.acquire()
+    impatient.cancel()
+
+    assert (await patient).created
+    await asyncio.gather(impatient, return_exceptions=True)
+
+    assert crowd.posts.sizes == [3]
     assert await blog.counts(crowd.post) == (0, 2)
 
 
