@@ -77,7 +77,7 @@ def tables(measured: MeasuredCharges, taken: Sequence[LikesTaken]) -> list[str]:
         row("instances for HTTP", lambda need: need.http_instances),
         row("instances for the change feeds", lambda need: need.trigger_instances),
         row("changes of `posts` per second", lambda need: need.posts_feed.changes),
-        row("batches of `posts` per second", lambda need: need.posts_feed.batches),
+        row("deliveries of `posts` per second", lambda need: need.posts_feed.deliveries),
     ]
     costs = [
         row("throughput, standard or autoscale", lambda need: need.throughput),
@@ -110,7 +110,9 @@ def tables(measured: MeasuredCharges, taken: Sequence[LikesTaken]) -> list[str]:
         *("### Requests, RU (charges modeled by the emulator, profile service-2026)", ""),
         *(*table(["request", *names], charges), ""),
         *("### Change feeds, RU (charges modeled by the emulator)", ""),
-        *table(["after", *(f"{per}, {name}" for per in ("per batch", "per command") for name in names)], propagation),
+        *table(
+            ["after", *(f"{per}, {name}" for per in ("per delivery", "per command") for name in names)], propagation
+        ),
         *("", f"Items, KB of JSON (measured): {items}."),
     ]
 

@@ -32,7 +32,7 @@ from shared.models.user import UserChanges
 # Arguments: the blog, a post's number, and the user.
 Command = Callable[[Blog, int, Item], Awaitable[object]]
 
-# Enough that a batch reads its users one by one.
+# Enough that a delivery reads its users one by one.
 PARTITIONS: Final = 16
 LIKE_IN_FEED: Final = "C4 like a post of the feed"
 _DATABASE: Final = "capacity"
@@ -65,14 +65,14 @@ class Charges:
 
 
 @dataclass(frozen=True)
-class BatchCost:
-    """Charge of a batch with the changes of n commands: `fixed` + n × `each`."""
+class DeliveryCost:
+    """Charge of a delivery with the changes of n commands: `fixed` + n × `each`."""
 
     fixed: Charges
     each: Charges
 
     @classmethod
-    def through(cls, few: tuple[int, Charges], many: tuple[int, Charges]) -> BatchCost:
+    def through(cls, few: tuple[int, Charges], many: tuple[int, Charges]) -> DeliveryCost:
         """Fit a line through two measurements (number of commands, charge)."""
         each = (many[1] - few[1]) * (1 / (many[0] - few[0]))
         return cls(few[1] - each * few[0], each)
@@ -87,8 +87,8 @@ class MeasuredCharges:
     """
 
     requests: dict[str, Charges]
-    propagation: dict[str, BatchCost]
-    rename: BatchCost
+    propagation: dict[str, DeliveryCost]
+    rename: DeliveryCost
     scanned_ru: float
     sizes_kb: dict[str, float]
 
@@ -129,7 +129,7 @@ class _Bench:
             charges[name] = Charges.of(observation.by_container)
         return charges
 
-    async def propagation(self) -> dict[str, BatchCost]:
+    async def propagation(self) -> dict[str, DeliveryCost]:
         old = await self._old_posts(_MANY + 2)
         in_feed = await self._posts_by_others(_MANY + 2)
         changed = PostChanges(title="Another title", content="word " * 296)
@@ -141,9 +141,9 @@ class _Bench:
             "C2 create a post": lambda blog, _, person: add_post(blog, person),
             "C1 create a user": lambda blog, _, __: self._person(blog),
         }
-        return {name: await self._batch_cost(command) for name, command in commands.items()}
+        return {name: await self._delivery_cost(command) for name, command in commands.items()}
 
-    async def rename(self) -> tuple[BatchCost, float]:
+    async def rename(self) -> tuple[DeliveryCost, float]:
         """Measure renames of users with no items and with many; return also the query's charge per partition."""
         blog = await self.blog()
         inactive, active = await self._person(blog), await self._person(blog)
@@ -151,7 +151,7 @@ class _Bench:
             await add_like(blog, post, active)
         await self.changes.settle(together=True)
         without = await self._after_rename(inactive)
-        cost = BatchCost.through((0, without), (_MANY, await self._after_rename(active)))
+        cost = DeliveryCost.through((0, without), (_MANY, await self._after_rename(active)))
         return cost, without.posts / PARTITIONS
 
     async def sizes_kb(self) -> dict[str, float]:
@@ -171,9 +171,9 @@ class _Bench:
         await edit_user(blog.users, user["id"], UserChanges(username=user["username"] + "_x"), etag=None)
         return await self._followed()
 
-    async def _batch_cost(self, command: Command) -> BatchCost:
+    async def _delivery_cost(self, command: Command) -> DeliveryCost:
         few = await self._after(command, range(1, 2))
-        return BatchCost.through((1, few), (_MANY, await self._after(command, range(2, 2 + _MANY))))
+        return DeliveryCost.through((1, few), (_MANY, await self._after(command, range(2, 2 + _MANY))))
 
     async def _after(self, command: Command, numbers: range) -> Charges:
         """Return the change-feed functions' charges after this many users run the command."""

@@ -51,7 +51,7 @@ _LEASES_AN_INSTANCE: Final = 50
 _ON_AZURE: Final = 2.0  # CPU time where a separate host runs the worker, relative to the local host
 _REQUEST_CPU_S: Final = 0.00167 * _ON_AZURE
 _CHANGE_CPU_S: Final = 0.00094 * _ON_AZURE
-_SMALL_BATCH_S: Final = 0.0262  # a tenth of a batch of 100 changes, with responses after 10 ms
+_SMALL_DELIVERY_S: Final = 0.0262  # a tenth of a delivery of 100 changes, with responses after 10 ms
 _PAGE_S: Final = 0.01
 _LEASE_KB: Final = 0.52
 _LEASE_WRITE_RU: Final = 10.67
@@ -62,7 +62,7 @@ _MODEL: Final = PROFILES["service-2026"]
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
-BATCH_MAX: Final = 100
+DELIVERY_MAX: Final = 100
 FUNCTION_TIMEOUT_S: Final = 300.0
 
 # Published prices and limits
@@ -109,10 +109,10 @@ class ContainerDemand:
 
 @dataclass(frozen=True)
 class FeedDemand:
-    """Changes, batches and idle reads of a change feed, per second."""
+    """Changes, deliveries and idle reads of a change feed, per second."""
 
     changes: float
-    batches: float
+    deliveries: float
     idle_reads: float
 
 
@@ -142,9 +142,9 @@ class Demand:
     def functions(self) -> float:
         """Cost of the instances that are active at the mean load, and of the executions."""
         requests = self.http_requests / PEAK
-        batches = (self.posts_feed.batches + self.users_feed.batches) / PEAK
+        deliveries = (self.posts_feed.deliveries + self.users_feed.deliveries) / PEAK
         instances = requests * _REQUEST_CPU_S / _USED_SHARE + self.trigger_instances
-        per_s = instances * _INSTANCE_GB * _GB_SECOND + (requests + batches) * _EXECUTION
+        per_s = instances * _INSTANCE_GB * _GB_SECOND + (requests + deliveries) * _EXECUTION
         return per_s * HOURS_A_MONTH * 3600
 
 
@@ -212,7 +212,7 @@ def _demand(users: int, measured: MeasuredCharges, partitions: Mapping[str, int]
     front_page_ru = min(queries[FRONT_PAGE], float(http_instances)) * measured.requests[FRONT_PAGE].feed
     requests = _weighted({**commands, **queries, FRONT_PAGE: 0.0}, measured.requests)
     propagation = _propagation(commands, posts_feed, measured, partitions["posts"])
-    writes = posts_feed.batches + users_feed.batches + leases / RENEW_S
+    writes = posts_feed.deliveries + users_feed.deliveries + leases / RENEW_S
     listed_ru = partitions["leases"] * _MODEL.query_start + leases / 2 * _LEASE_KB * _MODEL.per_kb
     leases_ru = writes * _LEASE_WRITE_RU + trigger_instances / ACQUIRE_S * listed_ru
     kb = measured.sizes_kb
@@ -229,36 +229,36 @@ def _demand(users: int, measured: MeasuredCharges, partitions: Mapping[str, int]
 
 
 def _feed(commands: float, changes: float, partitions: int) -> FeedDemand:
-    batches, idle = batches_per_s(commands / partitions, _SMALL_BATCH_S, changes / partitions)
-    return FeedDemand(changes, batches * partitions, idle * partitions)
+    deliveries, idle = deliveries_per_s(commands / partitions, _SMALL_DELIVERY_S, changes / partitions)
+    return FeedDemand(changes, deliveries * partitions, idle * partitions)
 
 
-def batches_per_s(commands: float, batch_s: float, changes: float) -> tuple[float, float]:
-    """Return batches and idle reads per second of one physical partition.
+def deliveries_per_s(commands: float, delivery_s: float, changes: float) -> tuple[float, float]:
+    """Return deliveries and idle reads per second of one physical partition.
 
     The host reads until there are no changes, then waits `POLL_S`. Changes that arrive (Poisson) during the wait or a
-    batch form the next batch, of at most 100.
+    delivery form the next delivery, of at most 100.
     """
-    if commands * batch_s > 1:
-        return max(1 / batch_s, changes / BATCH_MAX), 0.0
-    in_a_row = (1 - exp(-commands * POLL_S)) * exp(commands * batch_s)
-    cycle_s = POLL_S + in_a_row * batch_s
-    return max(in_a_row / cycle_s, changes / BATCH_MAX), 1 / cycle_s
+    if commands * delivery_s > 1:
+        return max(1 / delivery_s, changes / DELIVERY_MAX), 0.0
+    in_a_row = (1 - exp(-commands * POLL_S)) * exp(commands * delivery_s)
+    cycle_s = POLL_S + in_a_row * delivery_s
+    return max(in_a_row / cycle_s, changes / DELIVERY_MAX), 1 / cycle_s
 
 
 def _propagation(
     commands: Mapping[str, float], feed: FeedDemand, measured: MeasuredCharges, partitions: int
 ) -> Charges:
-    """Return the charges of the change-feed functions: per command, batch, and rename."""
+    """Return the charges of the change-feed functions: per command, delivery, and rename."""
     cost, rename = measured.propagation, measured.rename
     each = {name: cost[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
     total = _weighted({name: commands[name] for name in each}, each)
     # The latest posts are in the feed.
     in_feed = min(1.0, FEED_LENGTH / (commands[CREATE_POST] / PEAK) / _DAY_S)
     total += (cost[LIKE_IN_FEED].each - cost[LIKE].each) * ((commands[COMMENT] + commands[LIKE]) * in_feed)
-    total += cost[LIKE].fixed * feed.batches
-    # Batches with new posts also truncate the feed.
-    total += (cost[CREATE_POST].fixed - cost[LIKE].fixed) * min(feed.batches, commands[CREATE_POST])
+    total += cost[LIKE].fixed * feed.deliveries
+    # Deliveries with new posts also truncate the feed.
+    total += (cost[CREATE_POST].fixed - cost[LIKE].fixed) * min(feed.deliveries, commands[CREATE_POST])
     items = POSTS * (1 + COMMENTS + LIKES) / 2  # of a user, halfway through the years
     query = Charges(users=rename.fixed.users, posts=measured.scanned_ru * partitions)
     return total + (query + rename.each * items) * commands[RENAME]

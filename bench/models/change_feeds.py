@@ -1,7 +1,7 @@
 """Follow a model's change feeds in this process, like the Functions host, to measure the cost.
 
-Each physical partition is read in pages of up to 100 changes, like this project's triggers. Lease writes, one per batch
-for every model, are omitted.
+Each physical partition is read in pages of up to 100 changes, like this project's triggers. Lease writes, one per
+delivery for every model, are omitted.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ChangeFeedFollower:
     async def settle(self, *, together: bool = False) -> None:
         """Follow until nothing changes. Raises BenchmarkError if that never happens.
 
-        If `together`, all changes of a container are handled as one batch, as if it had one partition.
+        If `together`, all changes of a container are handled as one delivery, as if it had one partition.
         """
         for _ in range(_MOST_ROUNDS):
             if not await (self._follow_together() if together else self._follow_each()):

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from bench.capacity.__main__ import BEGIN, END, tables, with_tables
-from bench.capacity.charges import LIKE_IN_FEED, BatchCost, Charges, MeasuredCharges
+from bench.capacity.charges import LIKE_IN_FEED, Charges, DeliveryCost, MeasuredCharges
 from bench.capacity.demand import (
     ACQUIRE_S,
-    BATCH_MAX,
     COMMANDS,
+    DELIVERY_MAX,
     FUNCTION_TIMEOUT_S,
     HOURS_A_MONTH,
     LIMITS,
@@ -24,7 +24,7 @@ from bench.capacity.demand import (
     RENEW_S,
     YEARS,
     ContainerDemand,
-    batches_per_s,
+    deliveries_per_s,
     demand,
 )
 from bench.capacity.hot_post import LIKE_METHODS, LikeMethod, LikesTaken, take
@@ -50,14 +50,14 @@ _MEASURED = MeasuredCharges(
         "Q6 list the most recent posts": Charges(feed=4),
     },
     propagation={
-        "C1 create a user": BatchCost(Charges(), Charges(users=14)),
-        "C2 create a post": BatchCost(Charges(feed=8), Charges(users=9, posts=3, feed=12)),
-        "C2 edit a post": BatchCost(_LOOK, _COPY),
-        "C3 create a comment": BatchCost(_LOOK, _COPY),
-        "C4 like a post": BatchCost(_LOOK, _COPY),
-        LIKE_IN_FEED: BatchCost(_LOOK, _COPY + Charges(feed=10)),
+        "C1 create a user": DeliveryCost(Charges(), Charges(users=14)),
+        "C2 create a post": DeliveryCost(Charges(feed=8), Charges(users=9, posts=3, feed=12)),
+        "C2 edit a post": DeliveryCost(_LOOK, _COPY),
+        "C3 create a comment": DeliveryCost(_LOOK, _COPY),
+        "C4 like a post": DeliveryCost(_LOOK, _COPY),
+        LIKE_IN_FEED: DeliveryCost(_LOOK, _COPY + Charges(feed=10)),
     },
-    rename=BatchCost(Charges(users=33, posts=48), Charges(posts=12)),
+    rename=DeliveryCost(Charges(users=33, posts=48), Charges(posts=12)),
     scanned_ru=3.0,
     sizes_kb={"user": 0.5, "reservation": 0.5, "copy": 1.0, "post": 2.0, "like": 0.5, "comment": 2.0},
 )
@@ -74,45 +74,47 @@ def test_charges_add_up_per_container() -> None:
     assert charges == Charges(users=0, posts=8, feed=8)
 
 
-def test_batch_charges_follow_the_line_through_two_measurements() -> None:
-    cost = BatchCost.through((1, Charges(users=14, feed=4)), (11, Charges(users=114, feed=4)))
+def test_delivery_charges_follow_the_line_through_two_measurements() -> None:
+    cost = DeliveryCost.through((1, Charges(users=14, feed=4)), (11, Charges(users=114, feed=4)))
 
-    assert cost == BatchCost(Charges(users=4, feed=4), Charges(users=10))
+    assert cost == DeliveryCost(Charges(users=4, feed=4), Charges(users=10))
 
 
-def test_each_command_on_a_quiet_feed_is_one_batch() -> None:
-    batches, idle = batches_per_s(commands=0.001, batch_s=0.02, changes=0.002)
+def test_each_command_on_a_quiet_feed_is_one_delivery() -> None:
+    deliveries, idle = deliveries_per_s(commands=0.001, delivery_s=0.02, changes=0.002)
 
-    assert batches == pytest.approx(0.001, rel=0.01)
+    assert deliveries == pytest.approx(0.001, rel=0.01)
     assert idle == pytest.approx(1 / POLL_S, rel=0.01)
 
 
-def test_a_busy_feed_collects_changes_while_a_batch_runs() -> None:
-    assert batches_per_s(commands=1_000, batch_s=0.02, changes=2_000) == (50, 0)
+def test_a_busy_feed_collects_changes_while_a_delivery_runs() -> None:
+    assert deliveries_per_s(commands=1_000, delivery_s=0.02, changes=2_000) == (50, 0)
 
 
-def test_a_batch_has_at_most_100_changes() -> None:
-    batches, _ = batches_per_s(commands=100_000, batch_s=0.02, changes=200_000)
+def test_a_delivery_has_at_most_100_changes() -> None:
+    deliveries, _ = deliveries_per_s(commands=100_000, delivery_s=0.02, changes=200_000)
 
-    assert batches == 200_000 / BATCH_MAX
+    assert deliveries == 200_000 / DELIVERY_MAX
 
 
 @pytest.mark.parametrize("commands", [0.5, 3.0, 20.0])
 def test_the_formula_agrees_with_a_simulation(commands: float) -> None:
-    batch_s, rng, seconds = 0.02, random.Random(7), 4_000.0
-    now, batches, idle = 0.0, 0, 0
+    delivery_s, rng, seconds = 0.02, random.Random(7), 4_000.0
+    now, deliveries, idle = 0.0, 0, 0
     arrival = rng.expovariate(commands)
     while now < seconds:
         if arrival <= now:
             while arrival <= now:
                 arrival += rng.expovariate(commands)
-            now += batch_s
-            batches += 1
+            now += delivery_s
+            deliveries += 1
         else:
             now += POLL_S
             idle += 1
 
-    assert batches_per_s(commands, batch_s, 2 * commands) == pytest.approx((batches / now, idle / now), rel=0.05)
+    assert deliveries_per_s(commands, delivery_s, 2 * commands) == pytest.approx(
+        (deliveries / now, idle / now), rel=0.05
+    )
 
 
 def test_a_container_has_partitions_for_its_data_and_throughput() -> None:
@@ -148,11 +150,11 @@ def test_storage_is_the_size_of_all_items() -> None:
     assert need.storage == pytest.approx(0.25 * 1e6 * (27.5 * 52 + 28.5) * 1.2 * 1024 / 1e9)
 
 
-def test_the_feed_is_read_by_processes_and_batches_and_written_for_new_posts() -> None:
+def test_the_feed_is_read_by_processes_and_deliveries_and_written_for_new_posts() -> None:
     need = demand(1_000_000_000, _MEASURED)
 
     assert need.containers["feed"].request_ru == pytest.approx(need.http_instances * 4)
-    assert need.containers["feed"].propagation_ru > need.posts_feed.batches * 4
+    assert need.containers["feed"].propagation_ru > need.posts_feed.deliveries * 4
 
 
 def test_throughput_costs_what_it_is_priced() -> None:
@@ -179,7 +181,7 @@ def test_constants_match_the_app() -> None:
         assert options["feedPollDelay"] == POLL_S * 1000
         assert options["leaseRenewInterval"] == RENEW_S * 1000
         assert options["leaseAcquireInterval"] == ACQUIRE_S * 1000
-        assert options["maxItemsPerInvocation"] == BATCH_MAX
+        assert options["maxItemsPerInvocation"] == DELIVERY_MAX
     assert hours * 3600 + minutes * 60 + seconds == FUNCTION_TIMEOUT_S
 
 
