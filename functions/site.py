@@ -86,7 +86,7 @@ async def page_user(call: Call[None]) -> Context:
     return await user_with_posts(call)
 
 
-# Like a command, because only writers need it and rendering takes up to half a second.
+# Like a command, because only writers need it and rendering takes up to 0.2 s.
 @bp.route(route="preview", methods=["POST"])
 @Endpoint(body=Draft, statuses=(200,))
 async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:

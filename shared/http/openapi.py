@@ -134,7 +134,7 @@ def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
             "title": "Blog",
             "version": "1.0.0",
             "description": "C1 to C4 and Q1 to Q6 are the requests of [Model and partition data on Azure Cosmos DB]("
-            "https://learn.microsoft.com/azure/cosmos-db/nosql/how-to-model-partition-example). HEAD is answered "
+            "https://learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example). HEAD is answered "
             "wherever GET is.",
         },
         "servers": [{"url": API_PATH}],

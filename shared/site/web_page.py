@@ -58,7 +58,7 @@ class WebPage:
                 context = await handler(call)
             if context is None:
                 return _missing_page(request)
-            # In a thread, because a hostile post can take half a second.
+            # In a thread, because a hostile post can take 0.2 s.
             content = await asyncio.to_thread(_render, self.template, _base(request) | context)
             response = _secured(served(call, Document(content, self.media_type)))
             if cookie_of(request) is not None and not self.listed and (session.was_refuted or not has_token):
