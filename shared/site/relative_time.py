@@ -9,7 +9,7 @@ from shared.models.fields import parse_moment
 _DAY = 24 * 3600
 # Older dates are absolute: "12 months ago" says too little, and most posts would show it.
 _MONTH = 30 * _DAY
-# The length of each unit in seconds, longest first. web/static/times.js counts with the same table.
+# The length of each unit in seconds, longest first. web/static/times.js uses the same table.
 _UNITS = (
     ("week", 7 * _DAY),
     ("day", _DAY),

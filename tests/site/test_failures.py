@@ -28,7 +28,7 @@ async def test_a_page_without_a_database_says_to_wait(quiet_site: Site, gateway:
     with gateway.answering(named("read posts", "query posts"), 503):
         shown = await quiet_site.get("/posts/any")
 
-    assert_says_what_to_do(shown, 503, "The blog is resting")
+    assert_says_what_to_do(shown, 503, "The blog is unavailable")
     assert shown.headers["retry-after"] == "5"
 
 

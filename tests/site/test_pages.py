@@ -137,9 +137,9 @@ async def test_the_link_of_a_deleted_comment_leads_to_the_post(api: Api, site: S
 
         assert shown.status == (404 if comment_id else 200), comment_id
         if comment_id:
-            assert shown.page.one("h1").text == "This comment is gone"
+            assert shown.page.one("h1").text == "Comment not found"
             assert shown.page.one("a", class_="button")["href"] == path
-    assert (await site.get("/posts/unknown?comment=unknown")).page.one("h1").text == "There is nothing here"
+    assert (await site.get("/posts/unknown?comment=unknown")).page.one("h1").text == "Page not found"
 
 
 async def test_a_user_page_shows_the_user_and_their_posts(api: Api, site: Site) -> None:
@@ -200,7 +200,7 @@ async def test_an_unknown_page_says_what_to_do(site: Site, path: str) -> None:
     shown = await site.get(path)
 
     assert shown.status == 404
-    assert shown.page.one("h1").text == "There is nothing here"
+    assert shown.page.one("h1").text == "Page not found"
     assert shown.headers["cache-control"] == "no-store"
 
 

@@ -2,15 +2,15 @@
 import { HEADER, keepSession, sessionToken } from "./session.js";
 
 const READ_ONLY =
-  "This site is read-only: commands need a function key, which no page may contain. " +
+  "This site is read-only: commands need a function key, which a page must not contain. " +
   "To let people sign in, set BLOG_AUTH to app-service; see docs/settings.md.";
 const DELETED = "This was deleted. Reload the page.";
 const ADVICE = {
   400: "The blog did not understand this request. Reload the page, then try again.",
-  401: "You are not signed in any more. Sign in, then try again.",
+  401: "You are no longer signed in. Sign in, then try again.",
   403: "You can change only what you wrote. Sign in as its author, then try again.",
   404: DELETED,
-  412: "This has changed meanwhile. Reload the page to see the current version.",
+  412: "This has changed since you loaded it. Reload the page to see the current version.",
   413: "This is too long. Shorten it, then try again.",
   429: "The blog is very busy. Wait a few seconds, then try again.",
   500: "The server failed. Try again; if that does not help, come back later.",

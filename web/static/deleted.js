@@ -1,4 +1,4 @@
-// The posts that this tab has deleted. Caches, of the browser and of the lists, have them for a while.
+// The posts that this tab has deleted. The browser's cache and the lists still show them for a while.
 const KEY = "blog-deleted";
 
 export function rememberDeleted(postId) {

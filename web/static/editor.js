@@ -6,7 +6,7 @@ import { currentUser, refused, requireUser } from "./identity.js";
 import { alarm, announce, announceLater } from "./messages.js";
 import { setTime } from "./times.js";
 
-// Rendering is for people whom the app knows, if people sign in.
+// If users sign in, the app renders previews only for them.
 const isAuthenticated = document.documentElement.dataset.auth !== "function-key";
 const DELAY_MS = 300;
 const PATIENCE_MS = 10_000;
@@ -16,9 +16,9 @@ const [shown, kept, button, discard, cancel, toggle, list] = [
   "preview", "kept", "save", "discard", "cancel", "drafts-toggle", "drafts",
 ].map(name => form.querySelector(`[data-${name}]`));
 const { postId } = form.dataset;
-// What the database has, as far as known. Someone may have typed before this script was loaded.
+// The last known state in the database. The user may have typed before this script was loaded.
 let saved = { ...asShown(title.defaultValue, content.defaultValue), etag: form.dataset.etag };
-// The version that the text in the form began from.
+// The version that the text in the form is based on.
 let { etag } = saved;
 let isKept = true;
 let isLoading = false;
@@ -35,7 +35,7 @@ form.addEventListener("submit", save);
 discard.addEventListener("click", discardDraft);
 cancel.addEventListener("click", event => {
   const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-  if (isPlain && ownDraft()) announceLater(`Your draft is kept on this device. “${postId ? "Edit" : "Write"}” brings it back.`);
+  if (isPlain && ownDraft()) announceLater(`Your draft is kept on this device. Choose “${postId ? "Edit" : "Write"}” to continue it.`);
 });
 toggle.addEventListener("click", () => openDrafts(list.hidden));
 document.addEventListener("blog:identity", () => {
@@ -65,10 +65,10 @@ function isChanged() {
 function keep() {
   const isDraft = isChanged();
   if (!isDraft) deleteDraft();
-  // With the version it began from, so that a restored draft cannot overwrite a later one unnoticed.
+  // Includes its version, so that a restored draft cannot overwrite a later one unnoticed.
   isKept = !isDraft || keepDraft({ ...fields(), etag });
   discard.hidden = !isDraft;
-  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept: this device has no room for it.";
+  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept, because this device has no room for it.";
   // Screen readers announce every change.
   if (kept.textContent !== (isDraft ? note : "")) kept.textContent = isDraft ? note : "";
 }
@@ -90,7 +90,7 @@ async function show() {
   if (draft && isCurrent(draft)) {
     if (fill(draft, draft.etag) && isChanged()) announceDraft();
   } else if (isKept) {
-    // A draft of an earlier version is kept apart. One that the device has no room for is only in the form.
+    // A draft of an earlier version is kept apart. If the device has no room for it, it is only in the form.
     if (draft) await leaveDraft();
     fill(saved, saved.etag);
   }
@@ -106,7 +106,7 @@ async function show() {
 }
 
 function announceDraft() {
-  announce("Your unsaved draft is back. “Discard draft” throws it away.", discard);
+  announce("Your unsaved draft is restored. “Discard draft” deletes it.", discard);
 }
 
 /** Show the current version after a return to this page. */
@@ -131,7 +131,7 @@ async function current() {
 
 /** Whether the post is as it was when the draft was begun. */
 function isCurrent(draft) {
-  // Comments and likes change the end of an ETag, an edit what is before the slash.
+  // Comments and likes change the end of an ETag; an edit changes the part before the slash.
   const [begun, now] = [draft.etag, saved.etag].map(version => version?.split("/")[0]);
   return begun === now;
 }
@@ -146,7 +146,7 @@ function discardDraft() {
 async function continueDraft(draft) {
   if (isChanged()) await leaveDraft();
   fill(draft, draft.etag);
-  // A tab that shows it keeps it.
+  // A draft in an open tab stays.
   if (isKept && !draft.isOpen) deleteDraft(draft.key);
   await openDrafts(false);
 }
@@ -206,7 +206,7 @@ async function render() {
   try {
     shown.replaceChildren(...await preview(content.value, rendering.signal));
   } catch (error) {
-    if (error.name !== "AbortError") hint(`There is no preview at the moment. ${error.message}`);
+    if (error.name !== "AbortError") hint(`The preview is not available. ${error.message}`);
   }
 }
 
@@ -252,7 +252,7 @@ async function showConflict() {
     href: `/posts/${encodeURIComponent(postId)}`, target: "_blank", textContent: "current version",
   });
   note.replaceChildren(
-    "This post has changed meanwhile, and nothing was saved. Compare the ", link,
+    "This post has changed since you started to edit it. Nothing was saved. Compare the ", link,
     " (opens a new tab) with your text. “Save” now replaces it.",
   );
   form.querySelector(".actions").before(note);

@@ -1,4 +1,4 @@
-// Who the user is: the user of this browser, the dialog to choose or create one, and what only an owner may see.
+// The user of this browser, the dialog to choose or create one, and the controls that only an owner sees.
 import { command, load, send } from "./api.js";
 import { alarm, announce, refuse } from "./messages.js";
 
@@ -6,7 +6,7 @@ const KEY = "blog-user";
 const KNOWN = "blog-users";
 const KNOWN_COUNT = 4;
 const OFFERED_COUNT = 8;
-// How long the dialog waits for users to offer.
+// The longest wait for the list of users in the dialog.
 const OFFER_MS = 1_000;
 const { auth } = document.documentElement.dataset;
 const corner = document.querySelector("[data-identity]");
@@ -44,7 +44,7 @@ export function refused(error, form) {
   if (error.title !== "User not found" || !user) return form ? refuse(form, error) : alarm(error);
   become(null);
   localStorage.setItem(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== user.id)));
-  alarm(`The blog has no user ${user.username} any more. Sign in as someone else, then try again.`);
+  alarm(`The user ${user.username} no longer exists. Sign in as someone else, then try again.`);
 }
 
 /** Show the user, and what the page offers them. Also called when the page has new elements. */
@@ -114,7 +114,7 @@ function showIdentity() {
 async function ask() {
   if (provider) return provider.signIn().catch(alarm);
   dialog.querySelector("[data-leave]").hidden = !currentUser();
-  // First, so that nothing moves in the open dialog.
+  // Before the dialog opens, so that nothing moves in it.
   await Promise.race([offerUsers().catch(alarm), new Promise(resolve => setTimeout(resolve, OFFER_MS))]);
   return openDialog();
 }
@@ -250,7 +250,7 @@ async function rename(event) {
     document.title = document.title.replace(/^.* –/, () => `${body.username} –`);
     become(body);
     document.querySelector("[data-open-rename]").focus();
-    announce(`You are now ${body.username}. Your posts, comments and likes follow within seconds.`);
+    announce(`You are now ${body.username}. Your posts, comments and likes show this name within seconds.`);
   } catch (error) {
     if (error.status === 409) error.faults = [{ pointer: "/username", detail: error.message }];
     refused(error, form);

@@ -1,4 +1,4 @@
-// What the page tells its user. Screen readers announce both lines.
+// Messages to the user. Screen readers announce both lines.
 const SHOWN_MS = 6_000;
 const FLASH = "blog-flash";
 const [status, alert] = ["status", "alert"].map(id => document.getElementById(id));
@@ -45,7 +45,7 @@ function place(message, subject) {
   const own = message.getBoundingClientRect();
   const isCovered = element => {
     const { top, bottom, left, right, height } = element.getBoundingClientRect();
-    // What is higher than half the window is visible on either side.
+    // An element higher than half the window is visible on either side.
     return height < innerHeight / 2 && top < own.bottom && bottom > own.top && left < own.right && right > own.left;
   };
   message.classList.toggle("top", [subject, document.activeElement].some(one => one && isCovered(one)));

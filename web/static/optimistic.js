@@ -1,4 +1,4 @@
-// Likes, comments and deletions on the page of a post. They appear at once, and are taken back if the command fails.
+// Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
 import { command } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { rememberDeleted } from "./deleted.js";
@@ -14,10 +14,10 @@ const form = document.querySelector("[data-comment-form]");
 const field = form.elements.content;
 const list = document.querySelector("ol.comments");
 const empty = document.querySelector("[data-empty]");
-// Whether the database has the user's like, as far as known, and whether a command is on its way.
+// Whether the database is known to have the user's like, and whether a command is being sent.
 let hasLike = false;
 let isSending = false;
-// The comments that have no answer yet, oldest first.
+// The comments without a response yet, oldest first.
 const sending = [];
 
 button.addEventListener("click", toggleLike);
@@ -47,15 +47,15 @@ function ownLike() {
 async function toggleLike() {
   const wasKnown = currentUser() !== null;
   const user = await requireUser();
-  // Someone who has just signed in meant to like the post, not to take back an earlier like.
+  // A user who has just signed in wants to like the post, not to undo an earlier like.
   if (!user || (!wasKnown && hasLike)) return;
   showLike(user, !isLiked());
   if (isSending) return;
   isSending = true;
   try {
-    // The button may be pressed again while a command is on its way.
+    // The button may be pressed again while a command is being sent.
     while (hasLike !== isLiked()) await sendLike(user, isLiked());
-    announce(hasLike ? "You like this post." : "You do not like this post any more.", button);
+    announce(hasLike ? "You like this post." : "You no longer like this post.", button);
   } catch (error) {
     if (isLiked() !== hasLike) showLike(user, hasLike);
     refused(error);
@@ -120,7 +120,7 @@ async function comment(event) {
     const { body } = await command("POST", `${path}/comments`, { userId: user.id, content });
     sending.splice(sending.indexOf(content), 1);
     keepText();
-    // The page has it already if its first answer was lost.
+    // If the first response was lost, the page may already show the comment.
     const known = document.getElementById(`comment-${body.id}`);
     if (known) {
       known.remove();
@@ -135,7 +135,7 @@ async function comment(event) {
   } catch (error) {
     item.remove();
     changed(-1);
-    // They may have begun another comment.
+    // The user may have started another comment.
     field.value = [content, field.value].filter(Boolean).join("\n\n");
     sending.splice(sending.indexOf(content), 1);
     keepText();
@@ -167,7 +167,7 @@ async function deletePost(event) {
   pressed.disabled = true;
   try {
     await command("DELETE", path);
-    announceLater("Your post is deleted. It leaves all lists within seconds.");
+    announceLater("Your post is deleted. It disappears from all lists within seconds.");
     rememberDeleted(post.dataset.postId);
     location.replace("/");
   } catch (error) {

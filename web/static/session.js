@@ -26,7 +26,7 @@ export function keepSession(response, brought) {
     const kept = other && other !== brought && other !== token && both.length <= LENGTH ? both : token;
     write(kept, MAX_AGE_S);
   } else if (brought && brought === sessionToken() && (response.status === 400 || response.status === 503)) {
-    // The database may have been recreated, so that it will never reach the token.
+    // If the database was created again, it never reaches the token.
     write("", 0);
   }
 }

@@ -1,4 +1,4 @@
-// The entry of the scripts of every page. Loads what the page needs, and nothing that it does not need yet.
+// The entry of the scripts of every page. Loads only the modules that the page needs now.
 import { hideDeleted } from "./deleted.js";
 import { startIdentity } from "./identity.js";
 import { alarm, announce } from "./messages.js";
@@ -31,5 +31,5 @@ setInterval(async () => {
 
 // Back can show a page as it was before the post was deleted.
 addEventListener("pageshow", event => event.persisted && hideDeleted());
-addEventListener("offline", () => alarm("You are offline. You can read on; what you send needs a connection."));
+addEventListener("offline", () => alarm("You are offline. You can continue to read, but sending needs a connection."));
 addEventListener("online", () => announce("You are online again."));

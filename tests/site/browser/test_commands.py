@@ -46,7 +46,7 @@ async def test_a_second_user_comments_and_likes_and_takes_both_back(visit: Visit
     await expect(grace.page.locator("[data-like-count]")).to_have_text("1")
 
     await grace.like.click()
-    await expect(grace.status).to_have_text("You do not like this post any more.")
+    await expect(grace.status).to_have_text("You no longer like this post.")
     await grace.comments.get_by_role("button", name="Delete").click()
     await expect(grace.status).to_have_text("The comment is deleted.")
     assert (await api.list_comments(post["id"])).body["items"] == []

@@ -129,7 +129,7 @@ async def test_a_draft_of_an_earlier_version_is_kept_apart(visit: Visit, api: Ap
     await ada.page.get_by_role("button", name="Continue “A draft”").click()
     await expect(title(ada)).to_have_value("A draft")
     await ada.page.get_by_role("button", name="Save").click()
-    await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("changed meanwhile")
+    await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("has changed since")
     assert (await api.get_post(post["id"])).body["title"] == "From elsewhere"
 
 

@@ -161,7 +161,7 @@ async def test_an_edit_of_a_post_that_changed_meanwhile_asks_first(visit: Visit,
     await ada.page.get_by_label("Title").fill("From this tab")
 
     await ada.page.get_by_role("button", name="Save").click()
-    await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("changed meanwhile")
+    await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("has changed since")
     assert (await api.get_post(post["id"])).body["title"] == "From another tab"
     await ada.page.get_by_role("button", name="Save").click()
 
@@ -216,7 +216,7 @@ async def test_a_draft_survives_a_closed_tab_and_can_be_discarded(visit: Visit) 
     await ada.open("/write")
 
     await expect(ada.page.get_by_label("Title")).to_have_value("Unfinished")
-    await expect(ada.status).to_contain_text("draft is back")
+    await expect(ada.status).to_contain_text("draft is restored")
     await ada.page.get_by_role("button", name="Discard draft").click()
     await expect(ada.page.get_by_label("Title")).to_have_value("")
 
