@@ -1,4 +1,4 @@
-"""Development tasks: `python -m tasks NAME` does what `make NAME` does, also on Windows.
+"""Development tasks: `python -m tasks NAME` does what `make NAME` does, and works on Windows.
 
 Needs only the standard library, because `setup` creates the environment that the other tasks use.
 """

@@ -95,7 +95,7 @@ async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:
 
 
 async def user_with_posts(call: Call[None]) -> Context:
-    """What the pages about a user show: Q1 and Q3. Raises UserNotFound."""
+    """The user and the posts that the pages about a user show: Q1 and Q3. Raises UserNotFound."""
     stored, user_id = (await open_blog()).users, call.path["userId"]
     user, page = await _all(
         users.get_user(stored, user_id),

@@ -45,7 +45,8 @@ class InvalidFields(BlogError):
 class NotAuthenticated(BlogError):
     """The command is not from a signed-in user.
 
-    `fault` is None if nobody is signed in. Otherwise it is a reason in visible ASCII, without quotes or backslashes.
+    `fault` is None if the caller is not signed in. Otherwise it is a reason in visible ASCII, without quotes or
+    backslashes.
     """
 
     def __init__(self, fault: str | None = None) -> None:

@@ -31,7 +31,7 @@ async def create_like(blog: Blog, post_id: str, new: NewLike, *, idempotency_key
 
 
 async def delete_like(blog: Blog, post_id: str, user_id: str, *, etag: str | None) -> None:
-    """A point read and a batch. Succeeds if there is no such like.
+    """A point read and a batch. Succeeds if the like does not exist.
 
     Raises PostNotFound, and VersionMismatch if an etag is given and the like has another or does not exist.
     """

@@ -18,7 +18,7 @@ class Coalescer(Generic[Key, Value, Result]):
     """Runs one group per key at a time; use it within one event loop.
 
     `run` gets a key and up to `limit` values, and returns an outcome for each in the same order: a result, or an
-    exception to raise. If it raises instead, each value runs in a group of its own, so that an error reaches only the
+    exception to raise. If it raises instead, each value runs in its own group, so that an error reaches only the
     submitter who caused it. Errors in `shared_errors` reach everyone in the group.
 
     Values with the same `identity` never share a group. A group delays the next one by at most `overlap_after_s`.

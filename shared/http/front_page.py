@@ -21,7 +21,7 @@ from shared.http.documents import Document, served
 from shared.models.post import Post
 
 KEPT_S = 1.0
-# A query that takes longer is given up and sent again: its connection may be dead, and other requests wait for it.
+# A query that takes longer is cancelled and sent again: its connection may be dead, and other requests wait for it.
 HELD_UP_S = 1.0
 # A cached page is at most two seconds old, one here and one downstream. Revalidation can add another.
 CACHE_CONTROL = "public, max-age=1, stale-while-revalidate=1"

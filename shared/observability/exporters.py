@@ -63,5 +63,5 @@ def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricRe
         )
     except ValueError as error:
         raise SettingsError(
-            f"set APPLICATIONINSIGHTS_CONNECTION_STRING to that of Application Insights ({error})"
+            f"set APPLICATIONINSIGHTS_CONNECTION_STRING to the connection string of Application Insights ({error})"
         ) from error

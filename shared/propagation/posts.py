@@ -128,7 +128,7 @@ class _PostDelivery:
             return
         author = self.authors.get(user_id)
         if author is not None and is_outdated(change, author):
-            # The correction of a post is a change of its own, which updates the copies.
+            # The correction of a post is another change, which updates the copies.
             await rename_in_post(
                 self.handler.blog.posts,
                 post_id,

@@ -106,7 +106,7 @@ def is_outdated(item: Item, user: Item) -> bool:
 
 
 async def _rename_items(posts: Container, post_id: str, items: Sequence[Item], user: Item, pace: Pace) -> None:
-    """Rename known items of one post, of which only `id` and `type` are read. If a batch is refused, rename all."""
+    """Rename known items of one post; only their `id` and `type` are used. If a batch is refused, rename all."""
     try:
         for start in range(0, len(items), ITEMS_PER_TRANSACTION):
             some = items[start : start + ITEMS_PER_TRANSACTION]

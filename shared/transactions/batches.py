@@ -70,7 +70,7 @@ class Batches:
     async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
         """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
-        A point read and a batch. If there is no such item, another batch and point read confirm it. Raises
+        A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
         PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing).
         """
         post = tried = None
