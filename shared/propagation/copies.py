@@ -85,7 +85,7 @@ class Copies:
         """Return False if the copy is already at this version or newer. Raises ItemMissing."""
         operations = patch_of({name: copy[name] for name in _CHANGING if name in copy})
         # Predicates take no parameters; `version` was checked to be a number. Posts without a version count as 0, and
-        # such a state may replace another.
+        # one such state can replace another.
         older = f"FROM c WHERE NOT IS_DEFINED(c.version) OR c.version < {max(copy['version'], 1):d}"
         try:
             await self.container.patch(copy["id"], copy[self.partition_key], operations, predicate=older)

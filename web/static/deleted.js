@@ -5,7 +5,7 @@ export function rememberDeleted(postId) {
   sessionStorage.setItem(KEY, JSON.stringify([...deleted(), postId]));
 }
 
-/** Remove the cards of these posts, and leave the page of such a post. @returns {boolean} whether it is left */
+/** Remove the cards of these posts, and leave the page if it shows one of them. @returns {boolean} whether the page is left */
 export function hideDeleted() {
   const ids = deleted();
   for (const id of ids) document.getElementById(`post-${id}`)?.remove();

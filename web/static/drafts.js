@@ -59,8 +59,8 @@ function enter() {
 }
 
 /**
- * Make a draft this tab's, or a copy if another tab has it. A lock tells other tabs that it is open; the browser releases
- * the lock if the tab crashes.
+ * Hold a draft for this tab, or a new one if another tab holds it. A lock shows other tabs that it is open. The browser
+ * releases the lock if the tab crashes.
  */
 function hold(held) {
   key = held;
