@@ -1,1 +1,1 @@
-"""The blog's own code: models, data access, propagation, HTTP. Knows nothing of what stands below or beside it."""
+"""The code below the functions, in layers: each imports only from those below it (docs/architecture.md)."""

@@ -1,1 +1,1 @@
-"""Cosmos DB access: the client, its transport, sessions and request charges."""
+"""Cosmos DB access: the client, its transport, containers, request charges, session tokens, retries and deadlines."""

@@ -1,8 +1,8 @@
 """One container and the operations that the blog uses.
 
-An operation raises an error of refusals.py for a refusal that its caller can handle, `DatabaseThrottled` or
-`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. Two things are
-done here because the SDK omits them: 449 is retried, and the session tokens of batches and scripts are kept.
+An operation raises an error of refusals.py for a refusal that its caller can handle. It raises `DatabaseThrottled` or
+`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. Two things are done here
+because the SDK omits them: 449 is retried, and the session tokens of batches and scripts are kept.
 """
 
 from __future__ import annotations

@@ -36,9 +36,9 @@ _IN_POST: Final = f"SELECT c.id, c.type FROM c WHERE {_OUTDATED} OFFSET 0 LIMIT 
 async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pace: Pace) -> int:
     """Rename all posts, comments and likes of the user; return how many.
 
-    Costs one query over all partitions, because no container records where a user has commented or liked, and then a
-    transaction for each 25 items of a post: a batch, or a call of `procedure`. The query sees every item from before
-    it. Later ones with the old name are corrected by the posts change feed.
+    Costs one query over all partitions, because no container records where a user has commented or liked. It also costs
+    a transaction for each 25 items of a post: a batch, or a call of `procedure`. The query sees all items from
+    before it. The posts change feed corrects later ones with the old name.
 
     Each portion is renamed before the next one is read, so the next attempt after an unfinished one finds fewer items.
     """

@@ -237,7 +237,7 @@ async function save(event) {
   }
 }
 
-/** Explain that the post has changed. Saving once more then replaces the version that is current now. */
+/** Explain that the post has changed. If the user saves again, the text replaces the current version. */
 async function showConflict() {
   try {
     saved = await current();
