@@ -4,16 +4,17 @@
  * Container posts, partition key postId. Items with this username or a later nameVersion are skipped, so late and
  * repeated calls are safe. Call again while `more` is true.
  *
- * @param {object} rename
- * @param {string} rename.userId
- * @param {string} rename.username
- * @param {number} rename.nameVersion  the number of the rename that chose this username
- * @param {string} [rename.traceparent]  the trace of the rename, for the items
- * @param {number} [rename.limit]  the most items that one call renames; without it, all for which there is time
+ * @param {string} userId
+ * @param {string} username
+ * @param {number} nameVersion  the number of the rename that chose this username
+ * @param {object} [options]
+ * @param {number} [options.limit]  the most items that one call renames; without it, all for which there is time
+ * @param {string} [options.traceparent]  the trace of the rename, for the items
  * @returns {{updated: number, more: boolean}}  more: the limit or the time ran out before all items were renamed
  * @throws the container's errors: then this call wrote nothing
  */
-function updateUsernames(rename) {
+function updateUsernames(userId, username, nameVersion, options) {
+    const limit = options && options.limit;
     const collection = getContext().getCollection();
     const response = getContext().getResponse();
     const query = {
@@ -22,9 +23,9 @@ function updateUsernames(rename) {
             " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)" +
             " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)",
         parameters: [
-            { name: "@userId", value: rename.userId },
-            { name: "@username", value: rename.username },
-            { name: "@nameVersion", value: rename.nameVersion }
+            { name: "@userId", value: userId },
+            { name: "@username", value: username },
+            { name: "@nameVersion", value: nameVersion }
         ]
     };
     let updated = 0;
@@ -32,7 +33,7 @@ function updateUsernames(rename) {
     readPage(undefined);
 
     function readPage(continuation) {
-        const options = { pageSize: rename.limit || 100, continuation: continuation };
+        const options = { pageSize: limit || 100, continuation: continuation };
         const accepted = collection.queryDocuments(collection.getSelfLink(), query, options, function (error, items, info) {
             if (error) throw error;
             renameFrom(items, 0, info.continuation);
@@ -42,16 +43,16 @@ function updateUsernames(rename) {
 
     function renameFrom(items, index, continuation) {
         if (index === items.length && !continuation) answer(false);
-        else if (updated === rename.limit) answer(true);
+        else if (updated === limit) answer(true);
         else if (index < items.length) renameOne(items, index, continuation);
         else readPage(continuation);
     }
 
     function renameOne(items, index, continuation) {
         const item = items[index];
-        item.userUsername = rename.username;
-        item.nameVersion = rename.nameVersion;
-        item.traceparent = rename.traceparent;
+        item.userUsername = username;
+        item.nameVersion = nameVersion;
+        item.traceparent = options && options.traceparent;
         if (item.type === "post") item.version = (Number.isInteger(item.version) ? item.version : 0) + 1;
         const accepted = collection.replaceDocument(item._self, item, { etag: item._etag }, function (error) {
             if (error) throw error;

@@ -184,9 +184,11 @@ class Container:
             try:
                 return await attempt()
             except SessionNotConfirmed:
-                with metered() as asked:
-                    await self.read_latest(_NO_ITEM, partition_key)
-                add_share(asked, 1)
+                try:
+                    with metered() as asked:
+                        await self.read_latest(_NO_ITEM, partition_key)
+                finally:
+                    add_share(asked, 1)
                 if (charge := current_charge.get()) is not None:
                     charge.session.confirm(asked.session)
                 return await attempt()

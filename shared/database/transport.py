@@ -40,12 +40,15 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
         charge, rid = current_charge.get(), request.headers.get(_RID)
         if charge is None or rid is None:
             return await self._send(request, **options)
-        known = _is_read(request) and charge.session.tokens_of(rid)
-        if known:
-            merged = Session()
-            merged.add(rid, ",".join(filter(None, (known, request.headers.get(SESSION_HEADER)))))
-            request.headers[SESSION_HEADER] = merged.tokens_of(rid)
+        of_process = request.headers.get(SESSION_HEADER)
         for attempt in range(SESSION_RETRIES + 1):
+            # Another read of this API request may have found out in between that a token is wrong.
+            if known := _is_read(request) and charge.session.tokens_of(rid):
+                merged = Session()
+                merged.add(rid, ",".join(filter(None, (known, of_process))))
+                request.headers[SESSION_HEADER] = merged.tokens_of(rid)
+            elif of_process is not None:
+                request.headers[SESSION_HEADER] = of_process
             response = await self._send(request, **options)
             charge.session.add(rid, response.headers.get(SESSION_HEADER, ""))
             if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):

@@ -33,7 +33,8 @@ def span(
     """
     # Most changes of a delivery can have one writer. Unlike a set, a dictionary keeps their order.
     writers = [Link(linked) for text in dict.fromkeys(map(str, links)) if (linked := _context_of(text)).is_valid]
-    attached = context.attach(_PROPAGATOR.extract({_PROPERTY: str(caller)}))
+    # Without the current context, an invalid `caller` would start a trace of its own.
+    attached = context.attach(_PROPAGATOR.extract({_PROPERTY: str(caller)}, context.get_current()))
     try:
         # The message of an exception can quote input, so only its type is recorded.
         with tracer.start_as_current_span(

@@ -52,7 +52,7 @@ async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pa
             if procedure is None:
                 await _rename_items(posts, post_id, by_post[post_id], user, pace)
             else:
-                await _call(procedure, posts, post_id, user, pace)
+                await _call(procedure, posts, post_id, user, pace, expected=len(by_post[post_id]))
 
         await for_each(by_post, rename_in)
 
@@ -79,7 +79,7 @@ async def rename_in_post(
     """
     pace = pace or Pace()
     if procedure is not None:
-        await _call(procedure, posts, post_id, user, pace)
+        await _call(procedure, posts, post_id, user, pace, expected=1)
         return
     parameters = _parameters(user) | {"limit": ITEMS_PER_TRANSACTION}
     refusals = 0
@@ -116,13 +116,16 @@ async def _rename_items(posts: Container, post_id: str, items: Sequence[Item], u
         await rename_in_post(posts, post_id, user, pace=pace)
 
 
-async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace: Pace) -> None:
-    """Call the stored procedure for each 25 items, or earlier if its time runs out. It finds the items itself."""
-    rename = {**_parameters(user), "limit": ITEMS_PER_TRANSACTION, **stamp()}
+async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace: Pace, *, expected: int) -> None:
+    """Call the stored procedure for each 25 items, or earlier if its time runs out.
+
+    It finds the items itself. The pace counts the `expected` number of items.
+    """
+    options = {"limit": ITEMS_PER_TRANSACTION, **stamp()}
     vain = 0
     for _ in range(_MAX_TRANSACTIONS):
-        async with pace.transaction(ITEMS_PER_TRANSACTION):
-            answer = await posts.execute(procedure, post_id, rename)
+        async with pace.transaction(min(expected, ITEMS_PER_TRANSACTION)):
+            answer = await posts.execute(procedure, post_id, *_parameters(user).values(), options)
         if not answer["more"]:
             return
         vain = 0 if answer["updated"] else vain + 1

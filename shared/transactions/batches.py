@@ -22,7 +22,7 @@ from shared.observability.spans import stamp
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 # The index of the patch of the counts in a batch.
-_COUNTING: Final = 0
+COUNTING: Final = 0
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Batches:
         retry: it returns what the first one returned, even if that like was deleted. Raises PostNotFound,
         IdempotencyKeyReused, and CommentNotFound if the comment was deleted.
         """
-        post_id, post = item["postId"], None
+        post_id, differences, post = item["postId"], {COUNTS[item["type"]]: 1}, None
         for _ in range(COMMIT_ROUNDS):
-            counting = count_patch(post_id, {COUNTS[item["type"]]: 1}, post)
+            counting = count_patch(post_id, differences, post)
             try:
                 _, created, *_ = await posts.batch(post_id, [counting, *creations(item, record)])
             except BatchRefused as refused:
-                if refused.index == _COUNTING:
-                    post = await _post_to_count(posts, post_id, refused)
+                if refused.index == COUNTING:
+                    post = await _uncountable_post(posts, post_id, differences, refused)
                 elif (found := await _find_added(posts, item, record)) is not None:
                     return found
             else:
@@ -73,7 +73,7 @@ class Batches:
         A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
         PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing).
         """
-        post = tried = None
+        differences, post, tried = {COUNTS[kind]: -1}, None, None
         for attempt in range(COMMIT_ROUNDS):
             existing = await posts.read(item_id, post_id)
             if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
@@ -91,10 +91,10 @@ class Batches:
             tried = existing
             deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
             try:
-                await posts.batch(post_id, [count_patch(post_id, {COUNTS[kind]: -1}, post), deletion])
+                await posts.batch(post_id, [count_patch(post_id, differences, post), deletion])
             except BatchRefused as refused:
-                if refused.index == _COUNTING:
-                    post = await _post_to_count(posts, post_id, refused)
+                if refused.index == COUNTING:
+                    post = await _uncountable_post(posts, post_id, differences, refused)
             else:
                 return True
         raise _refused_too_often()
@@ -122,10 +122,15 @@ def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None 
     return ("patch", (post_id, patch_of(stamp(), **differences, version=1)), {"filter_predicate": predicate})
 
 
-async def _post_to_count(posts: Container, post_id: str, refused: BatchRefused) -> Item:
-    """Return the post whose counts a batch could not increment. Raises PostNotFound."""
+async def _uncountable_post(
+    posts: Container, post_id: str, differences: Mapping[str, int], refused: BatchRefused
+) -> Item | None:
+    """Return the post whose counts a batch cannot increment, or None if it can now. Raises PostNotFound."""
     missing = isinstance(refused.reason, ItemMissing)
-    return _checked(None if missing else await posts.read(post_id, post_id), post_id)
+    post = _checked(None if missing else await posts.read(post_id, post_id), post_id)
+    least = {name: max(0, -n) for name, n in differences.items()} | ({"version": 0} if "version" in post else {})
+    countable = all(type(post.get(name)) in (int, float) and post[name] >= n for name, n in least.items())
+    return None if countable else post
 
 
 async def _find_added(posts: Container, item: Item, record: Item | None) -> Added | None:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final
 
 from shared.database.charges import Charge, add_share, metered
@@ -23,13 +22,13 @@ from shared.database.retries import COMMIT_DEADLINE_S
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability.spans import current_traceparent, span
-from shared.transactions.batches import COUNTS, Added, Batches, count_patch, creations
+from shared.transactions.batches import COUNTING, COUNTS, Added, Batches, count_patch, creations
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
 
 
-@dataclass
+@dataclass(eq=False)
 class _Command:
     """A comment or like to add, in the context of its request: its span and its charge."""
 
@@ -46,7 +45,8 @@ class _Command:
 class GroupCommit(Batches):
     """Like `Batches`. Commands that arrive while another one writes to the same post form a group.
 
-    A command that waits alone takes the simple path, and so does each command of a group whose batch is refused.
+    A command that waits alone takes the simple path. So do the command that makes the batch of a group fail, and all
+    commands if the post is missing or has no counts.
     """
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
@@ -86,16 +86,23 @@ class GroupCommit(Batches):
             return await super().add(posts, command.item, command.record)
 
     async def _commit_group(self, posts: Container, post_id: str, commands: Sequence[_Command]) -> list[Added | None]:
-        """Write one batch and return the items as created, or None for each command if it is refused."""
-        differences = Counter(COUNTS[command.item["type"]] for command in commands)
+        """Write one batch and return the items as created, or None for commands that have to take the simple path."""
+        group = list(commands)
         with span("group commit", links=[command.traceparent for command in commands]), metered() as charge:
             for command in commands:
                 command.bill = (charge, len(commands))
-            written = chain.from_iterable(creations(command.item, command.record) for command in commands)
-            operations = [count_patch(post_id, differences), *written]
-            try:
-                async with deadline(self._deadline_s):
-                    _, *results = await posts.batch(post_id, operations)
-            except BatchRefused:
-                return [None] * len(commands)
-        return [Added(item, created=True) for item in results if item["type"] in COUNTS]
+            async with deadline(self._deadline_s):
+                while group:
+                    differences = Counter(COUNTS[command.item["type"]] for command in group)
+                    written = [(one, command) for command in group for one in creations(command.item, command.record)]
+                    operations = [count_patch(post_id, differences), *(operation for operation, _ in written)]
+                    try:
+                        _, *results = await posts.batch(post_id, operations)
+                    except BatchRefused as refused:
+                        if refused.index == COUNTING:
+                            break
+                        group.remove(written[refused.index - 1][1])
+                    else:
+                        created = {item["id"]: Added(item, created=True) for item in results}
+                        return [created.get(command.item["id"]) for command in commands]
+        return [None] * len(commands)

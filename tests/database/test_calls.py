@@ -39,7 +39,7 @@ async def test_requests_of_items_are_named_by_their_operation(blog: Blog, sent: 
     await blog.posts.query("SELECT * FROM c", {}, partition_key=key, page_size=1)
     await blog.posts.read_latest(key, key)
     changed = await blog.posts.patch(key, key, [{"op": "set", "path": "/title", "value": "Another"}])
-    await blog.posts.execute("updateUsernames", key, {"userId": "unknown", "username": "grace", "nameVersion": 1})
+    await blog.posts.execute("updateUsernames", key, "unknown", "grace", 1)
     await blog.posts.replace(changed, etag=changed["_etag"])
     await blog.posts.delete(key, key)
 

@@ -23,15 +23,11 @@ async def _names(blog: Blog, post: Item) -> set[str]:
     return {item["userUsername"] for item in await blog.items_of(post)}
 
 
-def a_rename(user_id: str, username: str, name_version: int, **options: int) -> dict[str, object]:
-    return {"userId": user_id, "username": username, "nameVersion": name_version, **options}
-
-
 async def test_items_on_all_pages_are_renamed(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 300)
 
-    answer = await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "new-name", 2))
+    answer = await blog.posts.execute("updateUsernames", post["id"], author["id"], "new-name", 2)
 
     assert answer == {"updated": 301, "more": False}
     assert await _names(blog, post) == {"new-name"}
@@ -51,7 +47,7 @@ async def test_a_hostile_user_id_renames_nothing(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 1)
 
-    answer = await blog.posts.execute("updateUsernames", post["id"], a_rename("x' OR '1'='1", "mallory", 2))
+    answer = await blog.posts.execute("updateUsernames", post["id"], "x' OR '1'='1", "mallory", 2)
 
     assert answer == {"updated": 0, "more": False}
     assert await _names(blog, post) == {author["username"]}
@@ -71,7 +67,7 @@ async def test_a_user_id_can_contain_a_quote(blog: Blog) -> None:
     author = a_user(user_id="o'neil")
     post = await _post_with_comments(blog, author, 1)
 
-    answer = await blog.posts.execute("updateUsernames", post["id"], a_rename("o'neil", "new-name", 2))
+    answer = await blog.posts.execute("updateUsernames", post["id"], "o'neil", "new-name", 2)
 
     assert answer == {"updated": 2, "more": False}
 
@@ -81,7 +77,7 @@ async def test_items_of_other_users_are_not_renamed(blog: Blog) -> None:
     post = await _post_with_comments(blog, author, 1)
     await blog.posts.create(a_comment(post, reader))
 
-    await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "new-name", 2))
+    await blog.posts.execute("updateUsernames", post["id"], author["id"], "new-name", 2)
 
     assert await _names(blog, post) == {"new-name", reader["username"]}
 
@@ -89,10 +85,10 @@ async def test_items_of_other_users_are_not_renamed(blog: Blog) -> None:
 async def test_a_second_run_writes_nothing(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 3)
-    await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "new-name", 2))
+    await blog.posts.execute("updateUsernames", post["id"], author["id"], "new-name", 2)
     before = await blog.items_of(post)
 
-    answer = await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "new-name", 2))
+    answer = await blog.posts.execute("updateUsernames", post["id"], author["id"], "new-name", 2)
 
     assert answer == {"updated": 0, "more": False}
     assert await blog.items_of(post) == before
@@ -101,9 +97,9 @@ async def test_a_second_run_writes_nothing(blog: Blog) -> None:
 async def test_a_late_earlier_rename_changes_nothing(blog: Blog) -> None:
     author = a_user()
     post = await _post_with_comments(blog, author, 3)
-    await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "third-name", 3))
+    await blog.posts.execute("updateUsernames", post["id"], author["id"], "third-name", 3)
 
-    answer = await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "second-name", 2))
+    answer = await blog.posts.execute("updateUsernames", post["id"], author["id"], "second-name", 2)
 
     assert answer == {"updated": 0, "more": False}
     assert await _names(blog, post) == {"third-name"}
@@ -116,9 +112,7 @@ async def test_repeated_calls_finish_an_interrupted_rename(blog: Blog) -> None:
     with blog.accepting(60):
         answers = []
         while not answers or answers[-1]["more"]:
-            answers.append(
-                await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], "new-name", 2))
-            )
+            answers.append(await blog.posts.execute("updateUsernames", post["id"], author["id"], "new-name", 2))
 
     assert len(answers) > 4
     assert sum(answer["updated"] for answer in answers) == 251
@@ -131,7 +125,7 @@ async def test_a_limit_ends_a_call_before_all_items_are_renamed(blog: Blog) -> N
 
     async def call() -> dict[str, object]:
         answer: dict[str, object] = await blog.posts.execute(
-            "updateUsernames", post["id"], a_rename(author["id"], "new-name", 2, limit=25)
+            "updateUsernames", post["id"], author["id"], "new-name", 2, {"limit": 25}
         )
         return answer
 
@@ -148,6 +142,6 @@ async def test_an_item_without_a_username_gets_one(blog: Blog) -> None:
     del v1["userUsername"]
     post = await blog.posts.create(v1)
 
-    await blog.posts.execute("updateUsernames", post["id"], a_rename(author["id"], author["username"], 1))
+    await blog.posts.execute("updateUsernames", post["id"], author["id"], author["username"], 1)
 
     assert await _names(blog, post) == {author["username"]}
