@@ -63,5 +63,5 @@ def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
 
 
 def signed_in(provider: str, principal: str) -> Caller:
-    """The caller whom `provider` identifies as `principal`. Neither may contain a line break."""
+    """Return the caller that `provider` identifies as `principal`. Neither may contain a line break."""
     return Caller(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))

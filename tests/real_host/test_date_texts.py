@@ -86,13 +86,13 @@ async def test_functions_host_parses_texts_like_the_real_host(emulator: Emulator
             await items.upsert_item({"id": "harmless", "texts": harmless})
             await eventually(lambda: "harmless" in _delivered(output), _SECONDS)
             for number, text in enumerate(fatal):
-                await _expect_that_it_stops_the_lease(host, items, text, f"mended{number}", output)
+                await _expect_that_it_stops_the_lease(host, items, text, f"repaired{number}", output)
 
     assert dict(zip(harmless, _delivered(output)["harmless"], strict=True)) == {text: parsed(text) for text in harmless}
 
 
 async def _expect_that_it_stops_the_lease(
-    host: RealHost, items: ContainerProxy, text: str, mended: str, output: Path
+    host: RealHost, items: ContainerProxy, text: str, repaired: str, output: Path
 ) -> None:
     def errors() -> int:
         return len(host.log_lines(containing="System.ArgumentOutOfRangeException"))
@@ -101,8 +101,8 @@ async def _expect_that_it_stops_the_lease(
     await items.upsert_item({"id": "fatal", "texts": [text]})
     await eventually(lambda: errors() > before, _SECONDS)
     assert text not in _delivered(output).get("fatal", [])
-    await items.upsert_item({"id": "fatal", "texts": [mended]})
-    await eventually(lambda: _delivered(output).get("fatal") == [mended], _SECONDS)
+    await items.upsert_item({"id": "fatal", "texts": [repaired]})
+    await eventually(lambda: _delivered(output).get("fatal") == [repaired], _SECONDS)
 
 
 def _app(folder: Path) -> Path:

@@ -93,9 +93,9 @@ async def test_a_page_that_cannot_be_parsed_stops_the_lease_until_the_item_chang
         await account.write("later", text="2026-01-01T00:00:00+02:00")
         await eventually(lambda: sum("Ticks must be between" in line for line in caplog.messages) >= 3)
         called_before = list(calls())
-        await account.write("bad", text="mended")
+        await account.write("bad", text="repaired")
         await eventually(lambda: {"bad", "later"} <= set(ids_of(calls())))
         delivered = {item["id"]: item["text"] for _, _, items in calls() for item in items}
 
     assert called_before == []
-    assert delivered == {"bad": "mended", "later": "2025-12-31T22:00:00+00:00"}
+    assert delivered == {"bad": "repaired", "later": "2025-12-31T22:00:00+00:00"}
