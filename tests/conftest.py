@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
+from unittest.mock import patch
 
 import hypothesis
 import pytest
@@ -18,6 +20,13 @@ from tests.running_app import RunningApp, provisioned, running_app
 # No time limits, because a busy machine must not fail a test.
 hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("project")
+
+
+@pytest.fixture(autouse=True)
+def restored_environment() -> Iterator[None]:
+    """Undo what a test changes in the environment: `manage.py` adds local.settings.json to that of its process."""
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture(scope="session")

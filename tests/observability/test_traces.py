@@ -114,7 +114,7 @@ async def test_likes_that_share_a_group_commit_are_linked_to_it(traced_api: Api,
         # It has the write itself, or a group commit that links to it has.
         in_groups = [group for group in groups if (request.trace_id, request.span_id) in group.links]
         assert request.span_id in writers or in_groups
-    assert {group.parent_id for group in groups} <= {request.span_id for request in requests}
+        assert {group.parent_id for group in in_groups} <= {request.span_id for request in requests}
 
 
 async def test_the_api_never_returns_the_trace_of_an_item(traced_api: Api, stored: Blog) -> None:
