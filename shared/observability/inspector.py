@@ -107,6 +107,9 @@ class Inspector(SpanProcessor):
                 "number": self._last,
                 "kind": kind,
                 **about,
+                "trace": trace.format_trace_id(span.context.trace_id),
+                # The traces of the commands that wrote the changes of a delivery.
+                "causes": list({trace.format_trace_id(link.context.trace_id): None for link in span.links}),
                 "finishedAt": (span.end_time or 0) // 1_000_000,
                 "durationMs": _duration_ms(span),
                 "charge": attributes["blog.charge_ru"],

@@ -305,6 +305,7 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, trac
 
     [record] = inspector.since(0)
     assert (record["kind"], record["title"], record["changes"]) == ("delivery", "users change feed", 1)
+    assert record["causes"] == []
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
 
 
@@ -344,3 +345,22 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: A
         assert await toggle.get_attribute("aria-expanded") == "false"
         assert await toggle.evaluate("element => element === document.activeElement")
         assert log.errors == []
+
+
+async def test_a_delivery_is_shown_below_the_command_that_wrote_its_changes(
+    inspected: Api, inspected_app: RunningApp
+) -> None:
+    author, other = await inspected.new_user(), await inspected.new_user("other")
+    post = await inspected.new_post(author)
+    async with running_chromium() as browser:
+        page = await browser.new_page(viewport=WIDTH)
+        await page.goto(f"{inspected_app.url}/users/{author['id']}")
+        await page.get_by_role("button", name="Inspector", exact=True).click()
+
+        await inspected.edit_user(author["id"], unique("renamed"))
+        await inspected.new_comment(post, other)
+
+        groups = page.get_by_role("region", name="Inspector").locator("#inspector-log > ol > li")
+        rename = groups.filter(has_text=f"PUT /api/users/{author['id']}")
+        of_posts = page.get_by_role("cell", name="posts", exact=True)
+        await rename.locator(".deliveries li").filter(has_text="on_users_changed").filter(has=of_posts).first.wait_for()

@@ -18,6 +18,8 @@ let isPolling = false;
 let sums = { request: 0, delivery: 0 };
 // The group of the latest command. Queries change nothing, so change feeds cannot follow from them.
 let latest = null;
+// The groups of commands by trace. A delivery names the traces of the commands that wrote its changes.
+const commands = new Map();
 
 function isOpen() {
   return toggle.getAttribute("aria-expanded") === "true";
@@ -39,7 +41,9 @@ async function poll() {
     if (!response.ok) throw new Error(`status ${response.status}`);
     const answer = await response.json();
     last = answer.last;
-    answer.events.forEach(show);
+    // A command can be recorded after the first delivery of its changes.
+    answer.events.filter(event => event.kind === "request").forEach(show);
+    answer.events.filter(event => event.kind === "delivery").forEach(show);
     if (failure.textContent) failure.textContent = "";
   } catch (error) {
     failure.textContent = `The app does not answer (${error.message}). Trying again every second.`;
@@ -53,12 +57,16 @@ function show(event) {
   sums[event.kind] += event.charge;
   if (event.kind === "request") {
     const group = newGroup(event);
-    if (event.method !== "GET" && event.method !== "HEAD") latest = group;
+    if (event.method !== "GET" && event.method !== "HEAD") {
+      latest = group;
+      commands.set(event.trace, group);
+    }
   } else {
-    latest ??= newGroup(null);
-    latest.deliveries.append(item(entry(event, latest.request)));
-    latest.charge += event.charge;
-    latest.sum.textContent = sumOf(latest);
+    const known = event.causes.filter(trace => commands.has(trace));
+    const group = commands.get(known.at(-1)) ?? (latest ??= newGroup(null));
+    group.deliveries.append(item(entry(event, group.request)));
+    group.charge += event.charge;
+    group.sum.textContent = sumOf(group);
   }
   nothing.hidden = true;
   totals.textContent = `All requests to this server: ${ru(sums.request)}, change feeds ${ru(sums.delivery)}`;
@@ -160,6 +168,7 @@ clear.addEventListener("click", () => {
   groups.replaceChildren();
   sums = { request: 0, delivery: 0 };
   latest = null;
+  commands.clear();
   totals.textContent = "";
   nothing.hidden = false;
   toggle.focus();
