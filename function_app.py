@@ -16,8 +16,10 @@ from functions import (
     syndication,
     users,
 )
+from shared.observability import logs
 from shared.settings import app_settings
 
+logs.limit_sdks()
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
 _COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
 

@@ -11,6 +11,14 @@ import logging
 from shared.observability.spans import current_traceparent
 
 _logger = logging.getLogger("blog")
+# At INFO, they log each request with its URL and partition key, which contain usernames, and each token and export.
+_SDKS = ("azure.core", "azure.cosmos", "azure.identity", "azure.monitor")
+
+
+def limit_sdks() -> None:
+    """Log only warnings of the Azure SDKs, because Microsoft's worker sets the root logger to INFO."""
+    for name in _SDKS:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def log(level: int, event: str, *, exception: BaseException | None = None, **fields: object) -> None:

@@ -1,4 +1,4 @@
-"""Log lines on a terminal."""
+"""Log lines: their levels, and their colors on a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.running import write_app
+from tests.cosmos_apps import Account, trigger
+from tests.running import eventually, host_process, write_app
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudoterminals")
@@ -32,3 +33,16 @@ async def test_logs_are_colored_on_a_terminal_unless_no_color_is_set(
 
     assert b"INFO" in line or b"WARNING" in line
     assert (b"\033[" in line) is in_color
+
+
+async def test_loggers_of_the_app_are_at_info_and_the_hosts_own_requests_are_not_logged(
+    tmp_path: Path, account: Account
+) -> None:
+    """As with Microsoft's worker, which sets the root logger to INFO and no other level."""
+    app = trigger(start_from_beginning=True, body="logging.getLogger('azure.sdk').info('called')")
+    app_dir = write_app(tmp_path, f"import logging\n{app}")
+    async with host_process(app_dir, "a", account.environment) as host:
+        await account.write("one")
+        await eventually(lambda: "azure.sdk called" in host.log.read_text())
+
+    assert "Request URL" not in host.log.read_text()

@@ -7,6 +7,7 @@ Config/DefaultCosmosDBServiceFactory.cs and Microsoft.Extensions.Azure (the iden
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from azure.cosmos.exceptions import CosmosResourceExistsError
 
 from .app_settings import AppSettings
 from .errors import FunctionIndexError
+from .logs import SDK
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
@@ -87,6 +89,7 @@ class ClientCache:
                 preferred_locations=list(preferred_locations),
                 connection_verify=connection.verify_certificate,
                 raw_response_hook=_prevent_deadlock,
+                logger=logging.getLogger(SDK),
             )
         return self._clients[key]
 

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+# The host's own requests to Cosmos DB. In Azure, they are not in the app's log.
+SDK = "Host.CosmosDB"
 # ANSI: green, yellow, red
 _COLORS = defaultdict(int, {logging.INFO: 32, logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31})
 
@@ -23,13 +25,16 @@ class _ColorFormatter(logging.Formatter):
 
 
 def configure_logging(levels: Mapping[str, int], *, quiet: bool) -> None:
-    """Log to stderr. `levels` maps categories, or `default`, to levels and overrides `quiet`."""
+    """Log to stderr. `levels` maps categories, or `default`, to levels and overrides `quiet`.
+
+    Microsoft's worker, too, sets the root logger to INFO and no other level (azure-functions-python-worker,
+    workers/proxy_worker/dispatcher.py).
+    """
     handler = logging.StreamHandler()
     in_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     handler.setFormatter(_ColorFormatter(FORMAT) if in_color else logging.Formatter(FORMAT))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
-    # At INFO, the Azure SDK logs the headers of every request.
-    for category in ("azure", "Host.Http", "Function") if quiet else ("azure",):
+    for category in (SDK, "Host.Http", "Function") if quiet else (SDK,):
         logging.getLogger(category).setLevel(logging.WARNING)
     for category, level in levels.items():
         logging.getLogger(None if category.lower() == "default" else category).setLevel(level)
