@@ -7,27 +7,50 @@ import re
 
 import azure.functions as func
 
+from shared.auth.callers import ANONYMOUS
+from shared.data.blog import open_blog
+from shared.http.calls import parse_call
+from shared.http.documents import encoded
 from shared.http.endpoints import QUERY
+from shared.http.inspector_cookie import visitor_of
+from shared.models.fields import is_item_id
 from shared.observability.inspector import Inspector
 
 bp = func.Blueprint()
+
+_MOST_NAMES = 50
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _inspector = Inspector()
 _inspector.start()
 
 
-# Not an endpoint of the API: open pages call it every second, and each call of an endpoint logs a line.
+# Not endpoints of the API: open pages call them every second, and each call of an endpoint logs a line.
 @bp.route(route="inspector/events", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
-    """Return the requests and deliveries of changes after number `after`, and the last number.
+    """Return the visitor's requests and their deliveries after number `after`, and the last number of all.
 
-    Each process keeps its own, so the inspector is complete only if there is one process.
+    With `all=1`, those of all visitors. Each process keeps its own, so they are complete only if there is one process.
     """
     after = req.params.get("after", "0")
-    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if not re.fullmatch(r"[0-9]{1,18}", after, re.ASCII):
-        return func.HttpResponse("after must be a whole number.", status_code=400, headers=headers)
-    events = _inspector.since(int(after))
-    last = events[-1]["number"] if events else int(after)
-    body = json.dumps({"events": events, "last": last}, separators=(",", ":"))
-    return func.HttpResponse(body, headers=headers, mimetype="application/json")
+        return func.HttpResponse("after must be a whole number.", status_code=400, headers=_HEADERS)
+    events = _inspector.since(int(after), None if req.params.get("all") == "1" else visitor_of(req))
+    return _json(req, {"events": events, "last": max(_inspector.last, int(after))})
+
+
+@bp.route(route="inspector/names", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+async def get_inspector_names(req: func.HttpRequest) -> func.HttpResponse:
+    """Return the titles of `posts` and the usernames of `users`, each a list of IDs. Its reads are not recorded."""
+    blog, names = await open_blog(), dict[str, str]()
+    for container, shown in ((blog.posts, "title"), (blog.users, "username")):
+        ids = req.params.get(container.proxy.id, "").split(",")[:_MOST_NAMES]
+        found = await container.read_many([one for one in ids if is_item_id(one)])
+        names |= {item["id"]: item[shown] for item in found if shown in item}
+    return _json(req, names)
+
+
+def _json(req: func.HttpRequest, value: object) -> func.HttpResponse:
+    body = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    response = func.HttpResponse(body, headers=dict(_HEADERS), mimetype="application/json")
+    return encoded(parse_call(req, None, ANONYMOUS), response, is_query=True)

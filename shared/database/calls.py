@@ -1,8 +1,8 @@
 """Calls of the database: one client span for each HTTP request that the SDK sends, including retries.
 
 The attributes are those of OpenTelemetry's semantic conventions for Azure Cosmos DB
-(https://opentelemetry.io/docs/specs/semconv/database/cosmosdb/), and two of the blog: the partition key, and the
-operations of a batch.
+(https://opentelemetry.io/docs/specs/semconv/database/cosmosdb/), and three of the blog: the partition key, the
+operations of a batch, and the physical partitions that answered.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from shared.observability import metrics, spans
 
 PARTITION_KEY = "blog.partition_key"
 BATCH = "blog.batch"
+PHYSICAL_PARTITIONS = "blog.physical_partitions"
 
 _OF_ITEMS = {"GET": "point read", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
 _KEY_LENGTH = 60
@@ -41,6 +42,12 @@ class Call:
         metrics.charge.record(charge, of_container | {"blog.function": self._function})
         self._span.set_attribute("db.response.status_code", str(status))
         self._span.set_attribute("azure.cosmosdb.operation.request_charge", charge)
+        if count := headers.get("x-ms-item-count"):
+            self._span.set_attribute("db.response.returned_rows", int(count))
+        # A session token is `{partition}:{progress}`, and a query has one for each partition.
+        if token := headers.get("x-ms-session-token"):
+            answered = sorted({one.partition(":")[0] for one in token.split(",")})
+            self._span.set_attribute(PHYSICAL_PARTITIONS, answered)
         if sub_status := headers.get("x-ms-substatus"):
             self._span.set_attribute("azure.cosmosdb.response.sub_status_code", sub_status)
         if status == _THROTTLED:

@@ -21,6 +21,7 @@ from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.documents import encoded
+from shared.http.inspector_cookie import visitor_of
 from shared.http.problems import problem_response
 from shared.models.base import RequestModel
 from shared.observability.logs import log
@@ -83,6 +84,8 @@ def http_function(
         started = time.perf_counter()
         # The host passes on the caller's trace, with its own span as the parent if it traces requests.
         about = {"http.request.method": req.method, "url.path": path_of(req), "blog.summary": summary}
+        if visitor := visitor_of(req):
+            about["blog.visitor"] = visitor
         caller = context.trace_context.trace_parent
         with span(name, caller=caller, attributes=about) as recorded, metered(name) as charge:
             if not _has_valid_host(req):

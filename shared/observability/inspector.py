@@ -7,33 +7,142 @@ from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
+from shared.observability.spans import ITEMS
+
 KEPT_RECORDS = 200
-# Per record: a rename can touch thousands of posts.
-KEPT_CALLS = 100
-# Spans whose calls are kept until they end.
+# Different operations of a record, and partition keys of an operation. A rename can touch thousands of posts.
+KEPT_OPERATIONS = 50
+KEPT_KEYS = 12
+_MOST_KEYS = 10_000
+# Spans whose calls are kept until they end, and traces whose origin is known.
 _OPEN_SPANS = 1_000
 _PATH_LENGTH = 200
 _NOT_FOUND = 404
 
 # The first line of a handler's docstring, such as "Like a post (C4)."
 _SUMMARY = re.compile(r"(?P<title>.+?)(?: \((?P<name>[CQ]\d(?:, [CQ]\d)*)\))?[.;]")
+_BATCH_PART = re.compile(r"(\d+) (\w+)")
+
+
+@dataclass
+class _Operation:
+    """Calls of one kind on one container with one outcome, which repeat. `parts` are the operations of a batch.
+
+    `cause` is the trace of the span that made the calls; `sharers` is the number of requests that share their charge.
+    """
+
+    kind: str
+    container: str
+    status: int
+    cause: str
+    sharers: int = 1
+    count: int = 0
+    items: int = 0
+    charge: float = 0.0
+    duration_ms: float = 0.0
+    start_ns: int = 0
+    end_ns: int = 0
+    keys: dict[str, None] = field(default_factory=dict)
+    physical: dict[str, None] = field(default_factory=dict)
+    parts: Counter[str] = field(default_factory=Counter)
+    has_equal_parts: bool = True
+
+    @classmethod
+    def of(cls, span: ReadableSpan, attributes: Mapping[str, Any]) -> _Operation:
+        kind, batch = attributes["db.operation.name"], attributes.get("blog.batch", "")
+        parts = Counter({name: int(number) for number, name in _BATCH_PART.findall(batch)})
+        key, start_ns, end_ns = attributes.get("blog.partition_key"), span.start_time or 0, span.end_time or 0
+        return cls(
+            kind="point read by the primary" if batch == "1 read" else kind,
+            container=attributes.get("db.collection.name", ""),
+            status=int(attributes.get("db.response.status_code", 0)),
+            cause=trace.format_trace_id(span.context.trace_id),
+            count=1,
+            items=parts.total() or attributes.get("db.response.returned_rows", 1),
+            charge=attributes.get("azure.cosmosdb.operation.request_charge", 0.0),
+            duration_ms=(end_ns - start_ns) / 1e6,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            keys={} if key is None else {key: None},
+            physical=dict.fromkeys(attributes.get("blog.physical_partitions", ())),
+            parts=parts,
+        )
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What equal operations have in common."""
+        return (self.kind, self.container, self.status, self.cause, self.sharers, *sorted(self.parts))
+
+    def add(self, other: _Operation) -> None:
+        """Count the calls of an equal operation."""
+        self.has_equal_parts &= other.has_equal_parts and {
+            name: number * other.count for name, number in self.parts.items()
+        } == {name: number * self.count for name, number in other.parts.items()}
+        self.parts += other.parts
+        self.count += other.count
+        self.items += other.items
+        self.charge += other.charge
+        self.duration_ms += other.duration_ms
+        self.start_ns, self.end_ns = min(self.start_ns, other.start_ns), max(self.end_ns, other.end_ns)
+        if len(self.keys) < _MOST_KEYS:
+            self.keys |= other.keys
+        self.physical |= other.physical
+
+    def shared(self, sharers: int) -> _Operation:
+        """Return the part of one of several requests."""
+        copy = _Operation(self.kind, self.container, self.status, self.cause, sharers)
+        copy.start_ns, copy.end_ns = self.start_ns, self.end_ns
+        copy.add(self)
+        copy.has_equal_parts = self.has_equal_parts
+        copy.parts, copy.charge = self.parts.copy(), round(self.charge / sharers, 4)
+        return copy
+
+    def as_json(self, start_ns: int, causes: Iterable[str]) -> dict[str, Any]:
+        """Batches of equal size are named by the operations of each, others by those of all."""
+        per = self.count if self.has_equal_parts else 1
+        parts = ", ".join(f"{number // per} {name}" for name, number in self.parts.items())
+        return {
+            "kind": f"{self.kind}: {parts}" if self.kind == "batch" and parts else self.kind,
+            "container": self.container,
+            "partitionKeys": list(self.keys)[:KEPT_KEYS],
+            "partitions": len(self.keys),
+            "physical": list(self.physical),
+            "status": self.status,
+            "count": self.count,
+            "items": self.items,
+            "isEach": self.has_equal_parts,
+            "charge": round(self.charge, 4),
+            "durationMs": round(self.duration_ms, 1),
+            "atMs": round((self.start_ns - start_ns) / 1e6, 1),
+            "untilMs": round((self.end_ns - start_ns) / 1e6, 1),
+            "sharers": self.sharers,
+            "cause": self.cause if self.cause in causes else "",
+        }
 
 
 @dataclass
 class _Calls:
-    """The first calls of the database in a span, as JSON values, and how many there were."""
+    """The different operations of a span, and how many calls there were."""
 
-    first: list[dict[str, Any]] = field(default_factory=list)
+    operations: dict[tuple[object, ...], _Operation] = field(default_factory=dict)
     count: int = 0
+
+    def add(self, other: _Operation) -> None:
+        self.count += other.count
+        if known := self.operations.get(other.identity):
+            known.add(other)
+        elif len(self.operations) < KEPT_OPERATIONS:
+            self.operations[other.identity] = other
 
 
 class Inspector(SpanProcessor):
@@ -41,13 +150,20 @@ class Inspector(SpanProcessor):
 
     A record is a request or a delivery. Its calls are those of its span, and its part of the calls of a span that links
     to it: a fan-out belongs to its delivery, and a group commit to all of its commands.
+
+    A delivery has `causes`: the commands that wrote its changes, by trace, each with its items and its share of the
+    charge. A fan-out is charged to its own command. Commands share everything else by their items. If another delivery
+    wrote a change, its commands caused it.
     """
 
     def __init__(self, kept: int = KEPT_RECORDS) -> None:
         self._records: deque[dict[str, Any]] = deque(maxlen=kept)
         self._open: OrderedDict[int, _Calls] = OrderedDict()
+        # The commands behind a delivery, and the visitor who sent a command, by trace.
+        self._origins: OrderedDict[str, Mapping[str, float]] = OrderedDict()
+        self._visitors: OrderedDict[str, str] = OrderedDict()
         # Numbers must grow even if the process restarts, because clients ask for those after the last one.
-        self._last = time.time_ns() // 1_000_000
+        self.last = time.time_ns() // 1_000_000
 
     def start(self) -> None:
         """Receive the spans of this process. The sampler of an exporter can drop some."""
@@ -57,33 +173,41 @@ class Inspector(SpanProcessor):
             trace.set_tracer_provider(provider)
         provider.add_span_processor(self)
 
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:  # noqa: ARG002 - named by the SDK
+        """Remember who sent a command, because the delivery of its changes can end first."""
+        if visitor := (span.attributes or {}).get("blog.visitor"):
+            _keep(self._visitors, trace.format_trace_id(span.context.trace_id), str(visitor))
+
     def on_end(self, span: ReadableSpan) -> None:
         """Keep the span's calls for the span that it belongs to, or record it."""
         attributes = dict(span.attributes or {})
         if "db.system.name" in attributes:
             if span.parent is not None:
-                self._add(span.parent.span_id, [_call(span, attributes)], 1)
+                self._add(span.parent.span_id, [_Operation.of(span, attributes)])
             return
         calls = self._open.pop(span.context.span_id, _Calls())
         if "http.response.status_code" in attributes:
             self._record_request(span, attributes, calls)
         elif "blog.changes" in attributes:
-            about = {"name": span.name, "title": f"{attributes['db.collection.name']} change feed"}
-            done = {name: attributes[f"blog.{name}"] for name in ("changes", "finished")}
-            self._record(span, "delivery", {**about, **done}, attributes, calls)
+            self._record_delivery(span, attributes, calls)
         else:
             for link in span.links:
-                shared = [_shared(one, len(span.links)) for one in calls.first]
-                self._add(link.context.span_id, shared, calls.count)
+                shared = [operation.shared(len(span.links)) for operation in calls.operations.values()]
+                self._add(link.context.span_id, shared)
 
-    def since(self, number: int) -> Sequence[dict[str, Any]]:
-        """Return the records after the one with this number."""
-        return [record for record in self._records if record["number"] > number]
+    def since(self, number: int, visitor: str | None = None) -> Sequence[dict[str, Any]]:
+        """Return the records after the one with this number: a visitor's requests and what they caused, or all."""
+        return [record for record in self._records if record["number"] > number and self._is_of(record, visitor)]
 
-    def _add(self, span_id: int, calls: Sequence[dict[str, Any]], count: int) -> None:
-        kept = self._open.setdefault(span_id, _Calls())
-        kept.first += calls[: KEPT_CALLS - len(kept.first)]
-        kept.count += count
+    def _is_of(self, record: Mapping[str, Any], visitor: str | None) -> bool:
+        return visitor is None or any(
+            self._visitors.get(one) == visitor for one in (record["trace"], *record.get("causes", ()))
+        )
+
+    def _add(self, span_id: int, operations: Sequence[_Operation]) -> None:
+        calls = self._open.setdefault(span_id, _Calls())
+        for operation in operations:
+            calls.add(operation)
         # Without a limit, the calls of a span that has already ended would be kept forever.
         while len(self._open) > _OPEN_SPANS:
             self._open.popitem(last=False)
@@ -98,43 +222,50 @@ class Inspector(SpanProcessor):
             about = {"name": name or "", "title": title, "method": attributes["http.request.method"]}
             self._record(span, "request", {**about, "path": path, "status": status}, attributes, calls)
 
+    def _record_delivery(self, span: ReadableSpan, attributes: Mapping[str, Any], calls: _Calls) -> None:
+        items: Counter[str] = Counter()
+        for link in span.links:
+            writer, written = trace.format_trace_id(link.context.trace_id), (link.attributes or {}).get(ITEMS, 1)
+            for cause, share in self._origins.get(writer, {writer: 1.0}).items():
+                items[cause] += written * share  # type: ignore[operator,assignment]  # spans.py sets a number
+        total = items.total()
+        _keep(self._origins, trace.format_trace_id(span.context.trace_id), {one: n / total for one, n in items.items()})
+        if not calls.count and attributes["blog.finished"]:
+            return  # changes that nothing follows from
+        own: Counter[str] = Counter()
+        for operation in calls.operations.values():
+            own[operation.cause] += operation.charge  # type: ignore[assignment]  # a Counter of floats
+        common = attributes["blog.charge_ru"] - sum(own[cause] for cause in items)
+        causes = {
+            cause: {"items": round(n, 2), "share": n / total, "charge": round(own[cause] + common * n / total, 4)}
+            for cause, n in items.items()
+        }
+        about = {"name": span.name, "title": f"{attributes['db.collection.name']} change feed", "causes": causes}
+        done = {name: attributes[f"blog.{name}"] for name in ("changes", "finished")}
+        self._record(span, "delivery", {**about, **done}, attributes, calls)
+
     def _record(
-        self, span: ReadableSpan, kind: str, about: Mapping[str, object], attributes: Mapping[str, Any], calls: _Calls
+        self, span: ReadableSpan, kind: str, about: Mapping[str, Any], attributes: Mapping[str, Any], calls: _Calls
     ) -> None:
-        self._last += 1
+        self.last += 1
+        start_ns, end_ns, causes = span.start_time or 0, span.end_time or 0, about.get("causes", ())
         self._records.append(
             {
-                "number": self._last,
+                "number": self.last,
                 "kind": kind,
                 **about,
                 "trace": trace.format_trace_id(span.context.trace_id),
-                # The traces of the commands that wrote the changes of a delivery.
-                "causes": list({trace.format_trace_id(link.context.trace_id): None for link in span.links}),
-                "finishedAt": (span.end_time or 0) // 1_000_000,
-                "durationMs": _duration_ms(span),
+                "startedAt": start_ns // 1_000_000,
+                "finishedAt": end_ns // 1_000_000,
+                "durationMs": round((end_ns - start_ns) / 1e6, 1),
                 "charge": attributes["blog.charge_ru"],
-                "operations": calls.first,
+                "operations": [operation.as_json(start_ns, causes) for operation in calls.operations.values()],
                 "operationCount": calls.count,
             }
         )
 
 
-def _call(span: ReadableSpan, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    kind, batch = attributes["db.operation.name"], attributes.get("blog.batch")
-    return {
-        "kind": "point read by the primary" if batch == "1 read" else f"{kind}: {batch}" if batch else kind,
-        "container": attributes.get("db.collection.name", ""),
-        "partitionKey": attributes.get("blog.partition_key"),
-        "status": int(attributes.get("db.response.status_code", 0)),
-        "charge": attributes.get("azure.cosmosdb.operation.request_charge", 0.0),
-        "durationMs": _duration_ms(span),
-        "sharers": 1,
-    }
-
-
-def _shared(call: Mapping[str, Any], sharers: int) -> dict[str, Any]:
-    return {**call, "charge": round(call["charge"] / sharers, 4), "sharers": sharers}
-
-
-def _duration_ms(span: ReadableSpan) -> float:
-    return round(((span.end_time or 0) - (span.start_time or 0)) / 1e6, 1)
+def _keep(known: OrderedDict[str, Any], trace_id: str, value: object) -> None:
+    known[trace_id] = value
+    while len(known) > _OPEN_SPANS:
+        known.popitem(last=False)

@@ -9,6 +9,7 @@ and the API omits it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -19,6 +20,8 @@ from opentelemetry.util.types import Attributes
 
 tracer = trace.get_tracer("blog")
 
+# On a link: how many items with this `traceparent` the span handles.
+ITEMS = "blog.items"
 _PROPERTY = "traceparent"
 _PROPAGATOR = TraceContextTextMapPropagator()
 
@@ -31,8 +34,9 @@ def span(
 
     `caller` and `links` are values of `traceparent`. Invalid ones are ignored, because anyone can have written them.
     """
-    # Most changes of a delivery can have one writer. Unlike a set, a dictionary keeps their order.
-    writers = [Link(linked) for text in dict.fromkeys(map(str, links)) if (linked := _context_of(text)).is_valid]
+    # One link per writer with the number of its items, because most changes of a delivery can have the same one.
+    counts = Counter(map(str, links)).items()
+    writers = [Link(linked, {ITEMS: n}) for text, n in counts if (linked := _context_of(text)).is_valid]
     # Without the current context, an invalid `caller` would start a trace of its own.
     attached = context.attach(_PROPAGATOR.extract({_PROPERTY: str(caller)}, context.get_current()))
     try:

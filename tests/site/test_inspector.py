@@ -12,10 +12,11 @@ import pytest
 from aiohttp import ClientSession
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.trace import Link, Span, Tracer
+from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
 
 from local.stack import StackSettings
-from shared.observability.inspector import KEPT_CALLS, Inspector
+from shared.observability.inspector import KEPT_OPERATIONS, Inspector
+from shared.observability.spans import ITEMS
 from shared.settings import Account, Settings, SettingsError
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
@@ -53,7 +54,7 @@ class Events:
     after: int = 0
 
     async def read(self) -> list[Json]:
-        shown = await self.site.get(f"/inspector/events?after={self.after}")
+        shown = await self.site.get(f"/inspector/events?all=1&after={self.after}")
         assert (shown.status, shown.headers["cache-control"]) == (200, "no-store")
         return list(json.loads(shown.text)["events"])
 
@@ -92,7 +93,7 @@ def events(inspected: Api, inspected_app: RunningApp) -> Events:
 
 def partitions_of(event: Json, *, written: bool = False) -> set[str]:
     operations = [one for one in event["operations"] if not written or any(kind in one["kind"] for kind in WRITES)]
-    return {f"{one['container']}/{one['partitionKey']}" for one in operations}
+    return {f"{one['container']}/{key}" for one in operations for key in one["partitionKeys"]}
 
 
 async def test_without_the_setting_there_is_no_inspector(app: RunningApp, site: Site) -> None:
@@ -151,7 +152,7 @@ async def test_a_like_is_followed_by_the_delivery_of_its_post(inspected: Api, ev
     assert like["charge"] == answer.charge_ru
     written = next(one for one in like["operations"] if one["kind"].startswith("batch"))
     assert written["kind"] == "batch: 1 patch, 1 create"
-    assert (written["container"], written["partitionKey"], written["status"]) == ("posts", post["id"], 200)
+    assert (written["container"], written["partitionKeys"], written["status"]) == ("posts", [post["id"]], 200)
     assert 0 < written["durationMs"] <= like["durationMs"]
     assert delivery["number"] > like["number"]
     assert delivery["finished"]
@@ -176,7 +177,7 @@ async def test_a_rename_is_followed_to_every_copy(inspected: Api, events: Events
     assert {f"users/{author['id']}", "users/username:…"} == partitions_of(rename)
     assert [one["kind"] for one in rename["operations"]][-2:] == ["create", "replace"]
     everywhere = [one for one in release["operations"] if one["kind"] == "query"]
-    assert {one["partitionKey"] for one in everywhere} == {None}
+    assert [one["partitionKeys"] for one in everywhere] == [[]]
     assert release["charge"] == pytest.approx(sum(one["charge"] for one in release["operations"]), abs=0.01)
 
 
@@ -235,9 +236,10 @@ def tracer(inspector: Inspector) -> Tracer:
 
 @contextmanager
 def a_request(
-    tracer: Tracer, summary: str = "Load a list (Q6).", *, path: str = "/", status: int = 200
+    tracer: Tracer, summary: str = "Load a list (Q6).", *, path: str = "/", status: int = 200, visitor: str = ""
 ) -> Iterator[Span]:
-    with tracer.start_as_current_span("a_function") as span:
+    sent_by = {"blog.visitor": visitor} if visitor else {}
+    with tracer.start_as_current_span("a_function", attributes=sent_by) as span:
         yield span
         span.set_attributes({"http.request.method": "GET", "url.path": path, "blog.summary": summary})
         span.set_attributes({"http.response.status_code": status, "blog.charge_ru": 1.0})
@@ -247,6 +249,110 @@ def a_call(tracer: Tracer, *, charge: float = 1.5, **details: str) -> None:
     attributes = {"db.system.name": "azure.cosmosdb", "db.operation.name": "batch", "db.collection.name": "posts"}
     answer = {"db.response.status_code": "200", "azure.cosmosdb.operation.request_charge": charge}
     tracer.start_span("batch posts", attributes={**attributes, **answer, **details}).end()
+
+
+@contextmanager
+def a_delivery(
+    tracer: Tracer, writers: dict[Span, int], *, charge: float = 0.0, finished: bool = True
+) -> Iterator[Span]:
+    """A delivery with so many items of each writer."""
+    links = [Link(writer.get_span_context(), {ITEMS: items}) for writer, items in writers.items()]
+    with tracer.start_as_current_span("on_posts_changed", Context(), links=links) as span:
+        yield span
+        done = {"blog.changes": sum(writers.values()), "blog.finished": finished, "blog.charge_ru": charge}
+        span.set_attributes({**done, "db.collection.name": "posts"})
+
+
+def a_command(tracer: Tracer, visitor: str = "") -> Span:
+    with a_request(tracer, "Do it (C1).", visitor=visitor) as span:
+        return span
+
+
+def charges(inspector: Inspector, command: Span) -> list[float]:
+    """The shares of a command in the charges of deliveries."""
+    name = f"{command.get_span_context().trace_id:032x}"
+    records = [one for one in inspector.since(0) if one["kind"] == "delivery"]
+    return [one["causes"][name]["charge"] for one in records if name in one["causes"]]
+
+
+@pytest.fixture(params=["rename first", "comment first"])
+def overlapping(request: pytest.FixtureRequest, tracer: Tracer) -> tuple[Span, Span]:
+    """A rename and the comment of another user, in both orders."""
+    first, second = a_command(tracer), a_command(tracer)
+    return (first, second) if request.param == "rename first" else (second, first)
+
+
+def test_commands_share_a_delivery_by_their_items(
+    inspector: Inspector, tracer: Tracer, overlapping: tuple[Span, Span]
+) -> None:
+    rename, comment = overlapping
+
+    with a_delivery(tracer, {rename: 98, comment: 2}, charge=200.0):
+        a_call(tracer, charge=200.0)
+
+    assert (charges(inspector, rename), charges(inspector, comment)) == ([196.0], [4.0])
+
+
+def test_a_fan_out_belongs_to_its_rename(inspector: Inspector, tracer: Tracer, overlapping: tuple[Span, Span]) -> None:
+    rename, other = overlapping
+
+    with a_delivery(tracer, {other: 1, rename: 1}, charge=1002.0) as delivery:
+        a_call(tracer, charge=2.0)
+        caller = set_span_in_context(rename, Context())
+        with tracer.start_as_current_span("rename fan-out", caller, links=[Link(delivery.get_span_context())]):
+            a_call(tracer, charge=1000.0)
+
+    assert (charges(inspector, rename), charges(inspector, other)) == ([1001.0], [1.0])
+    assert [bool(one["cause"]) for one in inspector.since(0)[-1]["operations"]] == [False, True]
+
+
+def test_changes_of_a_delivery_belong_to_the_commands_that_caused_it(
+    tracer: Tracer, overlapping: tuple[Span, Span]
+) -> None:
+    inspector, (deletion, other) = Inspector(), overlapping
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(inspector)
+    tracer = provider.get_tracer("blog")
+
+    with a_delivery(tracer, {deletion: 3, other: 1}, charge=4.0) as first:
+        a_call(tracer, charge=4.0)
+    with a_delivery(tracer, {first: 10}, charge=8.0):
+        a_call(tracer, charge=8.0)
+
+    assert (charges(inspector, deletion), charges(inspector, other)) == ([3.0, 6.0], [1.0, 2.0])
+
+
+def test_a_repeated_delivery_belongs_to_the_same_commands(
+    inspector: Inspector, tracer: Tracer, overlapping: tuple[Span, Span]
+) -> None:
+    rename, comment = overlapping
+
+    for finished in (False, True):
+        with a_delivery(tracer, {rename: 1, comment: 1}, charge=6.0, finished=finished):
+            a_call(tracer, charge=6.0)
+
+    assert (charges(inspector, rename), charges(inspector, comment)) == ([3.0, 3.0], [3.0, 3.0])
+    assert [one["finished"] for one in inspector.since(0) if one["kind"] == "delivery"] == [False, True]
+
+
+def test_a_visitor_gets_their_requests_and_what_these_caused(inspector: Inspector, tracer: Tracer) -> None:
+    own, other = a_command(tracer, "ada"), a_command(tracer, "bob")
+    for writer in (own, other):
+        with a_delivery(tracer, {writer: 1}, charge=1.0):
+            a_call(tracer, charge=1.0)
+
+    assert [one["kind"] for one in inspector.since(0, "ada")] == ["delivery"]  # three are kept
+    assert [one["kind"] for one in inspector.since(0, "bob")] == ["request", "delivery"]
+
+
+def test_repeated_operations_are_one(inspector: Inspector, tracer: Tracer) -> None:
+    with a_request(tracer):
+        for key in ("a", "b", "b"):
+            a_call(tracer, charge=2.0, **{"blog.batch": "30 patch", "blog.partition_key": key})
+
+    [batches] = inspector.since(0)[0]["operations"]
+    assert (batches["kind"], batches["count"], batches["items"]) == ("batch: 30 patch", 3, 90)
+    assert (batches["charge"], batches["partitions"], batches["isEach"]) == (6.0, 2, True)
 
 
 @pytest.mark.parametrize(("batch", "kind"), [("2 patch", "batch: 2 patch"), ("1 read", "point read by the primary")])
@@ -261,14 +367,14 @@ def test_batches_are_named_by_their_operations(inspector: Inspector, tracer: Tra
 def test_records_and_operations_are_bounded(inspector: Inspector, tracer: Tracer) -> None:
     for number in range(5):
         with a_request(tracer, path=f"/{number}"):
-            for _ in range(KEPT_CALLS + 5):
-                a_call(tracer)
+            for status in range(KEPT_OPERATIONS + 5):
+                a_call(tracer, **{"db.response.status_code": str(status)})
 
     kept = inspector.since(0)
     assert [record["path"] for record in kept] == ["/2", "/3", "/4"]
     assert inspector.since(kept[0]["number"]) == kept[1:]
-    assert len(kept[0]["operations"]) == KEPT_CALLS
-    assert kept[0]["operationCount"] == KEPT_CALLS + 5
+    assert len(kept[0]["operations"]) == KEPT_OPERATIONS
+    assert kept[0]["operationCount"] == KEPT_OPERATIONS + 5
 
 
 def test_requests_without_operations_are_kept_only_if_the_article_names_them(
@@ -305,7 +411,7 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, trac
 
     [record] = inspector.since(0)
     assert (record["kind"], record["title"], record["changes"]) == ("delivery", "users change feed", 1)
-    assert record["causes"] == []
+    assert record["causes"] == {}
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
 
 
