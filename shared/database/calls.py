@@ -47,7 +47,7 @@ class Call:
         # A session token is `{partition}:{progress}`, and a query has one for each partition.
         if token := headers.get("x-ms-session-token"):
             answered = sorted({one.partition(":")[0] for one in token.split(",")})
-            self._span.set_attribute(PHYSICAL_PARTITIONS, answered)
+            self._span.set_attribute(PHYSICAL_PARTITIONS, ",".join(answered))
         if sub_status := headers.get("x-ms-substatus"):
             self._span.set_attribute("azure.cosmosdb.response.sub_status_code", sub_status)
         if status == _THROTTLED:

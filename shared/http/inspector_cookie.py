@@ -1,4 +1,7 @@
-"""The cookie of the inspector, which web/static/inspector.js sets: who looks at it, and whether it is open."""
+"""The cookie of the inspector, which web/static/inspector.js sets: who looks at it, whether it is open, and its height.
+
+Pages are rendered with it, because an inspector that a script opens would shift them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ import azure.functions as func
 
 from shared.settings import app_settings
 
-_COOKIE = re.compile(r"(?:^|;)\s*blog-inspector=(?P<visitor>[0-9a-f]{16})(?P<open>-open)?\s*(?:;|$)", re.ASCII)
+_COOKIE = re.compile(
+    r"(?:^|;)\s*blog-inspector=(?P<visitor>[0-9a-f]{16})-(?P<state>open|closed)-(?P<height>low|half|high)\s*(?:;|$)",
+    re.ASCII,
+)
 
 
 def visitor_of(request: func.HttpRequest) -> str:
@@ -17,10 +23,14 @@ def visitor_of(request: func.HttpRequest) -> str:
     return found["visitor"] if found else ""
 
 
-def is_open(request: func.HttpRequest) -> bool:
-    """Whether pages are shown with the open inspector. Opened by a script, it would shift them."""
+def state_of(request: func.HttpRequest) -> dict[str, str]:
+    """The variables of a page: `inspector` is open, closed, or empty if disabled; `height` is that of the sheet."""
+    if not app_settings().inspector:
+        return {"inspector": "", "height": ""}
     found = _cookie_of(request)
-    return found is not None and found["open"] is not None
+    if found is None:
+        return {"inspector": "closed", "height": "half"}
+    return {"inspector": found["state"], "height": found["height"]}
 
 
 def _cookie_of(request: func.HttpRequest) -> re.Match[str] | None:

@@ -61,6 +61,7 @@ class _Operation:
     def of(cls, span: ReadableSpan, attributes: Mapping[str, Any]) -> _Operation:
         kind, batch = attributes["db.operation.name"], attributes.get("blog.batch", "")
         parts = Counter({name: int(number) for number, name in _BATCH_PART.findall(batch)})
+        physical = filter(None, attributes.get("blog.physical_partitions", "").split(","))
         key, start_ns, end_ns = attributes.get("blog.partition_key"), span.start_time or 0, span.end_time or 0
         return cls(
             kind="point read by the primary" if batch == "1 read" else kind,
@@ -74,7 +75,7 @@ class _Operation:
             start_ns=start_ns,
             end_ns=end_ns,
             keys={} if key is None else {key: None},
-            physical=dict.fromkeys(attributes.get("blog.physical_partitions", ())),
+            physical=dict.fromkeys(physical),
             parts=parts,
         )
 
@@ -152,8 +153,8 @@ class Inspector(SpanProcessor):
     to it: a fan-out belongs to its delivery, and a group commit to all of its commands.
 
     A delivery has `causes`: the commands that wrote its changes, by trace, each with its items and its share of the
-    charge. A fan-out is charged to its own command. Commands share everything else by their items. If another delivery
-    wrote a change, its commands caused it.
+    charge. A fan-out or correction is charged to its rename. Commands share everything else by their items. If another
+    delivery wrote a change, its commands caused it.
     """
 
     def __init__(self, kept: int = KEPT_RECORDS) -> None:
@@ -228,17 +229,22 @@ class Inspector(SpanProcessor):
             writer, written = trace.format_trace_id(link.context.trace_id), (link.attributes or {}).get(ITEMS, 1)
             for cause, share in self._origins.get(writer, {writer: 1.0}).items():
                 items[cause] += written * share  # type: ignore[operator,assignment]  # spans.py sets a number
-        total = items.total()
-        _keep(self._origins, trace.format_trace_id(span.context.trace_id), {one: n / total for one, n in items.items()})
+        total, delivery = items.total() or 1, trace.format_trace_id(span.context.trace_id)
+        _keep(self._origins, delivery, {cause: n / total for cause, n in items.items()})
         if not calls.count and attributes["blog.finished"]:
             return  # changes that nothing follows from
         own: Counter[str] = Counter()
         for operation in calls.operations.values():
-            own[operation.cause] += operation.charge  # type: ignore[assignment]  # a Counter of floats
-        common = attributes["blog.charge_ru"] - sum(own[cause] for cause in items)
+            if operation.cause != delivery:
+                own[operation.cause] += operation.charge  # type: ignore[assignment]  # a Counter of floats
+        common = attributes["blog.charge_ru"] - own.total()
         causes = {
-            cause: {"items": round(n, 2), "share": n / total, "charge": round(own[cause] + common * n / total, 4)}
-            for cause, n in items.items()
+            cause: {
+                "items": round(items[cause], 2),
+                "share": items[cause] / total,
+                "charge": round(own[cause] + common * items[cause] / total, 4),
+            }
+            for cause in items | own
         }
         about = {"name": span.name, "title": f"{attributes['db.collection.name']} change feed", "causes": causes}
         done = {name: attributes[f"blog.{name}"] for name in ("changes", "finished")}

@@ -26,7 +26,7 @@ from shared.models.comment import Comment
 from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
-from shared.observability.spans import stamp
+from shared.observability.spans import current_traceparent, span, stamp, writer_of
 from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
 from shared.propagation.copies import Copies, copy_creations, post_reads
 from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
@@ -128,14 +128,15 @@ class _PostDelivery:
             return
         author = self.authors.get(user_id)
         if author is not None and is_outdated(change, author):
-            # The correction of a post is another change, which updates the copies.
-            await rename_in_post(
-                self.handler.blog.posts,
-                post_id,
-                author,
-                procedure=self.handler.blog.transactions.rename_procedure,
-                pace=self.pace,
-            )
+            # The correction of a post is another change, which updates the copies. It is the rename's work.
+            with span("rename correction", caller=writer_of(author), links=[current_traceparent()]):
+                await rename_in_post(
+                    self.handler.blog.posts,
+                    post_id,
+                    author,
+                    procedure=self.handler.blog.transactions.rename_procedure,
+                    pace=self.pace,
+                )
         elif change["type"] == Post.TYPE:
             await self._copy(change)
 

@@ -15,6 +15,7 @@ _WEB = Path(__file__).parents[2] / "web"
 _MEDIA_TYPES = {
     ".css": "text/css",
     ".js": "text/javascript",
+    ".json": "application/json",
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
 }

@@ -55,6 +55,10 @@ def _environment() -> Environment:
         title_length=TITLE_LENGTH,
         username_length=USERNAME_LENGTH,
     )
+    if app_settings().inspector:
+        from shared.site.data_model import data_model
+
+        environment.globals["data_model"] = data_model()
     return environment
 
 

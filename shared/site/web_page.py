@@ -16,6 +16,7 @@ from shared.errors import CommentNotFound, DatabaseUnavailable
 from shared.http.calls import Call, parse_call
 from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
+from shared.http.inspector_cookie import state_of
 from shared.http.problems import problem_response
 from shared.site.session_cookie import DELETION, cookie_of, session_of
 
@@ -104,7 +105,7 @@ def _error_response(
 def _base(request: func.HttpRequest) -> dict[str, object]:
     """The variables of every page."""
     url = urlsplit(request.url)
-    return {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path}
+    return {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path, **state_of(request)}
 
 
 def _render(template: str, context: Mapping[str, object]) -> bytes:

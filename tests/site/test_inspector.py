@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from aiohttp import ClientSession
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
+from playwright.async_api import Locator, Page, expect
 
+from bench.models.article import ARTICLE
 from local.stack import StackSettings
 from shared.observability.inspector import KEPT_OPERATIONS, Inspector
 from shared.observability.spans import ITEMS
@@ -23,7 +26,8 @@ from tests.blog import EmulatorThread
 from tests.browser import PageLog, running_chromium
 from tests.items import unique
 from tests.polling import eventually
-from tests.running_app import RunningApp, provisioned, running_app, settings_of
+from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app, settings_of
+from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
 
 WRITES = ("create", "patch", "replace", "upsert")
@@ -133,7 +137,10 @@ async def test_pages_have_the_drawer(inspected_app: RunningApp, events: Events) 
 
     toggle = front_page.page.one("button", data_toggle="")
     assert toggle["aria-expanded"] == "false"
-    assert front_page.page.one("div", id=toggle["aria-controls"])["hidden"] == ""
+    assert front_page.page.one("html")["data-inspector"] == "closed"
+    assert front_page.page.one("div", id="inspector-log")["id"] == toggle["aria-controls"]
+    nodes = {one["data-node"] for one in front_page.page.all("g") if "data-node" in one}
+    assert nodes == {"requests", "users", "posts", "feed", "on_users_changed", "on_posts_changed"}
     assert not any("inspector" in path for path in inspected_app.openapi["paths"])
 
 
@@ -306,6 +313,20 @@ def test_a_fan_out_belongs_to_its_rename(inspector: Inspector, tracer: Tracer, o
     assert [bool(one["cause"]) for one in inspector.since(0)[-1]["operations"]] == [False, True]
 
 
+def test_a_correction_belongs_to_the_rename_that_it_completes(
+    inspector: Inspector, tracer: Tracer, overlapping: tuple[Span, Span]
+) -> None:
+    rename, comment = overlapping
+
+    with a_delivery(tracer, {comment: 2}, charge=52.0) as delivery:
+        a_call(tracer, charge=2.0)
+        caller = set_span_in_context(rename, Context())
+        with tracer.start_as_current_span("rename correction", caller, links=[Link(delivery.get_span_context())]):
+            a_call(tracer, charge=50.0)
+
+    assert (charges(inspector, rename), charges(inspector, comment)) == ([50.0], [2.0])
+
+
 def test_changes_of_a_delivery_belong_to_the_commands_that_caused_it(
     tracer: Tracer, overlapping: tuple[Span, Span]
 ) -> None:
@@ -411,62 +432,140 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, trac
 
     [record] = inspector.since(0)
     assert (record["kind"], record["title"], record["changes"]) == ("delivery", "users change feed", 1)
-    assert record["causes"] == {}
+    assert list(record["causes"].values()) == [{"items": 0, "share": 0.0, "charge": 9.0}]
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
+
+
+@asynccontextmanager
+async def a_visit(
+    app: RunningApp, path: str = "/", *, all_visitors: bool = False, **options: Any
+) -> AsyncIterator[Page]:
+    """A page with the open inspector, without errors."""
+    async with running_chromium() as browser:
+        page = await browser.new_page(**{"viewport": WIDTH, **options})
+        log = PageLog(page)
+        await page.goto(f"{app.url}{path}", wait_until="networkidle")
+        toggle = page.get_by_role("button", name="Inspector", exact=True)
+        await toggle.focus()
+        await page.keyboard.press("Enter")
+        if all_visitors:
+            await page.get_by_label("All visitors").check()
+        yield page
+        assert log.errors == []
+
+
+def entry(page: Page, title: str, charge: str = "") -> Locator:
+    found = page.locator("[data-groups] > li").filter(has=page.locator(".what", has_text=title))
+    return found.filter(has_text=charge)
 
 
 async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: Api, inspected_app: RunningApp) -> None:
     author, liker = await inspected.new_user(), await inspected.new_user("liker")
-    post = await inspected.new_post(author)
-    async with running_chromium() as browser:
-        page = await browser.new_page(viewport=WIDTH)
-        log = PageLog(page)
-        await page.goto(f"{inspected_app.url}/posts/{post['id']}")
-        toggle = page.get_by_role("button", name="Inspector", exact=True)
-        await toggle.focus()
-        await page.keyboard.press("Enter")
-
+    post = await inspected.new_post(author, "Named by its title")
+    async with a_visit(inspected_app, f"/posts/{post['id']}", all_visitors=True) as page:
         await inspected.new_like(post, liker)
-        drawer = page.get_by_role("region", name="Inspector")
-        like = drawer.locator("li").filter(has_text=f"POST /api/posts/{post['id']}/likes")
-        of_feed = page.get_by_role("cell", name="feed", exact=True)
-        delivery = like.locator(".deliveries li").filter(has_text="on_posts_changed").filter(has=of_feed).first
-        await delivery.wait_for()
+        like = entry(page, "Like a post").filter(has_text="Named by its title").first
+        await expect(page.locator("[data-caption]")).to_contain_text("1 like: 2 copies in", timeout=20_000)
+        await like.locator("summary").click()
 
+        toggle = page.get_by_role("button", name="Inspector", exact=True)
         assert await toggle.get_attribute("aria-expanded") == "true"
-        summary = await like.locator("summary").first.inner_text()
-        assert all(part in summary for part in ("C4", "Like a post", "201", " RU"))
-        cells = await like.locator("> details td").all_inner_texts()
-        assert {"batch: 1 patch, 1 create", "posts", post["id"]} <= set(cells)
-        assert "change feeds" in await like.locator(".sum").inner_text()
+        await expect(like.get_by_role("heading", name="posts change feed")).to_be_visible()
+        await expect(like.get_by_role("cell", name="batch of 1 patch and 1 create")).to_be_visible()
+        await expect(like.locator(".bars tr")).to_have_count(6)  # a head, four models, and now
+        await expect(page.locator("[data-container=feed]")).to_have_class("node store seen")
 
         await page.reload()
-        await delivery.wait_for()  # still open, with the same events
+        await expect(like).to_be_visible()  # still open, with the same entries
         await page.set_viewport_size({"width": 320, "height": 640})
         for wide in ("document.documentElement", "document.querySelector('#inspector-log')"):
             assert await page.evaluate(f"{wide}.scrollWidth <= {wide}.clientWidth"), wide
-        await drawer.get_by_role("button", name="Clear").click()
-        assert await drawer.locator("li").count() == 0
+        await page.get_by_role("button", name="Clear").click()
+        assert await page.locator("[data-groups] li").count() == 0
         await page.keyboard.press("Escape")
         assert await toggle.get_attribute("aria-expanded") == "false"
         assert await toggle.evaluate("element => element === document.activeElement")
-        assert log.errors == []
 
 
-async def test_a_delivery_is_shown_below_the_command_that_wrote_its_changes(
-    inspected: Api, inspected_app: RunningApp
+RENAME = """async ([id, name]) => (await fetch(`/api/users/${id}`, {
+  method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify({username: name}),
+})).status"""
+
+
+@pytest.mark.parametrize("first", ["rename", "comment"])
+async def test_overlapping_commands_have_their_own_deliveries(
+    inspected: Api, inspected_app: RunningApp, first: str
 ) -> None:
     author, other = await inspected.new_user(), await inspected.new_user("other")
-    post = await inspected.new_post(author)
-    async with running_chromium() as browser:
-        page = await browser.new_page(viewport=WIDTH)
-        await page.goto(f"{inspected_app.url}/users/{author['id']}")
-        await page.get_by_role("button", name="Inspector", exact=True).click()
+    post, renamed = await inspected.new_post(author), unique("renamed")
+    for number in range(5):
+        await inspected.new_comment(post, author, f"Comment {number}")
+    async with a_visit(inspected_app, f"/users/{author['id']}", all_visitors=True) as page:
+        commands = [inspected.edit_user(author["id"], renamed), inspected.new_comment(post, other)]
+        for command in commands if first == "rename" else reversed(commands):
+            await command
 
-        await inspected.edit_user(author["id"], unique("renamed"))
-        await inspected.new_comment(post, other)
+        # Even if the comment made the posts change feed correct the names first, this is the rename's work.
+        lines = page.locator("[data-groups] .sum")
+        rename = lines.filter(has_text="1 rename: ").filter(has_text="copies in 1 post").filter(has_text="done")
+        await expect(rename).to_have_count(1, timeout=20_000)
+        comment = lines.filter(has_text="1 comment").filter(has_text="change feeds")
+        await expect(comment).to_have_count(1, timeout=20_000)
+        assert "1 post" not in (await comment.text_content() or "")
 
-        groups = page.get_by_role("region", name="Inspector").locator("#inspector-log > ol > li")
-        rename = groups.filter(has_text=f"PUT /api/users/{author['id']}")
-        of_posts = page.get_by_role("cell", name="posts", exact=True)
-        await rename.locator(".deliveries li").filter(has_text="on_users_changed").filter(has=of_posts).first.wait_for()
+
+async def test_it_shows_own_requests_and_keeps_names(inspected: Api, inspected_app: RunningApp) -> None:
+    author = await inspected.new_user()
+    await inspected.new_post(author)
+    async with a_visit(inspected_app, f"/users/{author['id']}") as page:
+        await inspected.edit_user(author["id"], unique("other"))
+        name = unique("own")
+        assert await page.evaluate(RENAME, [author["id"], name]) == 200
+
+        await expect(entry(page, "Rename a user")).to_have_count(1)
+        await expect(page.locator("[data-caption]")).to_contain_text("by the change feeds", timeout=20_000)
+        await expect(entry(page, "Rename a user").locator(".where")).to_have_text(name)
+
+
+async def test_a_page_loads_only_new_events(inspected: Api, inspected_app: RunningApp) -> None:
+    author = await inspected.new_user()
+    async with a_visit(inspected_app, f"/users/{author['id']}") as page:
+        assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
+        await expect(entry(page, "Rename a user")).to_be_visible()
+        async with page.expect_response("**/inspector/events*") as later:
+            await page.reload()
+
+        answer = await later.value
+        assert "after=0" not in answer.url
+        assert not [one for one in (await answer.json())["events"] if one["title"].startswith("Rename")]
+        await expect(entry(page, "Rename a user")).to_be_visible()
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_the_inspector_is_accessible(
+    inspected: Api, inspected_app: RunningApp, width: int, colors: Literal["light", "dark"]
+) -> None:
+    author = await inspected.new_user()
+    viewport = {"width": width, "height": 844}
+    async with a_visit(inspected_app, f"/users/{author['id']}", viewport=viewport, color_scheme=colors) as page:
+        assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
+        await entry(page, "Rename a user").locator("summary").click()
+        await expect(page.locator(".bars")).to_be_visible()
+        await page.evaluate("Promise.all(document.getAnimations().map(one => one.finished))")
+
+        await page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = await page.evaluate("axe.run({resultTypes: ['violations']})")
+        assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
+
+
+def test_the_figures_are_those_of_the_benchmark() -> None:
+    kept = json.loads((REPOSITORY / "web/static/article.json").read_text(encoding="utf-8"))
+    run = json.loads((REPOSITORY / "docs/benchmarks/models.json").read_text(encoding="utf-8"))["requests"]
+
+    assert kept["measured"] == run["conditions"]["started"][:10]
+    for name, request in kept["requests"].items():
+        costs = [run["costs"][name][model]["charge_ru"] for model in kept["models"]]
+        assert request["measured"] == [round(cost, 2) for cost in costs], name
+        if request["article"]:
+            assert request["article"] == [ARTICLE[name][model].charge_ru for model in ("V1", "V2", "V3")]
