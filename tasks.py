@@ -20,10 +20,12 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 AUDIT_VENV = ROOT / ".venv-audit"
 PACKAGES = ("packages/cosmos-emulator", "packages/functions-host")
+_ANY_SYSTEM = ("--universal", "--python-version", "3.11")
 LOCKED = {
-    "requirements.txt": ("requirements.in",),
-    "requirements-dev.txt": ("requirements-dev.in", "--constraint", "requirements.txt"),
-    "requirements-audit.txt": ("requirements-audit.in",),
+    "requirements-dev.txt": ("requirements-dev.in", *_ANY_SYSTEM),
+    # Only for Azure's Python. With another one, its build fails, instead of an app that cannot import its dependencies.
+    "requirements.txt": ("requirements.in", "--python-version", "3.13", "--python-platform", "linux"),
+    "requirements-audit.txt": ("requirements-audit.in", *_ANY_SYSTEM),
 }
 _WINDOWS = os.name == "nt"
 TASKS: dict[str, Callable[[], None]] = {}
@@ -190,8 +192,8 @@ def audit() -> None:
     python(".ci/bandit_findings.py", str(_program(AUDIT_VENV, "bandit")))
     _call(_program(AUDIT_VENV, "zizmor"), "--offline", ".github")
     _call(_program(AUDIT_VENV, "hadolint"), "packages/cosmos-emulator/Dockerfile")
-    for name in ("requirements.txt", "requirements-dev.txt"):
-        _call(_program(AUDIT_VENV, "pip-audit"), "--strict", "--requirement", name)
+    # These are all dependencies, also the deployed ones.
+    _call(_program(AUDIT_VENV, "pip-audit"), "--strict", "--requirement", _published_dependencies())
 
 
 @task
@@ -298,10 +300,18 @@ def _program(venv: Path, name: str) -> Path:
 
 
 def _lock(name: str, output: str, *options: str) -> None:
-    source, *constraint = LOCKED[name]
-    resolve = ("pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--no-annotate")
-    header = ("--custom-compile-command", "make lock")
-    tool("uv", *resolve, *header, *options, source, *constraint, "--output-file", output)
+    # The app runs with the versions that it was tested with.
+    constraint = ("--constraint", _published_dependencies()) if name == "requirements.txt" else ()
+    resolve = ("pip", "compile", "--quiet", "--no-annotate", "--custom-compile-command", "make lock")
+    tool("uv", *resolve, *LOCKED[name], *constraint, *options, "--output-file", output)
+
+
+def _published_dependencies() -> str:
+    """Return the path of a copy of requirements-dev.txt without this repository's packages, which are not on PyPI."""
+    lines = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    copy = VENV / "published.txt"
+    copy.write_text("".join(line for line in lines if not line.startswith("-e")), encoding="utf-8")
+    return str(copy.relative_to(ROOT))
 
 
 def _call(program: str | Path, *arguments: str, cwd: Path = ROOT) -> None:

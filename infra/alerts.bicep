@@ -14,7 +14,8 @@ param healthUrl string
 param lagThresholdSeconds int
 param throttledThresholdPercent int
 
-// Each query returns a column `value`, which is compared with the threshold.
+// Each query returns a column `value`, which is compared with the threshold. Sampling drops requests and log lines; the
+// remaining ones say in `itemCount` how many they stand for (https://learn.microsoft.com/azure/azure-monitor/app/sampling-classic-api).
 var rules = [
   {
     name: 'throttled'
@@ -57,7 +58,7 @@ customMetrics
 requests
 | extend status = toint(resultCode)
 | where status >= 100
-| summarize failed = countif(status >= 500), total = count()
+| summarize failed = sumif(itemCount, status >= 500), total = sum(itemCount)
 | where failed >= 5
 | project value = 100.0 * failed / total
 '''
@@ -66,11 +67,12 @@ requests
     name: 'restarts'
     description: 'Starts of the host and exits of the worker on one instance. The app crashes or runs out of memory.'
     threshold: 3
+    // Until the first exception, that table does not exist.
     query: '''
-union
+union isfuzzy=true
     (traces | where message startswith 'Host started ('),
     (exceptions | where type endswith 'WorkerProcessExitException')
-| summarize value = count() by source = cloud_RoleInstance
+| summarize value = sum(itemCount) by source = cloud_RoleInstance
 '''
   }
 ]

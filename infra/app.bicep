@@ -120,17 +120,12 @@ resource app 'Microsoft.Web/sites@2024-04-01' = {
 }
 
 // Deployments sign in with Entra identities instead of passwords.
-resource ftpPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-04-01' = {
-  parent: app
-  name: 'ftp'
-  properties: {
-    allow: false
-  }
-}
-
 resource scmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-04-01' = {
   parent: app
   name: 'scm'
+  // Azure can refuse it without a location, which its type lacks: https://github.com/Azure/bicep-types-az/issues/1571
+  #disable-next-line BCP187
+  location: location
   properties: {
     allow: false
   }

@@ -1,4 +1,4 @@
-// Cosmos DB account, database, containers and data role. Keys are disabled.
+// Cosmos DB account, database, containers and who can use the data. Keys are disabled.
 
 param name string
 param location string
@@ -81,45 +81,33 @@ module container 'container.bicep' = [for definition in containers: {
   }
 }]
 
-// cosmos-role-actions.json is recorded from a test run, so the app has no permission that it does not use.
+// https://learn.microsoft.com/azure/cosmos-db/reference-data-plane-security#built-in-roles
+resource dataContributor 'Microsoft.DocumentDB/databaseAccounts/sqlRoleDefinitions@2024-11-15' existing = {
+  parent: account
+  name: '00000000-0000-0000-0000-000000000002' // Cosmos DB Built-in Data Contributor
+}
+
 // The database is the narrowest scope: the change-feed triggers read its metadata, not only the containers'
 // (https://github.com/Azure/azure-cosmos-dotnet-v3/issues/3638).
-resource dataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleDefinitions@2024-11-15' = {
+resource appHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2024-11-15' = {
   parent: account
-  name: guid(account.id, 'blog')
+  name: guid(account.id, appPrincipalId, dataContributor.id)
   properties: {
-    roleName: 'Blog'
-    type: 'CustomRole'
-    assignableScopes: [
-      '${account.id}/dbs/${database.name}'
-    ]
-    permissions: [
-      {
-        dataActions: loadJsonContent('cosmos-role-actions.json')
-      }
-    ]
+    principalId: appPrincipalId
+    roleDefinitionId: dataContributor.id
+    scope: '${account.id}/dbs/${database.name}'
   }
   dependsOn: [
     container
   ]
 }
 
-resource appHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2024-11-15' = {
-  parent: account
-  name: guid(dataRole.id, appPrincipalId)
-  properties: {
-    principalId: appPrincipalId
-    roleDefinitionId: dataRole.id
-    scope: '${account.id}/dbs/${database.name}'
-  }
-}
-
 resource developerHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments@2024-11-15' = if (!empty(developerPrincipalId)) {
   parent: account
-  name: guid(dataRole.id, developerPrincipalId)
+  name: guid(account.id, developerPrincipalId, dataContributor.id)
   properties: {
     principalId: developerPrincipalId
-    roleDefinitionId: dataRole.id
+    roleDefinitionId: dataContributor.id
     scope: '${account.id}/dbs/${database.name}'
   }
   dependsOn: [

@@ -6,7 +6,43 @@ targetScope = 'subscription'
 @maxLength(64)
 param environmentName string
 
+// The regions with the Flex Consumption plan, without previews, as in Microsoft's template of November 2025:
+// https://github.com/Azure-Samples/functions-quickstart-python-azd-cosmosdb/blob/main/infra/main.bicep
+// azd asks only for one of them. `az functionapp list-flexconsumption-locations` prints the current list.
 @description('Region of all resources. It must offer the Flex Consumption plan.')
+@allowed([
+  'australiaeast'
+  'australiasoutheast'
+  'brazilsouth'
+  'canadacentral'
+  'centralindia'
+  'centralus'
+  'eastasia'
+  'eastus'
+  'eastus2'
+  'francecentral'
+  'germanywestcentral'
+  'italynorth'
+  'japaneast'
+  'koreacentral'
+  'northcentralus'
+  'northeurope'
+  'norwayeast'
+  'southafricanorth'
+  'southcentralus'
+  'southeastasia'
+  'southindia'
+  'spaincentral'
+  'swedencentral'
+  'uaenorth'
+  'uksouth'
+  'ukwest'
+  'westcentralus'
+  'westeurope'
+  'westus'
+  'westus2'
+  'westus3'
+])
 @metadata({
   azd: {
     type: 'location'
@@ -14,8 +50,8 @@ param environmentName string
 })
 param location string
 
-@description('Developer or pipeline that runs manage.py. Gets the same data role as the app. Empty: nobody does.')
-param principalId string = ''
+@description('Developer or pipeline that runs manage.py. Gets the same roles as the app. Empty: nobody does.')
+param principalId string = deployer().objectId
 
 @description('Database of the blog.')
 param databaseName string = 'blog'
@@ -64,9 +100,13 @@ param corsOrigins array = []
 @description('Whether the app reaches the database and storage only through private endpoints.')
 param privateNetworking bool = false
 
-@description('Least severe entries that the Functions host logs. At Information, each request logs three lines.')
-@allowed(['Information', 'Warning', 'Error'])
-param hostLogLevel string = 'Information'
+// The host accepts these samplers (https://github.com/Azure/azure-functions-host/pull/11568), and the worker these and others.
+@description('How the Functions host and the app choose the traces that they record.')
+@allowed(['microsoft.rate_limited', 'microsoft.fixed_percentage'])
+param tracesSampler string = 'microsoft.rate_limited'
+
+@description('Traces per second and process, or for microsoft.fixed_percentage the share of traces, from 0 to 1.')
+param tracesSamplerArgument string = '5'
 
 @description('Receives the alerts. Empty: alerts appear only in the portal.')
 param alertEmail string = ''
@@ -109,6 +149,7 @@ module monitoring 'monitoring.bicep' = {
     location: location
     tags: tags
     appPrincipalId: identity.outputs.principalId
+    developerPrincipalId: principalId
   }
 }
 
@@ -120,6 +161,7 @@ module storage 'storage.bicep' = {
     location: location
     tags: tags
     appPrincipalId: identity.outputs.principalId
+    developerPrincipalId: principalId
     isPrivate: privateNetworking
   }
 }
@@ -173,7 +215,7 @@ module app 'app.bicep' = {
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.outputs.clientId}'
       APPLICATIONINSIGHTS_CONNECTION_STRING: monitoring.outputs.connectionString
       AZURE_CLIENT_ID: identity.outputs.clientId // for the app's DefaultAzureCredential
-      AzureFunctionsJobHost__logging__logLevel__default: hostLogLevel
+      AZURE_TOKEN_CREDENTIALS: 'ManagedIdentityCredential' // by default, it tries eight credentials
       AzureWebJobsDisableHomepage: 'true' // the blog has its own page at /
       AzureWebJobsStorage__blobServiceUri: storage.outputs.blobEndpoint
       AzureWebJobsStorage__clientId: identity.outputs.clientId
@@ -187,6 +229,9 @@ module app 'app.bicep' = {
       COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one
       COSMOS__credential: 'managedidentity'
       FUNCTIONS_REQUEST_BODY_SIZE_LIMIT: '2097152' // 2 MiB; the host parses every JSON body, also of anonymous requests
+      OTEL_SERVICE_NAME: 'func-${suffix}' // as the Functions host is called in the application map: the name of the app
+      OTEL_TRACES_SAMPLER: tracesSampler
+      OTEL_TRACES_SAMPLER_ARG: tracesSamplerArgument
     }
   }
 }

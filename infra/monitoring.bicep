@@ -4,8 +4,9 @@ param suffix string
 param location string
 param tags object
 param appPrincipalId string
+param developerPrincipalId string
 
-var monitoringMetricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb'
+var monitoringMetricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher
 
 resource workspace 'Microsoft.OperationalInsights/workspaces@2023-09-01' = {
   name: 'log-${suffix}'
@@ -41,6 +42,16 @@ resource appCanSend 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', monitoringMetricsPublisher)
     principalId: appPrincipalId
     principalType: 'ServicePrincipal'
+  }
+}
+
+// A user or, in a workflow, a service principal: without principalType, Azure looks up which.
+resource developerCanSend 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
+  name: guid(applicationInsights.id, developerPrincipalId, monitoringMetricsPublisher)
+  scope: applicationInsights
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', monitoringMetricsPublisher)
+    principalId: developerPrincipalId
   }
 }
 

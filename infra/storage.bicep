@@ -4,11 +4,12 @@ param name string
 param location string
 param tags object
 param appPrincipalId string
+param developerPrincipalId string
 param isPrivate bool
 
 // The only role the host needs: the app has no triggers that use queues or tables.
 // https://learn.microsoft.com/azure/azure-functions/functions-reference#connecting-to-host-storage-with-an-identity
-var storageBlobDataOwner = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
+var storageBlobDataOwner = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner
 
 resource account 'Microsoft.Storage/storageAccounts@2023-05-01' = {
   // checkov:skip=CKV_AZURE_35: the parameter privateNetworking denies public access, and keys are disabled anyway
@@ -55,6 +56,16 @@ resource appOwnsBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', storageBlobDataOwner)
     principalId: appPrincipalId
     principalType: 'ServicePrincipal'
+  }
+}
+
+// A user or, in a workflow, a service principal: without principalType, Azure looks up which.
+resource developerOwnsBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
+  name: guid(account.id, developerPrincipalId, storageBlobDataOwner)
+  scope: account
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', storageBlobDataOwner)
+    principalId: developerPrincipalId
   }
 }
 

@@ -51,4 +51,5 @@ async def managed_identity(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Non
     async with TestServer(service) as listening:
         monkeypatch.setenv("IDENTITY_ENDPOINT", str(listening.make_url("/msi/token")))
         monkeypatch.setenv("IDENTITY_HEADER", "secret")
+        monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")  # as in infra/main.bicep
         yield

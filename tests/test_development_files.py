@@ -52,6 +52,5 @@ def test_the_deployment_passes_every_parameter_of_the_template() -> None:
     parameters = (ROOT / "infra" / "main.parameters.json").read_text(encoding="utf-8")
     workflow = (ROOT / ".github" / "workflows" / "deploy.yml").read_text(encoding="utf-8")
 
-    # azd knows whose token it uses.
-    names = set(re.findall(r"\$\{(\w+)", parameters)) - {"AZURE_PRINCIPAL_ID"}
+    names = set(re.findall(r"\$\{(\w+)", parameters))
     assert {name for name in names if f"{name}: ${{{{ vars.{name} }}}}" not in workflow} == set()

@@ -1,4 +1,4 @@
-"""The commands in docs/deploy.md can be copied, and its parameters are the template's."""
+"""The commands in docs/deploy.md can be copied."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from manage import app
-from tests.infra.bicep import INFRA, Template
 from tests.running_app import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "deploy.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^ *```(\w*)\n(.*?)^ *```$", PAGE, re.DOTALL | re.MULTILINE)
 BASH = shutil.which("bash")
 POWERSHELL = "ForEach-Object"
+IDENTIFIER = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
@@ -59,21 +59,11 @@ def test_the_commands_of_manage_exist(command: str, option: str) -> None:
     assert option in shown.output
 
 
-def test_the_table_has_the_parameters_of_the_template_and_their_defaults() -> None:
-    given = json.loads((INFRA / "main.parameters.json").read_text(encoding="utf-8"))["parameters"]
-    variables = {value["value"].strip("${}"): name for name, value in given.items()}
-    declared = Template(INFRA / "main.bicep").of_kind("parameter")
-    table = PAGE.partition("## Parameters")[2].partition("\n## ")[0]
-    documented: dict[str, str] = {}
-    for row in re.findall(r"^\| (`.+?) \|(.*?)\|", table, re.MULTILINE):
-        names, defaults = (re.findall(r"`([^`]*)`", cell) for cell in row)
-        # One default for all names of a row, or one for each.
-        each = defaults if len(defaults) == len(names) else (defaults or [""]) * len(names)
-        documented |= dict(zip(names, each, strict=True))
+def test_the_deployment_can_assign_only_the_roles_of_the_templates() -> None:
+    """Cosmos DB's data role is not one of Azure's roles, and needs no permission to assign roles."""
+    templates = [path.read_text(encoding="utf-8") for path in (REPOSITORY / "infra").glob("*.bicep")]
+    assigning = "".join(text for text in templates if "'Microsoft.Authorization/roleAssignments@" in text)
+    (condition,) = [block for _, block in BLOCKS if "ForAnyOfAnyValues" in block]
+    allowed = [re.findall(IDENTIFIER, each) for each in re.findall(r"GuidEquals \{(.*?)\}", condition, re.DOTALL)]
 
-    of_azd = {"AZURE_ENV_NAME", "AZURE_LOCATION", "AZURE_PRINCIPAL_ID"}
-    assert documented == {
-        variable: declared[name].value.text.decode().strip("'")
-        for variable, name in variables.items()
-        if variable not in of_azd
-    }
+    assert [sorted(roles) for roles in allowed] == [sorted(re.findall(f"'({IDENTIFIER})'", assigning))] * 2

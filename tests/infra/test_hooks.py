@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.infra.bicep import INFRA, Template
+from tests.infra.conftest import Compiled
 from tests.items import unique
 from tests.running_app import REPOSITORY, RunningApp
 
 AZURE = yaml.safe_load((REPOSITORY / "azure.yaml").read_text(encoding="utf-8"))
-HOOKS = INFRA / "hooks"
+HOOKS = REPOSITORY / "infra" / "hooks"
 OUTPUTS = {
     "AZURE_RESOURCE_GROUP": "rg-test",
     "AZURE_FUNCTION_NAME": "func-test",
@@ -71,8 +71,8 @@ def test_a_hook_has_a_script_for_each_platform_and_keeps_its_output(hook: str) -
     assert all(script["interactive"] for script in scripts.values())
 
 
-def test_hooks_use_only_outputs_of_the_template() -> None:
-    assert set(OUTPUTS) <= set(Template(INFRA / "main.bicep").outputs)
+def test_hooks_use_only_outputs_of_the_template(compiled: Compiled) -> None:
+    assert set(OUTPUTS) <= set(compiled.main["outputs"])
 
 
 @posix_only

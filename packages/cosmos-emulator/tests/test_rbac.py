@@ -122,39 +122,6 @@ async def test_create_if_not_exists_is_allowed_for_existing_resources(
         await client.create_database_if_not_exists("new")
 
 
-async def checked_actions(emulator: CosmosEmulator) -> list[str]:
-    async with ClientSession() as session, session.get(f"{emulator.endpoint}_emulator/rbac-actions") as response:
-        assert response.status == 200
-        actions: list[str] = (await response.json())["checked"]
-        return actions
-
-
-async def test_the_data_actions_that_requests_need_are_listed(
-    provisioned: ContainerProxy, emulator: CosmosEmulator
-) -> None:
-    assert await checked_actions(emulator) == []
-
-    await run_every_item_operation(provisioned)
-
-    items = ("create", "delete", "read", "replace", "upsert")
-    of_container = ("executeQuery", "executeStoredProcedure", *(f"items/{name}" for name in items), "readChangeFeed")
-    assert await checked_actions(emulator) == [
-        f"{ACCOUNT}/readMetadata",
-        *(f"{CONTAINERS}/{action}" for action in of_container),
-    ]
-
-
-async def test_a_batch_needs_the_actions_of_its_operations(
-    provisioned: ContainerProxy, emulator: CosmosEmulator
-) -> None:
-    create = ("create", ({"id": "a", "pk": "p"},))
-
-    await provisioned.execute_item_batch([create, ("read", ("a",))], "p")
-
-    items = [action for action in await checked_actions(emulator) if "/items/" in action]
-    assert items == [f"{CONTAINERS}/items/create", f"{CONTAINERS}/items/read"]
-
-
 async def test_an_action_that_is_not_granted_is_forbidden(
     provisioned: ContainerProxy, emulator: CosmosEmulator
 ) -> None:
@@ -167,8 +134,6 @@ async def test_an_action_that_is_not_granted_is_forbidden(
         await provisioned.read_item("a", "p")
     with fails_with(403, 5301, match="items/delete"):
         await provisioned.execute_item_batch([("create", ({"id": "b", "pk": "p"},)), ("delete", ("a",))], "p")
-
-    assert f"{CONTAINERS}/items/delete" in await checked_actions(emulator)
 
 
 async def test_a_granted_wildcard_covers_its_actions(provisioned: ContainerProxy, emulator: CosmosEmulator) -> None:

@@ -12,13 +12,11 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.links import Link
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operation_names import METADATA_OPERATIONS, RESOURCE_READS
 from cosmos_emulator.settings import EmulatorSettings
 
-RBAC_ACTIONS: Final = "/_emulator/rbac-actions"
 NOT_AUTHORIZED: Final = 5300
 NOT_GRANTED: Final = 5301
 _READABLE: Final = ("dbs", "colls")
@@ -43,17 +41,15 @@ _ACTIONS: Final = {
 
 
 class DataRole:
-    """The role of all callers, and the data actions that their requests needed so far."""
+    """The role of all callers."""
 
     def __init__(self, settings: EmulatorSettings) -> None:
         self._settings = settings
-        self._checked: set[str] = set()
 
     def check(self, operation: str, request: Request) -> None:
         """Raise 403/5300 if no role allows the operation, 403/5301 if this one does not."""
         granted = self._settings.rbac_actions
         for action in _needed(operation, request):
-            self._checked.add(action)
             if granted is not None and not any(fnmatchcase(action, pattern) for pattern in granted):
                 raise CosmosError(
                     403,
@@ -62,12 +58,6 @@ class DataRole:
                     "Learn more: https://aka.ms/cosmos-native-rbac.",
                     sub_status=NOT_GRANTED,
                 )
-
-    def administer(self, method: str) -> Answer:
-        """Return the actions that were checked."""
-        if method != "GET":
-            raise CosmosError(405, f"The method {method} is not allowed on {RBAC_ACTIONS}.")
-        return Answer(200, json_text.dump({"checked": sorted(self._checked)}))
 
 
 def _needed(operation: str, request: Request) -> Iterable[str]:

@@ -27,7 +27,6 @@ from cosmos_emulator.http.grants import check_grant
 from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.live_settings import SETTINGS, administer_settings
 from cosmos_emulator.http.load import LOAD, LoadHistory
-from cosmos_emulator.http.rbac import RBAC_ACTIONS
 from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
@@ -154,8 +153,6 @@ class CosmosServer:
             return self._load.answer(method, query)
         if path == REPLICA_LAG:
             return administer_replica_lag(settings, method, body)
-        if path == RBAC_ACTIONS:
-            return self._stages.role.administer(method)
         if path == SETTINGS:
             return administer_settings(settings, method, body)
         return administer(settings.faults, method, raw_path, body)

@@ -1,0 +1,64 @@
+"""The templates as the Bicep compiler sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import pytest
+
+from tests.running_app import REPOSITORY
+
+MAIN = REPOSITORY / "infra" / "main.bicep"
+Json = Mapping[str, Any]
+
+
+class Compiled:
+    """An ARM template with those of its modules. `main` has the parameters and outputs."""
+
+    def __init__(self, main: Json) -> None:
+        self.main = main
+
+    def of_type(self, type_: str) -> list[tuple[Json, Json]]:
+        """Return the resources of a type that are created, each with the template that has it."""
+        return [pair for pair in self._resources if pair[1]["type"] == type_]
+
+    def module(self, name: str) -> Json:
+        """Return what main.bicep passes to a module."""
+        (found,) = [one for _, one in self._resources if one["name"] == name and "Deployments" in one["type"].title()]
+        return {key: value.get("value") for key, value in found["properties"]["parameters"].items()}
+
+    @cached_property
+    def _resources(self) -> list[tuple[Json, Json]]:
+        return list(_resources(self.main))
+
+
+def _resources(template: Json) -> Iterator[tuple[Json, Json]]:
+    listed = template.get("resources", [])
+    # Templates that need language version 2.0 have names instead of an array, and list what exists already.
+    for resource in listed.values() if isinstance(listed, dict) else listed:
+        if not resource.get("existing"):
+            yield template, resource
+            yield from _resources(resource["properties"].get("template", {}))
+
+
+@pytest.fixture(scope="session")
+def compiled() -> Compiled:
+    """Skips the test without a compiler, unless REQUIRE_BICEP is set. Warnings of the compiler fail it."""
+    if program := shutil.which("bicep"):
+        command = [program, "build"]
+    elif program := shutil.which("az"):
+        command = [program, "bicep", "build", "--file"]
+    elif "REQUIRE_BICEP" in os.environ:
+        pytest.fail("install the Bicep CLI or the Azure CLI")
+    else:
+        pytest.skip("there is no Bicep compiler: install the Bicep CLI or the Azure CLI")
+    built = subprocess.run([*command, str(MAIN), "--stdout"], capture_output=True, text=True, check=False)  # noqa: S603 - the developer's compiler
+    assert built.returncode == 0, built.stderr
+    assert " : Warning " not in built.stderr, built.stderr
+    return Compiled(json.loads(built.stdout))
