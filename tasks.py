@@ -95,6 +95,13 @@ def test_real_host() -> None:
 
 
 @task
+def smoke() -> None:
+    """Deploy to a new azd environment, check the app, and delete it."""
+    setup()
+    python("-m", "tests.smoke")
+
+
+@task
 def package() -> None:
     """Build the deployment package in dist/, and list its files."""
     setup()

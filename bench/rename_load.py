@@ -140,7 +140,7 @@ async def _is_settled(users: Container, user: Item) -> bool:
 
 
 async def _has(container: Container, condition: str, count: int) -> bool:
-    rows = container.query_across(f"SELECT VALUE COUNT(1) FROM c WHERE {condition}", {}, page_size=1)  # noqa: S608
+    rows = container.query_across(f"SELECT VALUE COUNT(1) FROM c WHERE {condition}", {}, page_size=1)  # noqa: S608 - fixed conditions
     return bool(sum([row async for row in rows]) == count)
 
 

@@ -251,8 +251,9 @@ module alerts 'alerts.bicep' = {
   }
 }
 
-// azd stores the outputs in its environment. The hooks and manage.py read them there.
+// azd stores the outputs in its environment. The hooks, manage.py and the smoke test read them there.
 output AZURE_RESOURCE_GROUP string = group.name
+output APPLICATIONINSIGHTS_APP_ID string = monitoring.outputs.appId
 output AZURE_FUNCTION_NAME string = app.outputs.name
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-async def eventually(condition: Callable[[], Any], deadline_s: float = 60.0) -> Any:
+async def eventually(condition: Callable[[], Any], deadline_s: float = 60.0, interval_s: float = 0.02) -> Any:
     """Poll until `condition` (synchronous or asynchronous) returns something true, and return that.
 
     Raises AssertionError after `deadline_s` seconds.
@@ -20,5 +20,5 @@ async def eventually(condition: Callable[[], Any], deadline_s: float = 60.0) -> 
             found = await found
         if found:
             return found
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(interval_s)
     raise AssertionError(f"the condition was not met within {deadline_s} s")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from aiohttp import ClientSession
@@ -18,6 +18,7 @@ from tests.observability.ingestion import TOKEN, Ingestion
 from tests.observability.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
+from tests.smoke.checks import check_feed, check_health, check_start_from_zero, check_telemetry
 
 CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
 
@@ -51,6 +52,7 @@ def monitored_app(
         "IDENTITY_HEADER": "secret",
         "REQUESTS_CA_BUNDLE": str(ingestion.certificate),
         "APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL": "true",
+        "OTEL_SERVICE_NAME": "func-test",
         **OFTEN,
     }
     with running_app(settings, tmp_path_factory.mktemp("monitored") / "host.log", environment=environment) as app:
@@ -128,3 +130,36 @@ async def test_telemetry_is_sent_with_the_tokens_of_the_managed_identity(
 
     assert ingestion.authorizations == {f"Bearer {TOKEN}"}
     assert {request["client_id"][0] for request in ingestion.token_requests} == {CLIENT_ID}
+
+
+class LocalTelemetry:
+    """The log of the local host, and what the app sends to Application Insights."""
+
+    def __init__(self, app: RunningApp, ingestion: Ingestion) -> None:
+        self._app, self._ingestion = app, ingestion
+
+    async def log_lines(self, containing: str) -> int:
+        return len(self._app.log_lines(containing=containing))
+
+    async def deliveries_caused_by(self, trace_id: str) -> Sequence[str]:
+        spans = self._ingestion.of_type("RemoteDependencyData")
+        return [span["name"] for span in spans if trace_id in span.get("properties", {}).get("_MS.links", "")]
+
+    async def role_names(self) -> Sequence[str]:
+        return list({envelope["tags"]["ai.cloud.role"] for envelope in self._ingestion.envelopes})
+
+
+async def test_the_local_stack_passes_the_smoke_test(
+    monitored_api: Api, monitored_app: RunningApp, ingestion: Ingestion
+) -> None:
+    telemetry = LocalTelemetry(monitored_app, ingestion)
+
+    async def is_idle() -> bool:
+        return True  # an app in one process has nothing to scale
+
+    await check_health(monitored_api.session, monitored_app.url, eventually)
+    trace_id = await check_feed(monitored_api, eventually)
+    await check_start_from_zero(monitored_api, is_idle, eventually)
+    await check_telemetry(telemetry, trace_id, eventually)
+
+    assert await telemetry.role_names() == ["func-test"]
