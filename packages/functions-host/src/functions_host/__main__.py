@@ -92,6 +92,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--enable-auth", "--enableAuth", action="store_true", help="check the keys of functions that are not anonymous"
     )
+    parser.add_argument(
+        "--sign-in", action="store_true", help="emulate App Service authentication, with a form to sign in"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not log HTTP requests and successful invocations")
     parser.add_argument(
         "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
@@ -120,6 +123,7 @@ def _settings(options: argparse.Namespace) -> HostSettings:
         quiet=options.quiet,
         local_settings=options.local_settings,
         enable_auth=options.enable_auth,
+        sign_in=options.sign_in,
     )
 
 

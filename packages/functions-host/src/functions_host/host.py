@@ -100,7 +100,10 @@ class FunctionsHost:
     def _load(self) -> HttpServer:
         app_dir = self._settings.app_dir.resolve()
         local = read_local_settings(app_dir) if self._settings.local_settings else LocalSettings()
-        settings = self._resources.enter_context(app_environment(local, self._settings.environment))
+        # As on the platform, where an app setting of this name wins.
+        signed = {"WEBSITE_AUTH_ENABLED": "True"} if self._settings.sign_in else {}
+        environment = {**signed, **self._settings.environment}
+        settings = self._resources.enter_context(app_environment(local, environment))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
             configure_logging(config.log_levels, quiet=self._settings.quiet)
@@ -228,6 +231,7 @@ class FunctionsHost:
             custom_headers=config.custom_headers,
             body_limit=config.body_limit,
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
+            has_sign_in=self._settings.sign_in,
         )
 
     def _keys(self, functions: Iterable[LoadedFunction]) -> Keys | None:

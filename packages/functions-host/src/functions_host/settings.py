@@ -14,7 +14,7 @@ class HostSettings:
     Port 0 picks a free port. `cors` is a comma-separated list of origins. `environment` overrides the process
     environment. `state_dir` stores timer state and keys. `quiet` omits requests and successful invocations from the
     log. Without `local_settings`, the host ignores local.settings.json. `enable_auth` checks the keys of functions that
-    are not anonymous.
+    are not anonymous. `sign_in` emulates App Service authentication.
     """
 
     app_dir: Path
@@ -27,6 +27,7 @@ class HostSettings:
     quiet: bool = False
     local_settings: bool = True
     enable_auth: bool = False
+    sign_in: bool = False
 
     @property
     def effective_state_dir(self) -> Path:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from aiohttp import web
 from azure.functions.http import HttpRequest
+from multidict import MultiMapping
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -25,14 +26,20 @@ def split_target(target: str) -> tuple[str, str]:
     return path.removeprefix("/"), query
 
 
-def function_request(request: web.BaseRequest, query: str, route_values: Mapping[str, str], body: bytes) -> HttpRequest:
-    """Return the request that a function receives."""
+def function_request(
+    request: web.BaseRequest,
+    headers: MultiMapping[str],
+    query: str,
+    route_values: Mapping[str, str],
+    body: bytes,
+) -> HttpRequest:
+    """Return the request that a function receives, with `headers` instead of its own."""
     target = request.raw_path
     url = target if "://" in target.partition("?")[0] else f"{request.scheme}://{request.host}{target}"
     return HttpRequest(
         request.method.upper(),
         url,
-        headers=_joined(((name.lower(), value) for name, value in request.headers.items()), keep_empty=True),
+        headers=_joined(((name.lower(), value) for name, value in headers.items()), keep_empty=True),
         params=_joined(_query_pairs(query), keep_empty=False) if query else {},
         route_params=route_values,
         body_type="bytes",

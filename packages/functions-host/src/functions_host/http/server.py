@@ -19,6 +19,7 @@ from ..errors import InvocationError
 from ..function_bindings import Output
 from ..functions import LoadedFunction
 from ..invocation import Invoker, TraceContext
+from . import sign_in
 from .admin import AdminApi, is_public
 from .cors import CorsPolicy
 from .keys import Keys
@@ -54,6 +55,7 @@ class HttpServer:
         custom_headers: Mapping[str, str],
         body_limit: int,
         home_page: bool,
+        has_sign_in: bool,
     ) -> None:
         """Create a server. Bodies over `body_limit` bytes return 413. Without `keys`, no request needs one."""
         self._router = router
@@ -65,6 +67,7 @@ class HttpServer:
         self._custom_headers = custom_headers
         self._body_limit = body_limit
         self._home_page = home_page
+        self._has_sign_in = has_sign_in
         self._runner: web.ServerRunner | None = None
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
@@ -119,6 +122,8 @@ class HttpServer:
 
     async def _route(self, request: web.BaseRequest) -> web.Response:
         path, query = split_target(request.raw_path)
+        if self._has_sign_in and path[:6].lower() == sign_in.PREFIX:
+            return await sign_in.respond(request, path, query)
         if path[:6].lower() == "admin/":
             if self._keys is not None and not is_public(path) and not self._keys.allow_admin(request):
                 return web.Response(status=401)
@@ -149,11 +154,12 @@ class HttpServer:
             body = await self._body(request)
         except web.HTTPRequestEntityTooLarge:
             return web.Response(status=413)
-        arguments: dict[str, object] = {function.argument: function_request(request, query, route_values, body)}
+        headers = sign_in.authenticated(request) if self._has_sign_in else request.headers
+        argument = function_request(request, headers, query, route_values, body)
+        arguments: dict[str, object] = {function.argument: argument}
         output = Output()
         if function.output is not None:
             arguments[function.output] = output
-        headers = request.headers
         trace = TraceContext(headers.get("traceparent", ""), headers.get("tracestate", ""))
         try:
             result = await self._invoker.invoke(function, arguments, trace=trace)

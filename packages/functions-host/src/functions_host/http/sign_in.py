@@ -1,0 +1,140 @@
+"""App Service authentication with a form instead of an identity provider. Everybody can sign in, with any name.
+
+Rules: https://learn.microsoft.com/azure/app-service/configure-authentication-customize-sign-in-out and
+https://learn.microsoft.com/azure/app-service/configure-authentication-user-identities.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+COOKIE = "AppServiceAuthSession"
+PREFIX = ".auth/"
+_HEADER = "x-ms-client-principal"
+# Only the platform sets headers with these prefixes. https://learn.microsoft.com/azure/app-service/configure-authentication-oauth-tokens
+_OF_THE_PLATFORM = (_HEADER, "x-ms-token-")
+_CLAIMS = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims"
+_LOGIN = re.compile("login/([a-z0-9]{1,32})")
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,100}")
+# A path of this site. Browsers read `//` and `/\` as the start of another host.
+_LOCAL = re.compile(r"/(?![/\\])[!-~]*")
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<h1>{title}</h1>
+{content}
+"""
+_FORM = """<p>The local Functions host shows this form instead of an identity provider.</p>
+<form method="post">
+<label>Who are you? <input name="name" required autofocus maxlength="100"></label>
+<button>Sign in</button>
+</form>"""
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who signed in, and where. The same name at the same provider is always the same person."""
+
+    provider: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        """The ID of the person at the provider."""
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.provider}/{self.name}"))
+
+    @property
+    def claims(self) -> list[dict[str, str]]:
+        """What the provider says about the person."""
+        return [{"typ": f"{_CLAIMS}/nameidentifier", "val": self.id}, {"typ": f"{_CLAIMS}/name", "val": self.name}]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that the platform adds to requests."""
+        names = {"name_typ": f"{_CLAIMS}/name", "role_typ": "roles"}
+        content = {"auth_typ": self.provider, "claims": self.claims, **names}
+        return {
+            _HEADER: _encoded(content),
+            f"{_HEADER}-id": self.id,
+            f"{_HEADER}-name": self.name,
+            f"{_HEADER}-idp": self.provider,
+        }
+
+
+async def respond(request: web.BaseRequest, path: str, query: str) -> web.Response:
+    """Return the response for a path below `.auth/`."""
+    target = path[len(PREFIX) :].lower()
+    parameters = dict(parse_qsl(query, errors="replace"))
+    match (request.method, target):
+        case ("GET", "me"):
+            return _me(_principal(request))
+        case ("GET", "logout"):
+            return _redirect(parameters.get("post_logout_redirect_uri", "/.auth/logout/done"), None)
+        case ("GET", "logout/done"):
+            return _page("You are signed out", '<p><a href="/">Home</a></p>')
+    login = _LOGIN.fullmatch(target)
+    if login and request.method == "GET":
+        return _page(f"Sign in: {login[1]}", _FORM)
+    if login and request.method == "POST":
+        name = str((await request.post()).get("name", "")).strip()
+        if not _NAME.fullmatch(name):
+            return web.Response(status=400, text="Write a name of 1 to 100 characters.")
+        return _redirect(parameters.get("post_login_redirect_uri", "/"), Principal(login[1], name))
+    return web.Response(status=404)
+
+
+def authenticated(request: web.BaseRequest) -> CIMultiDict[str]:
+    """Return the headers for the app: those of the session, and none that only the platform can set."""
+    sent = request.headers.items()
+    headers = CIMultiDict((name, value) for name, value in sent if not name.lower().startswith(_OF_THE_PLATFORM))
+    if principal := _principal(request):
+        headers.update(principal.headers)
+    return headers
+
+
+def _principal(request: web.BaseRequest) -> Principal | None:
+    """Read the session cookie. It is not signed, because anyone can sign in as anyone anyway."""
+    try:
+        provider, name = json.loads(base64.b64decode(request.cookies.get(COOKIE, "")))
+        return Principal(provider, name) if _NAME.fullmatch(name) and _LOGIN.fullmatch(f"login/{provider}") else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _me(principal: Principal | None) -> web.Response:
+    if principal is None:
+        return web.Response(status=401)
+    described = {"provider_name": principal.provider, "user_id": principal.name, "user_claims": principal.claims}
+    return web.json_response([described], headers={"Cache-Control": "no-store"})
+
+
+def _redirect(target: str, principal: Principal | None) -> web.Response:
+    """Redirect to a path of this site, and start the session of a principal, or end it."""
+    if not _LOCAL.fullmatch(target):
+        return web.Response(status=400, text="The redirect URI must be a path of this site.")
+    response = web.Response(status=302, headers={"Location": target, "Cache-Control": "no-store"})
+    if principal is None:
+        response.del_cookie(COOKIE)
+    else:
+        response.set_cookie(COOKIE, _encoded([principal.provider, principal.name]), httponly=True, samesite="Lax")
+    return response
+
+
+def _page(title: str, content: str) -> web.Response:
+    page = _PAGE.format(title=title, content=content)
+    return web.Response(text=page, content_type="text/html", headers={"Cache-Control": "no-store"})
+
+
+def _encoded(value: Any) -> str:
+    return base64.b64encode(json.dumps(value).encode()).decode()
