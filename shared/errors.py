@@ -55,7 +55,7 @@ class NotAuthenticated(BlogError):
 
 
 class Forbidden(BlogError):
-    """The caller cannot act as this user or change another user's content."""
+    """The caller cannot act as this user or change another user's content, or another site sent the command."""
 
 
 class BodyTooLarge(BlogError):

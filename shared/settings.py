@@ -74,6 +74,12 @@ class AppSettings(BaseSettings):
         validation_alias="WEBSITE_AUTH_ENABLED",
         description="True by enabling App Service authentication, which BLOG_AUTH=app-service requires",
     )
+    site_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s/?#@]+)?$",
+        validation_alias="BLOG_SITE_URL",
+        description="an origin such as https://blog.example.com, without a path",
+    )
     inspector: Annotated[bool, BeforeValidator(lambda value: {"0": False, "1": True}.get(value, value))] = Field(
         default=False,
         strict=True,

@@ -50,7 +50,7 @@ class Api:
         """`headers` are added to every request."""
         self.session = session
         self._headers = headers or {}
-        self._url = url
+        self.url = url
         self._openapi = openapi
 
     async def send(
@@ -61,7 +61,7 @@ class Api:
             content = json.dumps(body, ensure_ascii=False).encode()
             headers = {"Content-Type": "application/json", **(headers or {})}
         headers = {**self._headers, **(headers or {})}
-        url = URL(self._url + path, encoded=True)
+        url = URL(self.url + path, encoded=True)
         skip = ("Content-Type", "User-Agent")
         async with self.session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:
             lowered = {name.lower(): value for name, value in sent.headers.items()}

@@ -75,12 +75,20 @@ class RunningApp:
 
 @contextmanager
 def running_app(
-    settings: Settings, log: Path, *, disabled: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    settings: Settings,
+    log: Path,
+    *,
+    disabled: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> Iterator[RunningApp]:
-    """Run the app on a provisioned database, without the `disabled` functions, and stop it unless it was killed."""
+    """Run the app on a provisioned database, without the `disabled` functions, and stop it unless it was killed.
+
+    `options` are more options of the host.
+    """
     with log.open("wb") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "functions_host", "--port", "0", "--no-local-settings", "--no-reload"],
+        process = subprocess.Popen(  # noqa: S603 - the options of the tests
+            [sys.executable, "-m", "functions_host", "--port", "0", "--no-local-settings", "--no-reload", *options],
             cwd=REPOSITORY,
             env={**os.environ, **environment_of(settings), **_switched_off(disabled), **(environment or {})},
             stderr=stderr,

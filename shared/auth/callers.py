@@ -12,10 +12,12 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.errors import NotAuthenticated
+from shared.errors import Forbidden, NotAuthenticated
 from shared.settings import AuthMode, app_settings
 
 _NAMESPACE = uuid.UUID("d3a5e9fc-7d0f-4c1c-9a2e-5b8c8b0f2f66")
+# https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. Pages cannot set this header.
+_OTHER_SITES = ("cross-site", "same-site")
 # Without line breaks. OpenID Connect Core, section 2, limits subjects to 255 ASCII characters.
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
@@ -40,10 +42,24 @@ ANONYMOUS = Caller(uuid.UUID(int=0))
 def authenticate(headers: Mapping[str, str]) -> Caller:
     """The caller of a command with these headers. In the other mode, its credentials are ignored.
 
-    Raises NotAuthenticated.
+    Raises NotAuthenticated, and Forbidden if another site makes a browser send the command with the cookie of its user.
     """
-    # The host has already checked the function key.
-    return _caller_of_app_service(headers) if app_settings().auth is AuthMode.APP_SERVICE else BACK_END
+    if app_settings().auth is not AuthMode.APP_SERVICE:
+        return BACK_END  # the host has already checked the function key
+    caller = _caller_of_app_service(headers)
+    if headers.get("Sec-Fetch-Site") in _OTHER_SITES and "Authorization" not in headers:
+        raise Forbidden("Another site sent this command.")
+    return caller
+
+
+def signed_in_user(headers: Mapping[str, str]) -> uuid.UUID | None:
+    """The user of the session that a page is requested with, who may not exist yet; None without a session."""
+    if app_settings().auth is not AuthMode.APP_SERVICE:
+        return None
+    try:
+        return _caller_of_app_service(headers).user
+    except NotAuthenticated:
+        return None
 
 
 def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import azure.functions as func
 
-from shared.auth.callers import ANONYMOUS
+from shared.auth.callers import ANONYMOUS, signed_in_user
 from shared.database.charges import Charge
 from shared.database.sessions import Session
 from shared.errors import CommentNotFound, DatabaseUnavailable
@@ -62,6 +62,8 @@ class WebPage:
             # In a thread, because a hostile post can take 0.2 s.
             content = await asyncio.to_thread(_render, self.template, _base(request) | context)
             response = _secured(served(call, Document(content, self.media_type)))
+            if signed_in_user(request.headers):
+                response.headers["Cache-Control"] = "private, no-cache"
             if cookie_of(request) is not None and not self.listed and (session.was_refuted or not has_token):
                 response.headers["Set-Cookie"] = DELETION
             return response
@@ -105,7 +107,12 @@ def _error_response(
 def _base(request: func.HttpRequest) -> dict[str, object]:
     """The variables of every page."""
     url = urlsplit(request.url)
-    return {"site_url": f"{url.scheme}://{url.netloc}", "path": url.path, **state_of(request)}
+    return {
+        "site_url": app_settings().site_url or f"{url.scheme}://{url.netloc}",
+        "path": url.path,
+        "caller": signed_in_user(request.headers) or "",
+        **state_of(request),
+    }
 
 
 def _render(template: str, context: Mapping[str, object]) -> bytes:

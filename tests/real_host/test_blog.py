@@ -121,5 +121,5 @@ async def _in_feed(api: Api, post: Json) -> Json | None:
 
 
 async def _status(api: Api, method: str, path: str, body: Json | None) -> int:
-    async with api.session.request(method, api._url + path, json=body, headers=api._headers) as answer:
+    async with api.session.request(method, api.url + path, json=body, headers=api._headers) as answer:
         return answer.status

@@ -8,11 +8,15 @@ const KNOWN_COUNT = 4;
 const OFFERED_COUNT = 8;
 // The longest wait for the list of users in the dialog.
 const OFFER_MS = 1_000;
-const { auth } = document.documentElement.dataset;
+// Set while someone signs in, who then chooses a username if they have no user.
+const SIGNING_IN = "blog-signing-in";
+const isReturn = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+const usersSignIn = document.documentElement.dataset.auth !== "function-key";
 const corner = document.querySelector("[data-identity]");
 const dialog = document.querySelector("[data-identity-dialog]");
-let provider = null;
-// Resolves when the provider knows who is signed in.
+// The ID of the user whose session loaded this page, or "". History shows a page as it was, so the stored user is newer.
+let caller = isReturn ? currentUser()?.id ?? "" : document.documentElement.dataset.caller;
+// Resolves when the signed-in user is known.
 let ready = Promise.resolve();
 
 /** @typedef {{id: string, username: string}} User */
@@ -38,8 +42,12 @@ export function become(user) {
   showIdentity();
 }
 
-/** Tell the user that a command failed. Forgets a user whom the database does not have. */
+/** Tell the user that a command failed. Forgets a user whose session ended, or whom the database does not have. */
 export function refused(error, form) {
+  if (usersSignIn && error.status === 401) {
+    caller = "";
+    become(null);
+  }
   const user = currentUser();
   if (error.title !== "User not found" || !user) return form ? refuse(form, error) : alarm(error);
   become(null);
@@ -58,14 +66,15 @@ export function showOwned() {
 
 export function startIdentity() {
   showIdentity();
-  addEventListener("storage", event => event.key === KEY && showIdentity());
+  addEventListener("storage", event => event.key === KEY && follow());
+  addEventListener("pageshow", event => event.persisted && follow());
   corner.addEventListener("click", event => {
     if (event.target.closest("[data-sign-in]")) ask();
     if (event.target.closest("[data-sign-out]")) leave();
   });
   dialog.querySelector("[data-sign-up]").addEventListener("submit", signUp);
   dialog.querySelector("[data-use-id]")?.addEventListener("submit", useId);
-  dialog.querySelector("[data-leave]")?.addEventListener("click", signOut);
+  dialog.querySelector("[data-leave]").addEventListener("click", signOut);
   dialog.addEventListener("click", event => {
     const chosen = event.target.closest("[data-user-id]");
     if (chosen) choose({ id: chosen.dataset.userId, username: chosen.textContent.trim() });
@@ -75,8 +84,8 @@ export function startIdentity() {
   document.querySelector("form[data-rename] [data-cancel]")?.addEventListener("click", cancelRename);
   document.querySelector("form[data-rename]")?.addEventListener("keydown", event => event.key === "Escape" && cancelRename());
   document.addEventListener("visibilitychange", () => document.hidden || refreshName());
-  if (auth === "function-key") refreshName();
-  else ready = startProvider().catch(alarm);
+  if (usersSignIn) ready = startSession().catch(alarm);
+  else refreshName();
 }
 
 /** Show the current name of a user who was renamed elsewhere (Q1). The stored one is good enough if that fails. */
@@ -87,9 +96,25 @@ async function refreshName() {
   if (found.username !== user.username && currentUser()?.id === user.id) become(found);
 }
 
-async function startProvider() {
-  provider = await import("./app-service.js");
-  await provider.start(become, openDialog);
+/** Show the user of the session that loaded this page. */
+async function startSession() {
+  const isSigningIn = sessionStorage.getItem(SIGNING_IN);
+  sessionStorage.removeItem(SIGNING_IN);
+  if (currentUser() && currentUser().id !== caller) become(null);
+  if (!caller) return;
+  // In history, the cache would answer as it did before the user existed.
+  const user = await send(`/api/users/${caller}`, { cache: "no-cache" }).then(response => response.json(), error => {
+    if (error.status !== 404) throw error;
+    return null;
+  });
+  if (user?.username !== currentUser()?.username) become(user);
+  if (!user && isSigningIn) await openDialog();
+}
+
+/** Show the user that another tab, or a later page of this one, has stored. */
+function follow() {
+  if (!currentUser()) caller = "";
+  showIdentity();
 }
 
 function showIdentity() {
@@ -112,7 +137,11 @@ function showIdentity() {
 
 /** Ask who the user is. Resolves when they have answered or closed the dialog. */
 async function ask() {
-  if (provider) return provider.signIn().catch(alarm);
+  if (usersSignIn && caller) return openDialog();
+  if (usersSignIn) {
+    sessionStorage.setItem(SIGNING_IN, "1");
+    return go("login/aad", "post_login_redirect_uri");
+  }
   dialog.querySelector("[data-leave]").hidden = !currentUser();
   // Before the dialog opens, so that nothing moves in it.
   await Promise.race([offerUsers().catch(alarm), new Promise(resolve => setTimeout(resolve, OFFER_MS))]);
@@ -126,15 +155,20 @@ function openDialog() {
 }
 
 function leave() {
-  if (!provider) return ask();
-  become(null);
-  provider.signOut().catch(alarm);
+  if (usersSignIn) signOut();
+  else ask();
 }
 
 function signOut() {
   dialog.close();
   become(null);
-  announce("You are signed out.");
+  if (usersSignIn) go("logout", "post_logout_redirect_uri");
+  else announce("You are signed out.");
+}
+
+/** Let App Service authentication do this, and return to this page. */
+function go(action, parameter) {
+  location.assign(`/.auth/${action}?${new URLSearchParams({ [parameter]: location.pathname + location.search })}`);
 }
 
 function choose(user) {
@@ -182,6 +216,7 @@ async function signUp(event) {
       form.reset();
       choose(body);
     } catch (error) {
+      if (error.status === 401) caller = "";
       if (!error.location) throw error;
       choose(await (await send(error.location)).json());
     }
