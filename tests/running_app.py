@@ -120,6 +120,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "BLOG_DELIVERY_DEADLINE_S": str(settings.delivery_deadline_s),
         "BLOG_INSPECTOR": "1" if settings.inspector else "",
         "BLOG_AUTH": settings.auth,
+        "BLOG_SITE_URL": settings.site_url,
         "WEBSITE_AUTH_ENABLED": settings.platform_authenticates,
     }
     if settings.account.key is None:

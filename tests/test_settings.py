@@ -44,6 +44,28 @@ def test_app_service_mode_requires_the_platforms_authentication(enabled: str | N
     assert settings_of(CONNECTION | environment | {"WEBSITE_AUTH_ENABLED": "True"}).auth is AuthMode.APP_SERVICE
 
 
+@pytest.mark.parametrize("url", ["", "https://blog.example", "http://localhost:7071", "https://[::1]:8080"])
+def test_an_origin_is_a_site_url(url: str) -> None:
+    assert settings_of(CONNECTION | {"BLOG_SITE_URL": url}).site_url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "blog.example",
+        "//blog.example",
+        "ftp://blog.example",
+        "https://",
+        "https://blog.example/",
+        "https://a@b",
+        "https://b?",
+    ],
+)
+def test_anything_else_is_not(url: str) -> None:
+    with pytest.raises(SettingsError, match="set BLOG_SITE_URL to an origin such as https://"):
+        settings_of(CONNECTION | {"BLOG_SITE_URL": url})
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "1.5", "two minutes"])
 def test_a_delivery_deadline_must_be_whole_seconds(seconds: str) -> None:
     assert settings_of(CONNECTION | {"BLOG_DELIVERY_DEADLINE_S": "20"}).delivery_deadline_s == 20

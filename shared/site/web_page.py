@@ -18,6 +18,7 @@ from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.inspector_cookie import state_of
 from shared.http.problems import problem_response
+from shared.settings import app_settings
 from shared.site.session_cookie import DELETION, cookie_of, session_of
 
 _CONTENT_SECURITY_POLICY = (
