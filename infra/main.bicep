@@ -60,6 +60,16 @@ param databaseName string = 'blog'
 @allowed(['batch', 'procedure'])
 param transactions string = 'batch'
 
+@description('How commands are authenticated. With app-service, people sign in; this needs authClientId.')
+@allowed(['app-service', 'function-key'])
+param auth string = 'app-service'
+
+@description('Client ID of the app registration, which infra/app_registration.py creates. Empty: function-key applies.')
+param authClientId string = ''
+
+@description('Origin of the site behind a proxy or with a domain of its own, such as https://blog.example.com.')
+param siteUrl string = ''
+
 @description('Serverless bills each request. Autoscale bills at least a tenth of the maximum throughput.')
 @allowed(['serverless', 'autoscale'])
 param cosmosCapacity string = 'serverless'
@@ -123,6 +133,7 @@ param throttledThresholdPercent int = 5
 var tags = {
   'azd-env-name': environmentName
 }
+var usesSignIn = auth == 'app-service' && !empty(authClientId)
 var suffix = toLower(uniqueString(subscription().id, environmentName, location))
 
 resource group 'Microsoft.Resources/resourceGroups@2024-03-01' = {
@@ -220,10 +231,11 @@ module app 'app.bicep' = {
       AzureWebJobsStorage__blobServiceUri: storage.outputs.blobEndpoint
       AzureWebJobsStorage__clientId: identity.outputs.clientId
       AzureWebJobsStorage__credential: 'managedidentity'
-      BLOG_AUTH: 'function-key'
+      BLOG_AUTH: usesSignIn ? 'app-service' : 'function-key'
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
       BLOG_INSPECTOR: '0'
+      BLOG_SITE_URL: siteUrl
       BLOG_TRANSACTIONS: transactions
       COSMOS__accountEndpoint: cosmos.outputs.endpoint
       COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one
@@ -232,7 +244,18 @@ module app 'app.bicep' = {
       OTEL_SERVICE_NAME: 'func-${suffix}' // as the Functions host is called in the application map: the name of the app
       OTEL_TRACES_SAMPLER: tracesSampler
       OTEL_TRACES_SAMPLER_ARG: tracesSamplerArgument
+      OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.outputs.clientId // instead of a client secret, see auth.bicep
     }
+  }
+}
+
+module authentication 'auth.bicep' = {
+  name: 'auth'
+  scope: group
+  params: {
+    appName: app.outputs.name
+    clientId: usesSignIn ? authClientId : ''
+    siteUrl: siteUrl
   }
 }
 
@@ -255,6 +278,7 @@ module alerts 'alerts.bicep' = {
 output AZURE_RESOURCE_GROUP string = group.name
 output APPLICATIONINSIGHTS_APP_ID string = monitoring.outputs.appId
 output AZURE_FUNCTION_NAME string = app.outputs.name
+output APP_IDENTITY_PRINCIPAL_ID string = identity.outputs.principalId
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName
 output BLOG_TRANSACTIONS string = transactions

@@ -1,14 +1,19 @@
-# Report differences between the database and the repository. azd sets the template's outputs as environment variables.
+# Complete the app registration, and report differences between the database and the repository. azd sets the template's
+# outputs as environment variables.
 $ErrorActionPreference = 'Stop'
 if (-not $env:COSMOS__accountEndpoint) { throw 'Run this with azd: azd hooks run postprovision' }
 Set-Location (Join-Path $PSScriptRoot '../..')
+
+$python = '.venv\Scripts\python.exe'
+$isSetUp = Test-Path $python
+if (-not $isSetUp) { $python = 'py' }
+if ($env:AUTH_CLIENT_ID) { & $python -m infra.app_registration connect }
 
 if ($env:PRIVATE_NETWORKING -eq 'true') {
     Write-Output 'The database has no public address. To check it, run in its network: python manage.py provision --check'
     exit 0
 }
-$python = '.venv\Scripts\python.exe'
-if (-not (Test-Path $python)) {
+if (-not $isSetUp) {
     Write-Output 'To check the database, run: python -m tasks setup, then azd hooks run postprovision'
     exit 0
 }

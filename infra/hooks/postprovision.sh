@@ -1,15 +1,21 @@
 #!/bin/sh
-# Report differences between the database and the repository. azd sets the template's outputs as environment variables.
+# Complete the app registration, and report differences between the database and the repository. azd sets the template's
+# outputs as environment variables.
 set -eu
 : "${COSMOS__accountEndpoint:?Run this with azd: azd hooks run postprovision}"
 cd "$(dirname "$0")/../.."
+
+python=.venv/bin/python
+[ -x "$python" ] || python=python3
+if [ -n "${AUTH_CLIENT_ID:-}" ]; then
+    "$python" -m infra.app_registration connect
+fi
 
 if [ "${PRIVATE_NETWORKING:-false}" = true ]; then
     echo "The database has no public address. To check it, run in its network: python manage.py provision --check"
     exit 0
 fi
-python=.venv/bin/python
-if [ ! -x "$python" ]; then
+if [ "$python" = python3 ]; then
     echo "To check the database, run: make setup, then azd hooks run postprovision"
     exit 0
 fi

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ HOOKS = REPOSITORY / "infra" / "hooks"
 OUTPUTS = {
     "AZURE_RESOURCE_GROUP": "rg-test",
     "AZURE_FUNCTION_NAME": "func-test",
+    "APP_IDENTITY_PRINCIPAL_ID": "identity",
     "BLOG_URL": "https://blog.example",
     "COSMOS__accountEndpoint": "https://account.example",
     "PRIVATE_NETWORKING": "false",
@@ -91,6 +93,47 @@ def test_the_printed_command_creates_a_user(app: RunningApp, tmp_path: Path) -> 
 
     assert "201 Created" in tried.stderr, tried.stderr
     assert "x-functions-key: the-key" in tried.stderr.lower()
+
+
+@posix_only
+def test_the_printed_command_creates_a_user_with_a_token(tmp_path: Path) -> None:
+    _program(
+        tmp_path,
+        "az",
+        'test "$*" = "account get-access-token --resource api://client --query accessToken --output tsv" && echo token',
+    )
+    _program(tmp_path, "curl", 'printf "%s\\n" "$@"')
+
+    printed = _run(HOOKS / "postup.sh", OUTPUTS | {"AUTH_CLIENT_ID": "client"}).stdout
+    _program(tmp_path, "try.sh", printed[printed.index("\ncurl ") :])
+    sent = _run(tmp_path / "try.sh", {"PATH": f"{tmp_path}:{os.environ['PATH']}"}).stdout.splitlines()
+
+    assert "https://blog.example/api/users" in sent
+    assert "Authorization: Bearer token" in sent
+
+
+@posix_only
+def test_the_first_hook_runs_without_an_environment_and_says_what_is_missing(tmp_path: Path) -> None:
+    programs = {"python3": sys.executable, "dirname": str(shutil.which("dirname"))}
+    for name, program in programs.items():
+        (tmp_path / name).symlink_to(program)
+    (tmp_path / "infra" / "hooks").mkdir(parents=True)
+    hook = shutil.copy(HOOKS / "preprovision.sh", tmp_path / "infra" / "hooks")
+    shutil.copy(HOOKS.parent / "app_registration.py", tmp_path / "infra")
+
+    finished = _run(Path(hook), {"PATH": str(tmp_path), "AZURE_ENV_NAME": "test"})
+
+    assert finished.returncode == 0, finished.stderr
+    assert "az is not installed" in finished.stdout
+
+
+@posix_only
+def test_the_registration_is_completed_before_the_check(tmp_path: Path) -> None:
+    hook = _checkout(tmp_path, check='echo "ran $*"')
+
+    finished = _run(hook, OUTPUTS | {"AUTH_CLIENT_ID": "client"})
+
+    assert finished.stdout.splitlines() == ["ran -m infra.app_registration connect", "ran manage.py provision --check"]
 
 
 @posix_only

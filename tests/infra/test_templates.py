@@ -33,6 +33,7 @@ OF_THE_PLATFORM = {
     "OTEL_SERVICE_NAME",
     "OTEL_TRACES_SAMPLER",
     "OTEL_TRACES_SAMPLER_ARG",
+    "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID",
 }
 
 
@@ -67,10 +68,21 @@ def test_the_app_gets_every_setting_it_reads_and_no_others(compiled: Compiled) -
 
 
 def test_the_app_accepts_its_settings(compiled: Compiled) -> None:
-    settings = settings_of(_settings(compiled))
+    given = _settings(compiled)
+    for mode in AuthMode:
+        assert f"'{mode}'" in compiled.module("app")["settings"]["BLOG_AUTH"]
+        settings = settings_of(given | {"BLOG_AUTH": mode, "WEBSITE_AUTH_ENABLED": "True"})
 
-    assert settings.account.key is None
-    assert (settings.database, settings.inspector, settings.auth) == ("blog", False, AuthMode.FUNCTION_KEY)
+        assert (settings.account.key, settings.database, settings.inspector) == (None, "blog", False)
+
+
+def test_the_app_registration_has_no_secret_and_only_its_tokens_are_accepted(compiled: Compiled) -> None:
+    ((_, authentication),) = compiled.of_type("Microsoft.Web/sites/config")
+    text = json.dumps(authentication["properties"])
+
+    assert "'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID'" in text.replace('"', "'")
+    assert "createArray(parameters('clientId'))" in text
+    assert authentication["properties"]["globalValidation"]["requireAuthentication"] is False
 
 
 def test_the_host_refuses_bodies_of_twice_the_apps_limit(compiled: Compiled) -> None:

@@ -1,0 +1,61 @@
+// Sign-in by App Service authentication with Microsoft Entra ID. Instead of a client secret, the app registration trusts the
+// app's identity, whose client ID is in the setting: https://learn.microsoft.com/azure/app-service/configure-authentication-provider-aad#use-a-managed-identity-instead-of-a-secret-preview
+
+param appName string
+
+@description('Client ID of the app registration. Empty: nobody signs in.')
+param clientId string
+
+@description('Origin of the site behind a proxy or with a domain of its own.')
+param siteUrl string
+
+// The Azure CLI, which gets tokens for the API.
+var azureCli = '04b07795-8ddb-461a-bbee-02f9e1bf7b46'
+
+resource app 'Microsoft.Web/sites@2024-04-01' existing = {
+  name: appName
+}
+
+resource authentication 'Microsoft.Web/sites/config@2024-04-01' = {
+  parent: app
+  name: 'authsettingsV2'
+  properties: {
+    platform: {
+      enabled: !empty(clientId)
+    }
+    globalValidation: {
+      requireAuthentication: false // queries are public
+      unauthenticatedClientAction: 'AllowAnonymous'
+    }
+    httpSettings: {
+      requireHttps: true
+      forwardProxy: {
+        // The proxy sends the host of the site in X-Forwarded-Host. People return from signing in only to registered hosts.
+        convention: empty(siteUrl) ? 'NoProxy' : 'Standard'
+      }
+    }
+    login: {
+      // The platform refuses a POST of a browser whose origin it does not know.
+      allowedExternalRedirectUrls: empty(siteUrl) ? [] : [siteUrl]
+      tokenStore: {
+        enabled: false // the app calls no API for its users, and learns who they are from headers
+      }
+    }
+    identityProviders: empty(clientId) ? {} : {
+      azureActiveDirectory: {
+        enabled: true
+        registration: {
+          clientId: clientId
+          clientSecretSettingName: 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID'
+          openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
+        }
+        validation: {
+          allowedAudiences: [clientId] // the audience of version 2 tokens
+          defaultAuthorizationPolicy: {
+            allowedApplications: [clientId, azureCli]
+          }
+        }
+      }
+    }
+  }
+}
