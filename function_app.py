@@ -33,6 +33,7 @@ if app_settings().telemetry:
 
     exporters.start()
 if app_settings().inspector:
-    from functions import inspector
+    from functions import inspector, tour
 
     app.register_functions(inspector.bp)
+    app.register_functions(tour.bp)

@@ -74,6 +74,7 @@ async def _serve(settings: StackSettings) -> None:
 def _addresses(settings: StackSettings) -> str:
     rows = [
         ("Blog", f"{settings.url}/"),
+        *([("Tour", f"{settings.url}/tour")] if settings.environment["BLOG_INSPECTOR"] == "1" else []),
         ("API", f"{settings.url}/api/feed"),
         ("Docs", f"{settings.url}/api/docs"),
         ("Health", f"{settings.url}/api/health"),

@@ -6,6 +6,7 @@ Pages are rendered with it, because an inspector that a script opens would shift
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 import azure.functions as func
 
@@ -29,7 +30,9 @@ def state_of(request: func.HttpRequest) -> dict[str, str]:
         return {"inspector": "", "height": ""}
     found = _cookie_of(request)
     if found is None:
-        return {"inspector": "closed", "height": "half"}
+        # The tour shows what its buttons cost.
+        is_tour = f"{urlsplit(request.url).path}/".startswith("/tour/")
+        return {"inspector": "open" if is_tour else "closed", "height": "half"}
     return {"inspector": found["state"], "height": found["height"]}
 
 

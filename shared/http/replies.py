@@ -48,6 +48,11 @@ def paged(resource: type[Resource], page: Page) -> func.HttpResponse:
     return _json(body, 200, {})
 
 
+def answered(values: dict[str, Any]) -> func.HttpResponse:
+    """200 with values that are no resource."""
+    return _json(values, 200, {})
+
+
 def shown(resource: type[Resource], item: Item) -> dict[str, Any]:
     """Return the resource as JSON values, without system properties and properties that the item does not have."""
     return resource.from_item(item).model_dump(by_alias=True, exclude_none=True)

@@ -9,7 +9,7 @@ import re
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opentelemetry import trace
@@ -86,14 +86,12 @@ class _Operation:
 
     def add(self, other: _Operation) -> None:
         """Count the calls of an equal operation."""
-        self.has_equal_parts &= other.has_equal_parts and {
-            name: number * other.count for name, number in self.parts.items()
-        } == {name: number * self.count for name, number in other.parts.items()}
+        parts = {name: number * self.count for name, number in other.parts.items()}
+        self.has_equal_parts &= other.has_equal_parts
+        self.has_equal_parts &= parts == {name: number * other.count for name, number in self.parts.items()}
         self.parts += other.parts
-        self.count += other.count
-        self.items += other.items
-        self.charge += other.charge
-        self.duration_ms += other.duration_ms
+        for name in ("count", "items", "charge", "duration_ms"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.start_ns, self.end_ns = min(self.start_ns, other.start_ns), max(self.end_ns, other.end_ns)
         if len(self.keys) < _MOST_KEYS:
             self.keys |= other.keys
@@ -101,12 +99,8 @@ class _Operation:
 
     def shared(self, sharers: int) -> _Operation:
         """Return the part of one of several requests."""
-        copy = _Operation(self.kind, self.container, self.status, self.cause, sharers)
-        copy.start_ns, copy.end_ns = self.start_ns, self.end_ns
-        copy.add(self)
-        copy.has_equal_parts = self.has_equal_parts
-        copy.parts, copy.charge = self.parts.copy(), round(self.charge / sharers, 4)
-        return copy
+        own = {"keys": {**self.keys}, "physical": {**self.physical}, "parts": self.parts.copy()}
+        return replace(self, sharers=sharers, charge=round(self.charge / sharers, 4), **own)  # type: ignore[arg-type]
 
     def as_json(self, start_ns: int, causes: Iterable[str]) -> dict[str, Any]:
         """Batches of equal size are named by the operations of each, others by those of all."""

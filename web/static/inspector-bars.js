@@ -18,16 +18,12 @@ export async function barsOf(name, now) {
   if (!request) return null;
   const table = document.createElement("table");
   table.className = "bars";
-  const caption = table.createCaption();
-  caption.textContent = `${name.slice(0, 2)} ${request.title}: ${request.why}`;
-  const head = table.createTHead().insertRow();
-  head.append(...["Model", "RU, log scale", "RU", "Article"].map(text => cell("th", text)));
+  table.createCaption().textContent = `${name.slice(0, 2)} ${request.title}: ${request.why}`;
+  table.createTHead().insertRow().append(...["Model", "RU, log scale", "RU", "Article"].map(text => cell("th", text)));
   const body = table.createTBody();
-  models.forEach((model, index) => {
-    const [ours, theirs] = [request.measured[index], request.article?.[index]];
-    body.append(row(LABELS[model] ?? model, ours, theirs, index === models.length - 1));
-  });
-  if (now !== undefined) body.append(row("Just now", now, undefined, true));
+  const rows = models.map((model, index) => [LABELS[model] ?? model, request.measured[index], request.article?.[index]]);
+  body.append(...rows.map(one => row(...one)));
+  if (now !== undefined) body.append(row("Just now", now));
   const foot = document.createElement("p");
   foot.className = "hint";
   foot.textContent = `Measured on this repository's emulator on ${measured}. The line and the last column are the article's own figures.`;
@@ -36,16 +32,14 @@ export async function barsOf(name, now) {
   return figure;
 }
 
-function row(label, charge, theirs, isOurs) {
+function row(label, charge, theirs) {
   const element = document.createElement("tr");
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("aria-hidden", "true");
   svg.append(shape("rect", { width: `${position(charge)}%`, height: "100%", rx: 2 }));
-  if (theirs) {
-    const x = `${position(theirs)}%`;
-    svg.append(shape("line", { x1: x, x2: x, y1: 0, y2: "100%" }));
-  }
-  if (isOurs) element.className = "ours";
+  const x = theirs && `${position(theirs)}%`;
+  if (x) svg.append(shape("line", { x1: x, x2: x, y1: 0, y2: "100%" }));
+  if (!/^V\d/.test(label)) element.className = "ours";
   const bar = cell("td", "");
   bar.append(svg);
   element.append(cell("th", label), bar, cell("td", number(charge)), cell("td", theirs ? number(theirs) : "–"));

@@ -1,7 +1,7 @@
 // Which work belongs to which command. A delivery of changes names the commands that caused it, by trace.
 
 const NOUNS = {
-  "C1 POST": "new user", "C1 PUT": "rename", "C2 POST": "post", "C2 PUT": "edit", "C3 POST": "comment", "C4 POST": "like",
+  "C1 POST": "new user", "C1 PUT": "rename", "C2 POST": "new post", "C2 PUT": "edit", "C3 POST": "comment", "C4 POST": "like",
 };
 const WRITES = /^(batch|create|patch|replace|upsert|delete|stored procedure)/;
 const REFUSED = 207;
@@ -20,9 +20,9 @@ export function groupsOf(records) {
   const groups = [];
   const byTrace = new Map();
   for (const request of records.filter(one => one.kind === "request")) {
-    const kind = `${request.method} ${request.path} ${request.status}`;
-    const isSame = groups[0]?.kind === kind;
-    if (!isSame) groups.unshift({ key: request.number, kind, requests: [], deliveries: [] });
+    const { method, path, title, status } = request;
+    const kind = `${method} ${method === "GET" ? title : path} ${status}`;
+    if (groups[0]?.kind !== kind) groups.unshift({ key: request.number, kind, requests: [], deliveries: [] });
     groups[0].requests.push(request);
     byTrace.set(request.trace, groups[0]);
   }
@@ -87,7 +87,8 @@ export function summaryOf(group) {
   const copied = Math.round(sum(copies.map(one => one.items)));
   const posts = Math.max(0, ...copies.filter(one => one.container === "posts").map(one => one.partitions));
   const places = posts ? count(posts, "post") : [...new Set(copies.map(one => one.container))].sort().reverse().join(" and ");
-  const what = group.requests.length === 1 && first.title.includes(" fifty ") ? "50 likes" : count(group.requests.length, noun);
+  const what = group.requests.length === 1 && first.title.includes("fifty times") ? "50 likes" : count(group.requests.length, noun);
+  if (!isCommand(group)) return `${what}: ${ru(atOnce(group))}.`;
   const charges = [`${ru(atOnce(group))} at once`];
   if (group.deliveries.length) {
     const seconds = (Math.max(...group.deliveries.map(({ record }) => record.finishedAt)) - first.finishedAt) / 1000;

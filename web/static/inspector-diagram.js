@@ -49,10 +49,9 @@ export function startDiagram(drawer) {
     dots.replaceChildren(
       ...[...(total?.physical ?? [])].sort((a, b) => a - b).slice(0, 12).map((id, index) => {
         const dot = document.createElementNS(SVG, "circle");
-        const title = document.createElementNS(SVG, "title");
-        title.textContent = `Physical partition ${id} answered`;
+        dot.append(document.createElementNS(SVG, "title"));
+        dot.firstChild.textContent = `Physical partition ${id} answered`;
         for (const [name, value] of Object.entries({ cx: Number(x) + index * 9, cy: y, r: 3 })) dot.setAttribute(name, value);
-        dot.append(title);
         return dot;
       }),
     );

@@ -1,5 +1,5 @@
 // The list of the inspector: one entry per command or query, with the deliveries that it caused.
-import { barsOf } from "./inspector-bars.js";
+import { article, barsOf } from "./inspector-bars.js";
 import { atOnce, byFeeds, count, groupsOf, isCommand, number, operationsOf, ru, sum, summaryOf } from "./inspector-causes.js";
 import { startDiagram } from "./inspector-diagram.js";
 
@@ -7,11 +7,6 @@ const MOST_GROUPS = 60;
 const MOST_PLACES = 2;
 const NAMES = "blog-inspector-names";
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
-const REQUESTS = {
-  C1: "Create or edit a user", C2: "Create or edit a post", C3: "Create a comment", C4: "Like a post",
-  Q1: "Retrieve a user", Q2: "Retrieve a post", Q3: "List a user's posts", Q4: "List a post's comments",
-  Q5: "List a post's likes", Q6: "List the most recent posts",
-};
 // Explanations of operations, by the beginning of their kind.
 const TIPS = {
   "point read by the primary": "A batch with one read. The service sends batches to the primary replica, which has every write; its status is 207 if the item is missing.",
@@ -40,7 +35,7 @@ export function startView(drawer) {
   startTips(drawer);
 
   function show(records, isNew) {
-    groups = groupsOf(records).filter(group => group.requests.length).slice(0, MOST_GROUPS);
+    groups = groupsOf(records).filter((group, index) => index < MOST_GROUPS || isCommand(group));
     const kept = new Set(groups.map(group => group.key));
     for (const [key, { element }] of elements) if (!kept.has(key)) (element.remove(), elements.delete(key));
     let changed = null;
@@ -62,7 +57,7 @@ export function startView(drawer) {
     const shown = groups.find(group => group.key === selected) ?? newest;
     mark(shown, isNew && Boolean(changed));
     lookUp();
-    document.dispatchEvent(new CustomEvent("inspector-groups", { detail: groups }));
+    document.dispatchEvent(new CustomEvent("inspector-records", { detail: records }));
   }
 
   function mark(group, isNew) {
@@ -76,27 +71,27 @@ export function startView(drawer) {
     const details = document.createElement("details");
     const summary = document.createElement("summary");
     const badge = text("span", first.name || first.method, "badge");
-    badge.dataset.tip = first.name ? first.name.split(", ").map(one => `${one}: ${REQUESTS[one]}`).join(". ") : `${first.method} ${first.path}`;
+    badge.dataset.tip = `${first.method} ${first.path}`;
+    article().then(({ requests }) => {
+      if (first.name) badge.dataset.tip = first.name.split(", ").map(one => `${one}: ${requests[one].title}`).join(". ");
+    });
     const times = group.requests.length > 1 ? `${group.requests.length} × ` : "";
-    summary.append(badge, text("span", times + first.title, "what"), subject(first.path));
-    if (first.status >= 400) summary.append(text("span", `status ${first.status}`, "failed"));
-    summary.append(text("span", ru(atOnce(group) + byFeeds(group)), "charge"));
+    const what = text("span", `${times}${first.title} `, "what");
+    if (group.requests.every(one => one.path === first.path)) what.append(subject(first.path));
+    if (first.status >= 400) what.append(text("span", ` status ${first.status}`, "failed"));
+    summary.append(badge, what, text("span", ru(atOnce(group) + byFeeds(group)), "charge"));
     if (isCommand(group)) summary.append(text("span", summaryOf(group), "sum"));
     details.append(summary);
     details.open = opened.has(group.key);
     if (details.open) details.append(body(group));
     details.addEventListener("toggle", () => {
       if (details.open === opened.has(group.key)) return;
-      if (details.open) {
-        opened.add(group.key);
-        selected = group.key;
-        details.append(body(group));
-        mark(group, false);
-        lookUp();
-      } else {
-        opened.delete(group.key);
-        details.lastElementChild.remove();
-      }
+      if (!details.open) return opened.delete(group.key) && details.lastElementChild.remove();
+      opened.add(group.key);
+      selected = group.key;
+      details.append(body(group));
+      mark(group, false);
+      lookUp();
     });
     element.append(details);
     return element;
@@ -105,7 +100,7 @@ export function startView(drawer) {
   function body(group) {
     const element = document.createElement("div");
     element.className = "body";
-    const [first] = group.requests;
+    const [{ method, name: names }] = group.requests;
     const operations = operationsOf(group);
     element.append(heading("At once", atOnce(group)), operationTable(operations.filter(one => one.source === "requests")));
     for (const name of new Set(group.deliveries.map(({ record }) => record.name))) {
@@ -115,9 +110,9 @@ export function startView(drawer) {
       title.firstChild.tabIndex = 0;
       element.append(title, text("p", about(deliveries), "hint"), operationTable(operations.filter(one => one.source === name)));
     }
-    for (const name of first.name.split(", ")) {
-      const key = first.method === "PUT" ? `${name} edit` : name;
-      barsOf(key, first.name.includes(",") ? undefined : atOnce(group) / group.requests.length).then(bars => bars && element.append(bars));
+    for (const name of names.split(", ")) {
+      const now = names.includes(",") ? undefined : atOnce(group) / group.requests.length;
+      barsOf(method === "PUT" ? `${name} edit` : name, now).then(bars => bars && element.append(bars));
     }
     return element;
   }
@@ -145,12 +140,7 @@ export function startView(drawer) {
     const shown = merged(operations.filter(one => one.charge > 0.004 || one.status >= 429));
     if (!shown.length) return text("p", "No database operations that cost anything: the answer came from a cache.", "hint");
     const table = document.createElement("table");
-    const head = table.createTHead().insertRow();
-    for (const title of ["Operation", "Container", "Partition key", "RU"]) {
-      const cell = text("th", title);
-      cell.scope = "col";
-      head.append(cell);
-    }
+    table.createTHead().insertRow().append(...["Operation", "Container", "Partition key", "RU"].map(title => text("th", title)));
     const rows = table.createTBody();
     for (const one of shown) {
       const [operation, container, where, charge] = [0, 0, 0, 0].map(() => document.createElement("td"));
@@ -212,12 +202,9 @@ function merged(operations) {
   const found = new Map();
   for (const one of operations) {
     const key = [one.kind.replace(/\d+ /g, ""), one.container, one.status].join();
+    if (!found.has(key)) found.set(key, { ...one, count: 0, items: 0, charge: 0 });
     const known = found.get(key);
-    if (!known) {
-      found.set(key, { ...one });
-      continue;
-    }
-    known.isEach &&= one.isEach && one.kind === known.kind;
+    known.isMixed ||= one.kind !== known.kind || one.isEach !== known.isEach;
     known.partitionKeys = [...new Set([...known.partitionKeys, ...one.partitionKeys])];
     known.partitions = Math.max(known.partitions, one.partitions, known.partitionKeys.length);
     for (const name of ["count", "items", "charge"]) known[name] += one[name];
@@ -225,14 +212,14 @@ function merged(operations) {
   return [...found.values()].sort((a, b) => a.at - b.at);
 }
 
-function labelOf({ kind, count: calls, items, isEach }) {
+function labelOf({ kind, count: calls, items, isEach, isMixed }) {
   const times = calls > 1.01 ? `${number(Math.round(calls))} × ` : "";
   const [name, parts] = kind.split(": ");
   if (!parts) return times + name;
   const verbs = parts.split(", ").map(part => part.split(" "));
-  if (!isEach) return `${times}batch, ${count(Math.round(items), verbs.length === 1 ? verbs[0][1] : "operation")}`;
-  const words = verbs.map(([n, verb]) => count(Number(n), verb));
-  return `${times}batch of ${words.join(" and ")}`;
+  if (isMixed) return `${times}batch, ${count(Math.round(items), verbs.length === 1 ? verbs[0][1] : "operation")} in all`;
+  const words = verbs.map(([n, verb]) => count(Number(n), verb)).join(" and ");
+  return isEach ? `${times}batch of ${words}` : `${times}batch, ${words} in all`;
 }
 
 function tipOf(kind) {

@@ -12,29 +12,16 @@ const drawer = document.querySelector("[data-drawer]");
 const [toggle, grip, all, clear, failure] = ["toggle", "grip", "all", "clear", "failure"].map(name =>
   drawer.querySelector(`[data-${name}]`),
 );
-let log = stored();
+let log = JSON.parse(sessionStorage.getItem(LOG)) ?? { last: 0, all: false, records: [] };
 let view = null;
 let timer = 0;
 let isPolling = false;
 
 all.checked = log.all;
 
-function stored() {
-  try {
-    return { last: 0, all: false, records: [], ...JSON.parse(sessionStorage.getItem(LOG)) };
-  } catch {
-    return { last: 0, all: false, records: [] };
-  }
-}
-
 function keep() {
   log.records = log.records.slice(-MOST_RECORDS);
-  try {
-    sessionStorage.setItem(LOG, JSON.stringify(log));
-  } catch {
-    // The quota is used up: the next page asks for the records again.
-    sessionStorage.removeItem(LOG);
-  }
+  sessionStorage.setItem(LOG, JSON.stringify(log));
 }
 
 function isOpen() {
@@ -68,10 +55,9 @@ async function poll() {
     const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}`);
     if (!response.ok) throw new Error(`status ${response.status}`);
     const answer = await response.json();
-    const isNew = answer.events.length > 0;
     log = { ...log, last: answer.last, records: [...log.records, ...answer.events] };
-    if (isNew || answer.last !== log.last) keep();
-    if (isNew) view.show(log.records, true);
+    keep();
+    if (answer.events.length) view.show(log.records, true);
     if (failure.textContent) failure.textContent = "";
   } catch (error) {
     failure.textContent = `The app does not answer (${error.message}). Trying again every second.`;
@@ -118,6 +104,4 @@ grip.addEventListener("click", () => {
   grip.dataset.moved = "";
 });
 document.addEventListener("visibilitychange", poll);
-// Commands are followed by deliveries within a second, so other modules can ask to look now.
-document.addEventListener("inspector-poll", poll);
 if (isOpen()) setState(true, root.dataset.sheet);

@@ -1,0 +1,131 @@
+"""The tour: eight steps that do what the article describes. function_app.py imports it only if BLOG_INSPECTOR=1."""
+
+from __future__ import annotations
+
+import asyncio
+
+import azure.functions as func
+
+from functions.feed import front_page
+from shared.data import comments, likes, posts, users
+from shared.data.blog import Blog, open_blog
+from shared.data.idempotency import new_id
+from shared.database.charges import metered
+from shared.database.client import connect
+from shared.database.container import Container
+from shared.database.containers import POSTS
+from shared.database.emulator_switches import EmulatorSwitches
+from shared.errors import Forbidden, UserNotFound
+from shared.http.calls import Call
+from shared.http.endpoints import QUERY, Endpoint
+from shared.http.replies import answered
+from shared.models.base import Item
+from shared.models.comment import NewComment
+from shared.models.like import NewLike
+from shared.models.post import NewPost
+from shared.models.user import NewUser
+from shared.settings import settings
+from shared.site.web_page import Context, WebPage
+
+bp = func.Blueprint()
+
+_STEPS = 8
+_READERS = 50
+_POSTS, _COMMENTS = 10, 100
+_switches = EmulatorSwitches()
+
+
+@bp.route(route="tour/{step?}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("tour.html")
+async def page_tour(call: Call[None]) -> Context:
+    """Show a step of the tour."""
+    step = call.path.get("step", "1")
+    if step not in map(str, range(1, _STEPS + 1)):
+        return None
+    newest = (await front_page()).posts[:1]
+    return {"step": int(step), "newest": newest[0] if newest else None, "account": settings().account.endpoint}
+
+
+@bp.route(route="tour/switches/{name?}", methods=["PUT"])
+@Endpoint(statuses=(200,))
+async def switch_emulator(call: Call[None]) -> func.HttpResponse:
+    """Turn on or renew a switch of the emulator, or turn off all."""
+    _require_back_end(call)
+    return answered({"isOn": await _switches.switch(call.path.get("name", ""))})
+
+
+@bp.route(route="tour/post", methods=["POST"])
+@Endpoint(statuses=(200,))
+async def write_tour_post(call: Call[None]) -> func.HttpResponse:
+    """Prepare a post and fifty sample users."""
+    _require_back_end(call)
+    blog = await open_blog()
+    readers = await asyncio.gather(*(_reader(blog, number) for number in range(_READERS)))
+    post = await _post(blog, readers[0], "A post of the tour", None)
+    return answered({"postId": post["id"], "userId": readers[0]["id"]})
+
+
+@bp.route(route="tour/likes/{postId}", methods=["POST"])
+@Endpoint(statuses=(200,))
+async def like_tour_post(call: Call[None]) -> func.HttpResponse:
+    """Like a post fifty times at once (C4)."""
+    _require_back_end(call)
+    blog, post_id = await open_blog(), call.path["postId"]
+    new = [NewLike(user_id=_reader_id(number)) for number in range(_READERS)]
+    await asyncio.gather(*(likes.create_like(blog, post_id, one, idempotency_key=None) for one in new))
+    return answered({"likes": _READERS})
+
+
+@bp.route(route="tour/comments", methods=["POST"])
+@Endpoint(statuses=(200,))
+async def write_tour_comments(call: Call[None]) -> func.HttpResponse:
+    """Prepare an author with a thousand comments."""
+    _require_back_end(call)
+    blog = await open_blog()
+    author = await _reader(blog, 0)
+    ids = [new_id("post", f"tour-{number}", author["id"]) for number in range(_POSTS)]
+    if await blog.posts.read(ids[-1], ids[-1]) is None:
+        await asyncio.gather(*(_commented_post(blog, author, number) for number in range(_POSTS)))
+    return answered({"userId": author["id"], "username": author["username"], "postIds": ids})
+
+
+@bp.route(route="tour/reads/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint(statuses=(200,))
+async def read_as_another_instance(call: Call[None]) -> func.HttpResponse:
+    """Read a post without and with the session token of the request (Q2), as a new instance of the app would."""
+    async with connect(settings()) as client:
+        stored = Container(client.get_database_client(settings().database).get_container_client(POSTS))
+        with metered():
+            without = await stored.read(call.path["postId"], call.path["postId"])
+        own = await stored.read(call.path["postId"], call.path["postId"])
+    return answered({"without": (without or {}).get("title"), "with": (own or {}).get("title")})
+
+
+def _require_back_end(call: Call[None]) -> None:
+    """Raises Forbidden if users sign in, because the tour writes as its sample users."""
+    if call.caller.user is not None:
+        raise Forbidden
+
+
+def _reader_id(number: int) -> str:
+    return new_id("user", f"tour-{number}")
+
+
+async def _reader(blog: Blog, number: int) -> Item:
+    """A sample user, who is created once."""
+    try:
+        return await users.get_user(blog.users, _reader_id(number))
+    except UserNotFound:
+        new = NewUser(username=f"tour_reader_{number:02}")
+        return await users.create_user(blog.users, new, idempotency_key=f"tour-{number}")
+
+
+async def _post(blog: Blog, author: Item, title: str, key: str | None) -> Item:
+    new = NewPost(user_id=author["id"], title=title, content="The [tour](/tour) wrote this post.")
+    return await posts.create_post(blog.users, blog.posts, new, idempotency_key=key)
+
+
+async def _commented_post(blog: Blog, author: Item, number: int) -> None:
+    post = await _post(blog, author, f"Post {number + 1} of a busy commenter", f"tour-{number}")
+    new = [NewComment(user_id=author["id"], content=f"Comment {one + 1}") for one in range(_COMMENTS)]
+    await asyncio.gather(*(comments.create_comment(blog, post["id"], one, idempotency_key=None) for one in new))
