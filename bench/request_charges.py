@@ -73,7 +73,7 @@ async def add_user(blog: Blog, name: str) -> Item:
 async def add_post(blog: Blog, author: Item) -> Item:
     """Create a post of the article's length."""
     new = NewPost(user_id=author["id"], title=_TITLE, content=TEXT)
-    return await create_post(blog.users, blog.posts, new, idempotency_key=None)
+    return await create_post(blog, new, idempotency_key=None)
 
 
 async def add_comment(blog: Blog, post: Item, author: Item) -> Item:

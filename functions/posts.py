@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.auth.authorization import required_author
 from shared.data import posts
 from shared.data.blog import open_blog
 from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
@@ -25,7 +24,7 @@ async def create_post(call: Call[NewPost]) -> func.HttpResponse:
     key returns 404 if the post has been deleted.
     """
     blog = await open_blog()
-    post = await posts.create_post(blog.users, blog.posts, call.body, idempotency_key=call.idempotency_key)
+    post = await posts.create_post(blog, call.body, idempotency_key=call.idempotency_key)
     return created(Post, post, f"/api/posts/{post['id']}")
 
 
@@ -36,7 +35,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
-    stored, post_id, owner = (await open_blog()).posts, call.path["postId"], required_author(call.caller)
+    stored, post_id, owner = (await open_blog()).posts, call.path["postId"], call.caller.user
     return updated(Post, await posts.edit_post(stored, post_id, call.body, etag=call.if_match, owner=owner))
 
 
@@ -48,7 +47,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
     are deleted with it.
     """
-    owner = required_author(call.caller)
+    owner = call.caller.user
     await posts.delete_post((await open_blog()).posts, call.path["postId"], etag=call.if_match, owner=owner)
     return no_content()
 

@@ -88,7 +88,7 @@ class Blog:
     @property
     def stored(self) -> StoredBlog:
         """The blog as the app has it."""
-        return StoredBlog(self.users, self.posts, self.feed, self.failures, transactions(self.settings))
+        return StoredBlog(self.users, self.posts, self.feed, self.failures, transactions(self.settings.transactions))
 
     @property
     def users_handler(self) -> UserChangeHandler:

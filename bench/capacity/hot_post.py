@@ -1,7 +1,7 @@
 """Measure how many likes of one post its partition accepts in a second.
 
 Runs against a throttling emulator whose clock is stopped, so a run always takes one second of its time. Likes use the
-app's transactions. A "process" is a separate `GroupCommit`.
+app's transactions. Each "process" has its own.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ from shared.errors import DatabaseThrottled
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
 from shared.settings import Account, Settings
-from shared.transactions import Transactions
-from shared.transactions.batches import Batches
-from shared.transactions.group_commit import GroupCommit
-from shared.transactions.procedures import Procedures
+from shared.transactions import Transactions, transactions
+from shared.transactions.batches import add_item
 
 _DATABASE: Final = "hot"
 _POST: Final = "post-0"
@@ -40,17 +38,20 @@ _FEW: Final = 4
 
 @dataclass(frozen=True)
 class LikeMethod:
-    """A way to write likes. `clients` keep the partition busy; without group commit, more would exceed the budget."""
+    """A way to write likes: `transactions`, or the app's default transactions in each of its `processes`.
+
+    `clients` keep the partition busy. Without group commit, more would exceed the budget.
+    """
 
     name: str
     processes: int = 1
-    transactions: type[Transactions] = GroupCommit
+    transactions: Transactions | None = None
     clients: int = 256
 
 
 LIKE_METHODS: Final = (
-    LikeMethod("stored procedure, one like each", transactions=Procedures, clients=_FEW),
-    LikeMethod("batch, one like each", transactions=Batches, clients=_FEW),
+    LikeMethod("stored procedure, one like each", transactions=transactions("procedure"), clients=_FEW),
+    LikeMethod("batch, one like each", transactions=Transactions(add_item), clients=_FEW),
     *(LikeMethod(f"group commit, {number} process{'es' if number > 1 else ''}", number) for number in (1, 8, 32, 128)),
 )
 
@@ -75,14 +76,14 @@ async def take(method: LikeMethod, *, partition_ru: int = 10_000) -> LikesTaken:
     """Write as many likes as one second accepts."""
     taken = LikesTaken(method, partition_ru)
     async with _one_second(taken) as posts:
-        writers = cycle([method.transactions() for _ in range(method.processes)])
+        writers = cycle([method.transactions or transactions("batch") for _ in range(method.processes)])
 
         async def client() -> None:
             while not taken.refused:
                 liker = f"00000000-0000-4000-8000-{next(taken.likers):012}"
                 like = like_item(_POST, {"userId": liker, "username": "somebody"}, _DATE)
                 try:
-                    await next(writers).add(posts, like)
+                    await next(writers).add(posts, like, None)
                 except DatabaseThrottled:
                     taken.refused = True
                     continue

@@ -40,8 +40,8 @@ from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, name_version
 from shared.propagation.posts import PostChangeHandler
 from shared.propagation.users import UserChangeHandler
-from shared.settings import Settings
-from shared.transactions import BATCHES, PROCEDURES, Transactions
+from shared.settings import Settings, Way
+from shared.transactions import transactions
 
 # The API's largest page; every list fits.
 _WHOLE: Final = 100
@@ -51,7 +51,7 @@ class ProjectModel(Model):
     """Sends the same requests as the API."""
 
     NAME: ClassVar[str] = "this"
-    TRANSACTIONS: ClassVar[Transactions] = BATCHES
+    TRANSACTIONS: ClassVar[Way] = "batch"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = tuple(map(ContainerPlan, container_definitions()))
 
     def __init__(self, database: DatabaseProxy) -> None:
@@ -59,7 +59,7 @@ class ProjectModel(Model):
         self.users, self.posts, self.feed_container, self.failures = (
             Container(database.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)
         )
-        self.blog = Blog(self.users, self.posts, self.feed_container, self.failures, self.TRANSACTIONS)
+        self.blog = Blog(self.users, self.posts, self.feed_container, self.failures, transactions(self.TRANSACTIONS))
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
@@ -85,8 +85,8 @@ class ProjectModel(Model):
 
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
-        users = UserChangeHandler(replace(self.blog, transactions=BATCHES))
-        posts = PostChangeHandler(replace(self.blog, transactions=BATCHES))
+        by_batches = replace(self.blog, transactions=transactions("batch"))
+        users, posts = UserChangeHandler(by_batches), PostChangeHandler(by_batches)
         return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
 
     async def create_user(self, username: str) -> UserView:
@@ -100,7 +100,7 @@ class ProjectModel(Model):
 
     async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         new = NewPost(user_id=author.id, title=title, content=content)
-        return post_of(await create_post(self.users, self.posts, new, idempotency_key=None))
+        return post_of(await create_post(self.blog, new, idempotency_key=None))
 
     async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
         return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content), etag=None))
@@ -136,4 +136,4 @@ class ProjectModelWithProcedures(ProjectModel):
     """Comments and likes are written by stored procedures."""
 
     NAME: ClassVar[str] = "this, procedures"
-    TRANSACTIONS: ClassVar[Transactions] = PROCEDURES
+    TRANSACTIONS: ClassVar[Way] = "procedure"

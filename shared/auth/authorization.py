@@ -1,15 +1,14 @@
-"""Authorization: what a caller can do. All rules are here.
+"""Authorization: what a caller can do.
 
 A back end with a function key can do everything. A signed-in caller
 
 - acts as their own user only: in every command that names a user, in its path or body;
-- edits and deletes their own posts;
+- edits and deletes their own posts: the write checks the author in its predicate (shared/data/posts.py), which saves
+  a read;
 - deletes their own comments, and all comments on their own posts.
 """
 
 from __future__ import annotations
-
-import uuid
 
 from shared.auth.callers import Caller
 from shared.data import comments, posts
@@ -21,14 +20,6 @@ def require_can_act_as(caller: Caller, user_id: str) -> None:
     """Raise Forbidden unless the caller acts as this user."""
     if not caller.is_user(user_id):
         raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
-
-
-def required_author(caller: Caller) -> uuid.UUID | None:
-    """Return the author whose posts the caller can edit and delete; None for any.
-
-    The write checks the author in its predicate (shared/data/posts.py), which saves a read.
-    """
-    return caller.user
 
 
 async def require_can_delete_comment(caller: Caller, blog: Blog, post_id: str, comment_id: str) -> None:

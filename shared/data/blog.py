@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from async_lru import alru_cache
 
 from shared.database.client import container
 from shared.database.container import Container
 from shared.database.containers import FAILURES, FEED, POSTS, USERS
 from shared.settings import settings
-from shared.transactions import BATCHES, Transactions, transactions
+from shared.transactions import Transactions, transactions
 
 
 @dataclass(frozen=True)
@@ -19,13 +21,14 @@ class Blog:
     posts: Container
     feed: Container
     failures: Container
-    transactions: Transactions = BATCHES
+    transactions: Transactions = field(default_factory=lambda: transactions("batch"))
 
 
+@alru_cache(maxsize=1)
 async def open_blog() -> Blog:
     """Return the blog of this process, whose containers the first call opens.
 
     Raises SettingsError, DatabaseUnavailable.
     """
     users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
-    return Blog(users, posts, feed, failures, transactions(settings()))
+    return Blog(users, posts, feed, failures, transactions(settings().transactions))

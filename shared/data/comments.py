@@ -13,6 +13,7 @@ from shared.models.base import Item
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.models.fields import is_item_id, now
 from shared.observability.spans import stamp
+from shared.transactions.batches import remove_item
 
 
 async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempotency_key: str | None) -> Item:
@@ -29,7 +30,7 @@ async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempoten
 
 async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, etag: str | None) -> None:
     """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch."""
-    if not await blog.transactions.remove(blog.posts, post_id, comment_id, Comment.TYPE, etag=etag):
+    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, etag=etag):
         raise CommentNotFound(comment_id)
 
 

@@ -9,9 +9,9 @@ from shared.data.posts import list_responses
 from shared.data.users import get_author
 from shared.database.container import Container
 from shared.models.fields import now
-from shared.models.like import Like, NewLike, like_id, like_item
+from shared.models.like import Like, NewLike, like_item
 from shared.observability.spans import stamp
-from shared.transactions import Added
+from shared.transactions.batches import Added, remove_item
 
 # A record keeps these properties, because a retry returns the like even after it was deleted.
 _RECORDED = ("id", "userId", "userUsername", "creationDate")
@@ -35,7 +35,7 @@ async def delete_like(blog: Blog, post_id: str, user_id: str, *, etag: str | Non
 
     Raises PostNotFound, and VersionMismatch if an etag is given and the like has another or does not exist.
     """
-    await blog.transactions.remove(blog.posts, post_id, like_id(user_id), Like.TYPE, etag=etag)
+    await remove_item(blog.posts, post_id, user_id, Like.TYPE, etag=etag)  # a like has the ID of its user
 
 
 async def list_likes(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from uuid import UUID, uuid4
 
+from shared.data.blog import Blog
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.users import get_author, get_user
@@ -18,7 +19,7 @@ from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
 from shared.models.fields import now
-from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, post_item
+from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import stamp
 
 # Tombstones must outlast any downtime of the change-feed functions.
@@ -28,22 +29,22 @@ _IS_POST = "FROM c WHERE c.type = 'post'"
 _EDIT_ID = re.compile("[0-9a-f]{32}")
 
 
-async def create_post(users: Container, posts: Container, new: NewPost, *, idempotency_key: str | None) -> Item:
+async def create_post(blog: Blog, new: NewPost, *, idempotency_key: str | None) -> Item:
     """C2: one write, and a point read unless the author is cached.
 
     Raises UserNotFound, PostNotFound for a retry whose post was deleted, and IdempotencyKeyReused, also if the key
     created a post more than 24 hours ago.
     """
-    author = await get_author(users, new.user_id)
+    author = await get_author(blog.users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
     post = post_item(post_id, author, new, now()) | stamp()
     record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id) if idempotency_key else None
     try:
-        return await create_recorded(posts, post, record, post_id)
+        return await create_recorded(blog.posts, post, record, post_id)
     except ItemExists:
-        if record is not None and not await is_recorded(posts, record, post_id):
+        if record is not None and not await is_recorded(blog.posts, record, post_id):
             raise IdempotencyKeyReused from None  # more than 24 hours ago
-        return await get_post(posts, post_id)
+        return await get_post(blog.posts, post_id)
 
 
 async def edit_post(
@@ -83,7 +84,7 @@ async def _patch(
         post = await posts.read_latest(post_id, post_id)
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
-        author_id = _existing(post, post_id)["userId"]
+        author_id = existing_post(post, post_id)["userId"]
         if owner is not None and author_id != str(owner):
             raise Forbidden("Only its author can edit or delete a post.") from error
         raise VersionMismatch from error
@@ -97,13 +98,7 @@ def _is_last_edit(edit: str) -> str:
 
 async def get_post(posts: Container, post_id: str) -> Item:
     """Q2: one point read. Raises PostNotFound."""
-    return _existing(await posts.read(post_id, post_id), post_id)
-
-
-def _existing(post: Item | None, post_id: str) -> Item:
-    if post is None or post["type"] != Post.TYPE:  # a tombstone
-        raise PostNotFound(post_id)
-    return post
+    return existing_post(await posts.read(post_id, post_id), post_id)
 
 
 async def list_posts_of_user(users: Container, user_id: str, *, limit: int, cursor: Cursor | None) -> Page:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 from urllib.request import getproxies
 
+from async_lru import alru_cache
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 
 from shared.database.container import Container
@@ -45,26 +46,23 @@ def _client() -> CosmosClient:
     return client
 
 
-_opening = asyncio.Lock()
-_opened: dict[str, Container] = {}
+@alru_cache(maxsize=1)
+async def _enter_client() -> None:
+    """Read the account, because only a client that knows its consistency level sends session tokens."""
+    await _client().__aenter__()
 
 
+@alru_cache(maxsize=None)
 async def container(name: str) -> Container:
     """Return a container of the blog's database. Raises SettingsError, DatabaseUnavailable.
 
-    The first call reads the account, because only a client that knows its consistency level sends session tokens. The
-    first call for each container also reads the container: otherwise a missing one looks like a missing item.
+    The first call for a container reads it: otherwise a missing container looks like a missing item.
     """
-    if name not in _opened:
-        async with _opening:
-            if name not in _opened:
-                opened = open_container(name)
-                with blog_errors(about_item=False):
-                    if not _opened:
-                        await _client().__aenter__()
-                    await opened.proxy.read()
-                _opened[name] = opened
-    return _opened[name]
+    opened = open_container(name)
+    with blog_errors(about_item=False):
+        await _enter_client()
+        await opened.proxy.read()
+    return opened
 
 
 @cache

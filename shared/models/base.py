@@ -63,6 +63,12 @@ class Resource(BaseModel):
         return ", ".join(f"c.{field.alias}" for field in cls.model_fields.values())
 
 
+def integer_of(item: Mapping[str, Any], name: str, default: int = 0) -> int:
+    """Return a number of the item, or `default` if it has none: a V1 post has no counts and no version."""
+    value = item.get(name)
+    return value if isinstance(value, int) else default
+
+
 def edit_of(etag: str) -> str:
     """Return the last edit that an ETag from a client names, or for any other ETag itself, which is never an edit."""
     match = _TWO_PARTS.fullmatch(etag)

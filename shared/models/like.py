@@ -28,12 +28,10 @@ class Like(Resource):
     creation_date: CreationDate
 
 
-def like_id(user_id: str) -> str:
-    """Return the user's id, so that the post's partition refuses a second like."""
-    return user_id
-
-
 def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
-    """Return the item of a new like; `liker` is a user's item."""
-    identity = {"id": like_id(liker["userId"]), "type": Like.TYPE, "postId": post_id}
+    """Return the item of a new like; `liker` is a user's item.
+
+    It has the user's ID, so that the post's partition refuses a second like.
+    """
+    identity = {"id": liker["userId"], "type": Like.TYPE, "postId": post_id}
     return {**identity, **signature(liker), "creationDate": creation_date}

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic.json_schema import SkipJsonSchema
 
+from shared.errors import PostNotFound
 from shared.models.base import Item, RequestModel, Resource
 from shared.models.fields import CreationDate, EditedDate, PostContent, Title, UserId, iso_utc, parse_moment
 from shared.models.user import signature
@@ -109,6 +110,13 @@ def short_form(post: Item) -> Item:
         "creationDate": iso_utc(parse_moment(post["creationDate"])),
     }
     return copy | {"editedDate": iso_utc(parse_moment(post["editedDate"]))} if "editedDate" in post else copy
+
+
+def existing_post(post: Item | None, post_id: str) -> Item:
+    """Return a post that was read by its ID. Raises PostNotFound if there is none, or only its tombstone."""
+    if post is None or post.get("type") != Post.TYPE:
+        raise PostNotFound(post_id)
+    return post
 
 
 def version_of(post: Item) -> int:

@@ -21,7 +21,7 @@ from shared.database.container import BATCH_LIMIT, Container, patch_of
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
-from shared.models.base import Item
+from shared.models.base import Item, integer_of
 from shared.models.comment import Comment
 from shared.models.fields import is_item_id
 from shared.models.like import Like
@@ -60,7 +60,7 @@ class PostChangeHandler:
     @property
     def feed_copies(self) -> Copies:
         return Copies(
-            self.blog.feed, self.blog.posts, partition_key="type", trigger=self.blog.transactions.feed_trigger
+            self.blog.feed, self.blog.posts, partition_key="type", trigger=self.blog.transactions.front_page_trigger
         )
 
 
@@ -76,18 +76,13 @@ def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
         kind = item.get("type")
         if kind in (Post.TYPE, DELETED_TYPE):
             key: tuple[str, ...] = ("post", item["id"], str(item.get("postId")))
-            if key not in folded or _number(item, "version", 0) >= _number(folded[key], "version", 0):
+            if key not in folded or integer_of(item, "version") >= integer_of(folded[key], "version"):
                 folded[key] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
             key = ("contribution", *(str(item.get(name)) for name in ("postId", "userId", "userUsername")))
-            if key not in folded or _number(item, "nameVersion", -1) < _number(folded[key], "nameVersion", -1):
+            if key not in folded or integer_of(item, "nameVersion", -1) < integer_of(folded[key], "nameVersion", -1):
                 folded[key] = item
     return folded.values()
-
-
-def _number(item: Item, name: str, default: int) -> int:
-    value = item.get(name, default)
-    return value if isinstance(value, int) else default
 
 
 class _PostDelivery:
@@ -100,7 +95,7 @@ class _PostDelivery:
         self.has_filled_feed = False
         self.pace = Pace()
         looks = post_reads(handler.blog.posts)
-        has_trigger = handler.blog.transactions.feed_trigger is not None  # a trigger does not run for a batch
+        has_trigger = handler.blog.transactions.front_page_trigger is not None  # a trigger does not run for a batch
         creations = None if has_trigger else copy_creations(handler.blog.feed)
         self.user_copies = Copies(handler.blog.users, handler.blog.posts, partition_key="userId", looks=looks)
         self.feed_copies = replace(handler.feed_copies, looks=looks, creations=creations)
@@ -169,7 +164,7 @@ class _PostDelivery:
         self.has_filled_feed = await refill(self.handler.feed_copies) or self.has_filled_feed
 
     async def _trim_feed(self) -> None:
-        handler, trigger = self.handler, self.handler.blog.transactions.feed_trigger
+        handler, trigger = self.handler, self.handler.blog.transactions.front_page_trigger
         if trigger is None:
             if self.has_filled_feed and not self.feed_state.surplus:
                 # Concurrent deliveries may have filled the same places; the last one to read the feed sees them all.

@@ -1,20 +1,38 @@
-"""The transactions of `posts`: by transactional batches, or by stored procedures and a trigger."""
+"""Transactions of `posts`: a comment or like is written together with the post's count.
+
+`add_item` and `remove_item` in batches.py are the simple path: one command is one transactional batch. For additions,
+`BLOG_TRANSACTIONS` selects one of the variants below.
+"""
 
 from __future__ import annotations
 
-from shared.settings import Settings
-from shared.transactions.batches import Added, Batches
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from shared.database.container import Container
+from shared.models.base import Item
+from shared.settings import Way
+from shared.transactions.batches import Added
 from shared.transactions.group_commit import GroupCommit
-from shared.transactions.procedures import Procedures
+from shared.transactions.procedures import add_by_procedure
 
-__all__ = ["BATCHES", "PROCEDURES", "Added", "Transactions", "transactions"]
-
-Transactions = Batches
-
-BATCHES = GroupCommit()
-PROCEDURES = Procedures()
+__all__ = ["Added", "Transactions", "transactions"]
 
 
-def transactions(settings: Settings) -> Transactions:
-    """Return the implementation that `BLOG_TRANSACTIONS` selects."""
-    return PROCEDURES if settings.transactions == "procedure" else BATCHES
+@dataclass(frozen=True)
+class Transactions:
+    """How to add a comment or like, and which of the article's scripts the change-feed functions use."""
+
+    # Adds an item to `posts`, with its idempotency record if it has one, as `add_item` does.
+    add: Callable[[Container, Item, Item | None], Awaitable[Added]]
+    # The trigger that keeps the front page's length; without one, the change-feed function deletes the surplus.
+    front_page_trigger: str | None = None
+    # The stored procedure that renames a user in a post; without one, the change-feed function writes batches.
+    rename_procedure: str | None = None
+
+
+def transactions(way: Way) -> Transactions:
+    """Return new transactions: by batches, or by the article's stored procedures and trigger."""
+    if way == "procedure":
+        return Transactions(add_by_procedure, front_page_trigger="truncateFeed", rename_procedure="updateUsernames")
+    return Transactions(GroupCommit().add)  # without group commit: add_item

@@ -1,4 +1,4 @@
-"""Transactions by transactional batches: a command is one batch.
+"""Additions and removals by transactional batches: a command is one batch.
 
 The batch patches the post's count and creates a comment or like with its idempotency record, or deletes one. It writes
 all of this or nothing. After a refusal, the command reads what exists and decides.
@@ -13,11 +13,11 @@ from typing import Final
 from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.database.retries import COMMIT_ROUNDS
-from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource, edit_of
+from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, VersionMismatch
+from shared.models.base import Item, Resource, edit_of, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import Post
+from shared.models.post import Post, existing_post
 from shared.observability.spans import stamp
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
@@ -33,71 +33,62 @@ class Added:
     created: bool
 
 
-class Batches:
-    """Adds and removes comments and likes, with their counts.
+async def add_item(posts: Container, item: Item, record: Item | None = None) -> Added:
+    """Add a comment or like, its count and its idempotency record.
 
-    An error means that nothing was written, except DatabaseUnavailable: then the outcome is unknown.
+    One batch. If the item or record exists: a refused batch and a point read for each of the two.
+
+    An existing item with this id is returned unchanged and counted once. If the record exists, the command is a
+    retry: it returns what the first one returned, even if that like was deleted. Raises PostNotFound,
+    IdempotencyKeyReused, and CommentNotFound if the comment was deleted. After DatabaseUnavailable, the outcome is
+    unknown; any other error means that nothing was written.
     """
+    post_id, differences, post = item["postId"], {COUNTS[item["type"]]: 1}, None
+    for _ in range(COMMIT_ROUNDS):
+        counting = count_patch(post_id, differences, post)
+        try:
+            _, created, *_ = await posts.batch(post_id, [counting, *creations(item, record)])
+        except BatchRefused as refused:
+            if refused.index == COUNTING:
+                post = await _uncountable_post(posts, post_id, differences, refused)
+            elif (found := await _find_added(posts, item, record)) is not None:
+                return found
+        else:
+            return Added(created, created=True)
+    raise _refused_too_often()
 
-    # The trigger that keeps the feed's length; without one, the change-feed function deletes the surplus.
-    feed_trigger: str | None = None
-    # The stored procedure that renames a user in a post; without one, the change-feed function writes batches.
-    rename_procedure: str | None = None
 
-    async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
-        """Add a comment or like, its count and its idempotency record.
+async def remove_item(posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
+    """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
-        One batch. If the item or record exists: a refused batch and a point read for each of the two.
-
-        An existing item with this id is returned unchanged and counted once. If the record exists, the command is a
-        retry: it returns what the first one returned, even if that like was deleted. Raises PostNotFound,
-        IdempotencyKeyReused, and CommentNotFound if the comment was deleted.
-        """
-        post_id, differences, post = item["postId"], {COUNTS[item["type"]]: 1}, None
-        for _ in range(COMMIT_ROUNDS):
-            counting = count_patch(post_id, differences, post)
-            try:
-                _, created, *_ = await posts.batch(post_id, [counting, *creations(item, record)])
-            except BatchRefused as refused:
-                if refused.index == COUNTING:
-                    post = await _uncountable_post(posts, post_id, differences, refused)
-                elif (found := await _find_added(posts, item, record)) is not None:
-                    return found
-            else:
-                return Added(created, created=True)
-        raise _refused_too_often()
-
-    async def remove(self, posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
-        """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
-
-        A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
-        PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing).
-        """
-        differences, post, tried = {COUNTS[kind]: -1}, None, None
-        for attempt in range(COMMIT_ROUNDS):
-            existing = await posts.read(item_id, post_id)
-            if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
-                # The SDK resent a batch whose response was lost, or another command deleted the item at the same time.
-                return True
-            if attempt == 0 and _can_remove(existing, kind, etag) is not True:
-                # The replica can lag. After a read by the primary, the next read is at least as new.
-                _checked(await posts.read_latest(post_id, post_id), post_id)
-                existing = await posts.read(item_id, post_id)
-            decision = _can_remove(existing, kind, etag)
-            if isinstance(decision, VersionMismatch):
-                raise decision
-            if existing is None or not decision:
-                return False
-            tried = existing
-            deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
-            try:
-                await posts.batch(post_id, [count_patch(post_id, differences, post), deletion])
-            except BatchRefused as refused:
-                if refused.index == COUNTING:
-                    post = await _uncountable_post(posts, post_id, differences, refused)
-            else:
-                return True
-        raise _refused_too_often()
+    A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
+    PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing). After
+    DatabaseUnavailable, the outcome is unknown.
+    """
+    differences, post, tried = {COUNTS[kind]: -1}, None, None
+    for attempt in range(COMMIT_ROUNDS):
+        existing = await _read(posts, post_id, item_id, kind)
+        if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
+            # The SDK resent a batch whose response was lost, or another command deleted the item at the same time.
+            return True
+        if attempt == 0 and not _is_meant(existing, etag):
+            # The replica can lag. After a read by the primary, the next read is at least as new.
+            existing_post(await posts.read_latest(post_id, post_id), post_id)
+            existing = await _read(posts, post_id, item_id, kind)
+        if existing is None and (etag is None or kind != Like.TYPE):
+            return False
+        if existing is None or not _is_meant(existing, etag):
+            raise VersionMismatch  # a like that was made again has the same ID
+        tried = existing
+        deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
+        try:
+            await posts.batch(post_id, [count_patch(post_id, differences, post), deletion])
+        except BatchRefused as refused:
+            if refused.index == COUNTING:
+                post = await _uncountable_post(posts, post_id, differences, refused)
+        else:
+            return True
+    raise _refused_too_often()
 
 
 def creations(item: Item, record: Item | None) -> list[Operation]:
@@ -112,8 +103,8 @@ def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None 
     has just been read, it sets them under the post's etag.
     """
     if post is not None:
-        sums = {name: max(0, _integer(post, name) + n) for name, n in differences.items()}
-        patch = patch_of({**sums, "version": _integer(post, "version") + 1, **stamp()})
+        sums = {name: max(0, integer_of(post, name) + n) for name, n in differences.items()}
+        patch = patch_of({**sums, "version": integer_of(post, "version") + 1, **stamp()})
         return ("patch", (post_id, patch), {"if_match_etag": post["_etag"]})
     # A predicate takes no parameters. Nothing in it comes from a client.
     large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
@@ -127,7 +118,7 @@ async def _uncountable_post(
 ) -> Item | None:
     """Return the post whose counts a batch cannot increment, or None if it can now. Raises PostNotFound."""
     missing = isinstance(refused.reason, ItemMissing)
-    post = _checked(None if missing else await posts.read(post_id, post_id), post_id)
+    post = existing_post(None if missing else await posts.read(post_id, post_id), post_id)
     least = {name: max(0, -n) for name, n in differences.items()} | ({"version": 0} if "version" in post else {})
     countable = all(type(post.get(name)) in (int, float) and post[name] >= n for name, n in least.items())
     return None if countable else post
@@ -174,23 +165,13 @@ def _replay(record: Item, stored: Item, existing: Item | None, *, is_comment: bo
     return Added(existing or {}, created=False)
 
 
-def _can_remove(existing: Item | None, kind: str, etag: str | None) -> bool | VersionMismatch:
-    if existing is None or existing.get("type") != kind:
-        # A like that was made again has the same ID.
-        return VersionMismatch() if etag is not None and kind == Like.TYPE else False
-    return etag is None or edit_of(etag) == Resource.last_edit(existing) or VersionMismatch()
+async def _read(posts: Container, post_id: str, item_id: str, kind: str) -> Item | None:
+    item = await posts.read(item_id, post_id)
+    return item if item is not None and item.get("type") == kind else None
 
 
-def _checked(post: Item | None, post_id: str) -> Item:
-    if post is None or post.get("type") != Post.TYPE:
-        raise PostNotFound(post_id)
-    return post
-
-
-def _integer(post: Item, name: str) -> int:
-    """Return a number of the post, or 0, because a V1 post has no counts."""
-    value = post.get(name)
-    return value if isinstance(value, int) else 0
+def _is_meant(existing: Item | None, etag: str | None) -> bool:
+    return existing is not None and (etag is None or edit_of(etag) == Resource.last_edit(existing))
 
 
 def _refused_too_often() -> DatabaseUnavailable:

@@ -1,7 +1,7 @@
 """Group commit: concurrent commands on one post share a transactional batch with one patch of its counts.
 
 Fifty likes at once rewrite the post a few times instead of fifty, and do not conflict. This only saves request units
-and time. To remove it, delete this file and use `Batches` in shared/transactions/__init__.py.
+and time. To remove it, delete this file and use `add_item` in shared/transactions/__init__.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shared.database.retries import COMMIT_DEADLINE_S
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability.spans import current_traceparent, span
-from shared.transactions.batches import COUNTING, COUNTS, Added, Batches, count_patch, creations
+from shared.transactions.batches import COUNTING, COUNTS, Added, add_item, count_patch, creations
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
@@ -42,11 +42,11 @@ class _Command:
     alone: asyncio.Task[Added] | None = None
 
 
-class GroupCommit(Batches):
-    """Like `Batches`. Commands that arrive while another one writes to the same post form a group.
+class GroupCommit:
+    """Groups commands that arrive while another one writes to the same post.
 
-    A command that waits alone takes the simple path. So do the command that makes the batch of a group fail, and all
-    commands if the post is missing or has no counts.
+    A command that waits alone takes the simple path, `add_item`. So does a command that makes the batch of its group
+    fail, and so do all commands of the group if the post is missing or has no counts.
     """
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
@@ -60,7 +60,7 @@ class GroupCommit(Batches):
         )
 
     async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
-        """Add a comment or like, as `Batches.add` does."""
+        """Add a comment or like, as `add_item` does."""
         command = _Command(item, record)
         try:
             added = await self._commands.submit((posts, item["postId"]), command)
@@ -72,7 +72,7 @@ class GroupCommit(Batches):
         finally:
             if command.bill is not None:
                 add_share(*command.bill)
-        return added or await super().add(posts, item, record)
+        return added or await add_item(posts, item, record)
 
     async def _commit(self, key: tuple[Container, str], commands: Sequence[_Command]) -> list[Added | None]:
         first, *others = commands
@@ -83,7 +83,7 @@ class GroupCommit(Batches):
 
     async def _commit_alone(self, posts: Container, command: _Command) -> Added:
         async with deadline(self._deadline_s):
-            return await super().add(posts, command.item, command.record)
+            return await add_item(posts, command.item, command.record)
 
     async def _commit_group(self, posts: Container, post_id: str, commands: Sequence[_Command]) -> list[Added | None]:
         """Write one batch and return the items as created, or None for commands that have to take the simple path."""

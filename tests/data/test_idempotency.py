@@ -62,11 +62,11 @@ async def aging_blog(clock: _Clock, request: pytest.FixtureRequest) -> AsyncIter
 async def test_only_commands_with_a_key_write_a_record(blog: Blog) -> None:
     author = await _user(blog, unique("ada"))
     new = NewPost(user_id=author["id"], title="A title", content="Some content.")
-    post = await create_post(blog.users, blog.posts, new, idempotency_key=None)
+    post = await create_post(blog.stored, new, idempotency_key=None)
     assert await _records(blog) == []
 
     keyed = await _user(blog, unique("grace"), "key")
-    post = await create_post(blog.users, blog.posts, new, idempotency_key="key")
+    post = await create_post(blog.stored, new, idempotency_key="key")
 
     records = await _records(blog)
     assert [record["result"] for record in records] == [{"id": keyed["id"]}, {"id": post["id"]}]
@@ -77,7 +77,7 @@ async def test_only_commands_with_a_key_write_a_record(blog: Blog) -> None:
 async def test_verify_accepts_a_database_with_idempotency_records(blog: Blog) -> None:
     author = await _user(blog, unique("ada"), "key")
     new = NewPost(user_id=author["id"], title="A title", content="Some content.")
-    post = await create_post(blog.users, blog.posts, new, idempotency_key="key")
+    post = await create_post(blog.stored, new, idempotency_key="key")
     comment = NewComment(user_id=author["id"], content="Well put.")
     await create_comment(blog.stored, post["id"], comment, idempotency_key="key")
     await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key="key")
@@ -93,12 +93,12 @@ async def test_verify_accepts_a_database_with_idempotency_records(blog: Blog) ->
 async def test_a_key_that_made_a_post_or_comment_is_rejected_after_its_record_expires(
     aging_blog: Blog, clock: _Clock, text: str
 ) -> None:
-    blog, way = aging_blog, transactions(aging_blog.settings)
+    blog, way = aging_blog, transactions(aging_blog.settings.transactions)
     author = await _user(blog, unique("ada"))
 
     async def new_post(content: str) -> Item:
         new = NewPost(user_id=author["id"], title="A title", content=content)
-        return await create_post(blog.users, blog.posts, new, idempotency_key="key")
+        return await create_post(blog.stored, new, idempotency_key="key")
 
     post = await new_post("First.")
 
@@ -119,10 +119,10 @@ async def test_a_key_that_made_a_post_or_comment_is_rejected_after_its_record_ex
 
 
 async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(aging_blog: Blog, clock: _Clock) -> None:
-    blog, way = aging_blog, transactions(aging_blog.settings)
+    blog, way = aging_blog, transactions(aging_blog.settings.transactions)
     author = await _user(blog, unique("ada"))
     new_post = NewPost(user_id=author["id"], title="A title", content="Some content.")
-    post = await create_post(blog.users, blog.posts, new_post, idempotency_key=None)
+    post = await create_post(blog.stored, new_post, idempotency_key=None)
     new = NewComment(user_id=author["id"], content="Well put.")
 
     async def comment() -> Item:

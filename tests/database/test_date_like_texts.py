@@ -73,7 +73,7 @@ def test_an_ordinary_text_is_stored_unchanged(text: str) -> None:
 async def test_a_text_that_looks_like_a_date_reaches_every_reader_as_sent(blog: Blog, text: str) -> None:
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
     new = NewPost(user_id=author["id"], title=text, content="Before")
-    post = await create_post(blog.users, blog.posts, new, idempotency_key=text)
+    post = await create_post(blog.stored, new, idempotency_key=text)
     assert post["title"] == text
     edited = await edit_post(blog.posts, post["id"], PostChanges(title=text, content=text), etag=None)
     comment = await create_comment(
@@ -95,7 +95,7 @@ async def test_both_transactions_store_the_same_form(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author))
     by_batch, by_script = a_comment(post, author, content=FATAL[0]), a_comment(post, author, content=FATAL[0])
-    created = (await transactions(blog.settings).add(blog.posts, by_batch)).item
+    created = (await transactions(blog.settings.transactions).add(blog.posts, by_batch, None)).item
     answer = await blog.posts.execute("createComment", post["id"], by_script, None)
 
     assert created["content"] == answer["item"]["content"] == FATAL[0]
@@ -191,7 +191,7 @@ async def test_only_the_dates_of_the_blog_reach_the_host_as_dates(blog: Blog) ->
     text = REWRITTEN[0]
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=text)
     new = NewPost(user_id=author["id"], title=text, content=text)
-    post = await create_post(blog.users, blog.posts, new, idempotency_key=text)
+    post = await create_post(blog.stored, new, idempotency_key=text)
     await create_comment(blog.stored, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text)
     await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key=text)
     await blog.drain()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -17,7 +16,8 @@ from shared.database.container import Container
 from shared.database.refusals import BatchRefused
 from shared.database.sessions import SESSION_HEADER_LENGTH, Session
 from shared.errors import MalformedRequest
-from shared.transactions import BATCHES, PROCEDURES, Transactions
+from shared.settings import Way
+from shared.transactions import transactions
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_like, a_post, a_user
@@ -41,13 +41,13 @@ async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]
             yield Container(database.get_container_client("posts")), operations
 
 
-@pytest.mark.parametrize("transactions", [BATCHES, PROCEDURES], ids=["batch", "procedure"])
+@pytest.mark.parametrize("way", ["batch", "procedure"])
 async def test_reads_and_queries_send_the_session_token_of_the_last_transaction(
-    blog: Blog, recorded: tuple[Container, list[Operation]], transactions: Transactions
+    blog: Blog, recorded: tuple[Container, list[Operation]], way: Way
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))
     posts, operations = recorded
-    await transactions.add(posts, a_like(post, a_user()))
+    await transactions(way).add(posts, a_like(post, a_user()), None)
     written = operations[-1].answered_session
 
     await posts.read(post["id"], post["id"])
@@ -116,23 +116,6 @@ async def test_reading_the_latest_state_costs_as_much_as_a_point_read(
     latest, read, latest_missing, read_missing = charges
     assert latest == read > 1
     assert latest_missing == read_missing == 1
-
-
-async def test_commands_that_share_a_batch_get_its_session_token(
-    blog: Blog, recorded: tuple[Container, list[Operation]]
-) -> None:
-    post = await blog.posts.create(a_post(a_user()))
-    posts, operations = recorded
-
-    async def like() -> str:
-        with metered() as charge:
-            await BATCHES.add(posts, a_like(post, a_user()))
-        return charge.session.tokens_of((await posts.proxy.read())["_rid"])
-
-    tokens = await asyncio.gather(*(like() for _ in range(10)))
-
-    [answered] = [operation.answered_session for operation in operations if operation.kind == "batch"]
-    assert tokens == [answered] * 10
 
 
 async def test_a_read_sends_the_latest_of_what_the_request_and_the_process_know(

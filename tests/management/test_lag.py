@@ -68,7 +68,7 @@ async def _user(blog: Blog) -> Item:
 
 async def _posts(blog: Blog, author: Item, number: int) -> list[Item]:
     new = NewPost(user_id=author["id"], title="A title", content="Some content.")
-    return [await create_post(blog.users, blog.posts, new, idempotency_key=None) for _ in range(number)]
+    return [await create_post(blog.stored, new, idempotency_key=None) for _ in range(number)]
 
 
 async def _are_up_to_date(blog: Blog) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shared.transactions import BATCHES, PROCEDURES, Transactions
+from shared.transactions import Transactions
+from shared.transactions import transactions as new_transactions
 
 
 @pytest.fixture(params=["batch", "procedure"])
 def transactions(request: pytest.FixtureRequest) -> Transactions:
-    return BATCHES if request.param == "batch" else PROCEDURES
+    return new_transactions(request.param)

@@ -13,7 +13,7 @@ from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, 
 from shared.errors import DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.like import Like
-from shared.transactions.batches import Batches
+from shared.transactions.batches import add_item, remove_item
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
@@ -41,7 +41,7 @@ async def test_a_batch_that_is_always_refused_is_not_retried_forever(blog: Blog,
     posts = RefusingContainer(blog.posts, [BatchRefused(index, ConditionFailed()) for _ in range(20)])
 
     with pytest.raises(DatabaseUnavailable):
-        await Batches().add(posts, a_like(post, a_user()))
+        await add_item(posts, a_like(post, a_user()))
 
 
 class DelayedContainer(Container):
@@ -58,12 +58,12 @@ class DelayedContainer(Container):
 
 
 async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, post: Item) -> None:
-    comment = (await Batches().add(blog.posts, a_comment(post, a_user()))).item
+    comment = (await add_item(blog.posts, a_comment(post, a_user()))).item
     of_comment = (post["id"], comment["id"], "comment")
-    posts = DelayedContainer(blog.posts, lambda: Batches().remove(blog.posts, *of_comment, etag=None))
+    posts = DelayedContainer(blog.posts, lambda: remove_item(blog.posts, *of_comment, etag=None))
 
     # It looks like a batch that the SDK resent after its response was lost.
-    assert await Batches().remove(posts, *of_comment, etag=None) is True
+    assert await remove_item(posts, *of_comment, etag=None) is True
     assert await blog.counts(post) == (0, 0)
 
 
@@ -71,7 +71,7 @@ async def test_a_like_of_a_missing_post_raises_post_not_found(blog: Blog) -> Non
     post: dict[str, Any] = a_post(a_user())
 
     with pytest.raises(PostNotFound) as missing:
-        await Batches().add(blog.posts, a_like(post, a_user()))
+        await add_item(blog.posts, a_like(post, a_user()))
 
     assert not isinstance(missing.value.__cause__, ItemMissing)
 
@@ -93,7 +93,7 @@ class InterruptedContainer(Container):
         if self.first:
             comment, record = self.first
             self.first = []
-            await Batches().add(Container(self.proxy), comment, record)
+            await add_item(Container(self.proxy), comment, record)
         return found
 
 
@@ -103,7 +103,7 @@ async def test_a_comment_added_between_two_reads_does_not_look_like_one_whose_re
     comment = a_comment(post, a_user())
     record = a_record(comment)
 
-    added = await Batches().add(InterruptedContainer(blog.posts, comment, record), comment, record)
+    added = await add_item(InterruptedContainer(blog.posts, comment, record), comment, record)
 
     assert (added.created, added.item["id"]) == (False, comment["id"])
     assert await blog.counts(post) == (1, 0)
@@ -133,11 +133,11 @@ class LaggingContainer(Container):
 async def test_likes_of_another_process_are_removed_despite_a_lagging_replica(
     blog: Blog, post: Item, number: int
 ) -> None:
-    here, there = LaggingContainer(blog.posts), Batches()
-    likes = [(await there.add(blog.posts, a_like(post, a_user()))).item for _ in range(number)]
+    here = LaggingContainer(blog.posts)
+    likes = [(await add_item(blog.posts, a_like(post, a_user()))).item for _ in range(number)]
 
     removed = await asyncio.gather(
-        *(Batches().remove(here, post["id"], like["id"], "like", etag=Like.entity_tag(like)) for like in likes)
+        *(remove_item(here, post["id"], like["id"], "like", etag=Like.entity_tag(like)) for like in likes)
     )
 
     assert removed == [True] * number

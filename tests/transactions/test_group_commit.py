@@ -9,13 +9,15 @@ import pytest
 
 from shared.data.posts import delete_post
 from shared.database.charges import metered
+from shared.database.client import connect
 from shared.database.container import Container, Operation
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import Item
 from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
-from shared.transactions.batches import Added, Batches
+from shared.transactions.batches import Added, add_item
 from shared.transactions.group_commit import GroupCommit
-from tests.blog import Blog
+from tests.blog import Blog, at
+from tests.gateway import Gateway
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
 
@@ -43,7 +45,7 @@ class Crowd:
 
     def __init__(self, posts: HeldContainer, post: Item) -> None:
         self.posts, self.post = posts, post
-        self.batches = GroupCommit()
+        self.transactions = GroupCommit()
         self.charges: list[float] = []
 
     def like(self, reader: Item | None = None, command_id: str | None = None) -> asyncio.Task[Added]:
@@ -53,7 +55,7 @@ class Crowd:
         like = a_like(self.post, reader)
         with metered() as charge:
             try:
-                return await self.batches.add(self.posts, like, a_record(like, command_id) if command_id else None)
+                return await self.transactions.add(self.posts, like, a_record(like, command_id) if command_id else None)
             finally:
                 self.charges.append(charge.request_units)
 
@@ -97,6 +99,25 @@ async def test_the_commands_of_a_group_share_its_charge(crowd: Crowd) -> None:
     assert 0 < shared[0] < alone / 2
 
 
+async def test_the_commands_of_a_group_get_its_session_token(blog: Blog) -> None:
+    post = await blog.posts.create(a_post(a_user()))
+    grouped = GroupCommit()
+
+    async def like(posts: Container) -> str:
+        with metered() as charge:
+            await grouped.add(posts, a_like(post, a_user()))
+        return charge.session.tokens_of((await posts.proxy.read())["_rid"])
+
+    with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
+        settings = at(blog.settings, gateway.endpoint)
+        async with connect(settings) as client:
+            posts = Container(client.get_database_client(settings.database).get_container_client("posts"))
+            tokens = await asyncio.gather(*(like(posts) for _ in range(10)))
+
+    [answered] = [operation.answered_session for operation in operations if operation.kind == "batch"]
+    assert tokens == [answered] * 10
+
+
 async def test_a_group_has_at_most_thirty_commands(blog: Blog, crowd: Crowd) -> None:
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(70)]
@@ -118,7 +139,7 @@ async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog
     first = await crowd.first_running()
     comments = [a_comment(crowd.post, a_user(), content="🎉" * COMMENT_LENGTH) for _ in range(30)]
     adding = [
-        asyncio.create_task(crowd.batches.add(crowd.posts, comment, a_record(comment, comment["id"])))
+        asyncio.create_task(crowd.transactions.add(crowd.posts, comment, a_record(comment, comment["id"])))
         for comment in comments
     ]
     await asyncio.sleep(0)
@@ -152,7 +173,7 @@ async def test_likes_with_records_share_a_group_with_retries_and_existing_likes(
     fan, retrying = a_user(), a_user()
     for reader, command_id in ((fan, None), (retrying, "retry")):
         like = a_like(crowd.post, reader)
-        await Batches().add(blog.posts, like, a_record(like, command_id) if command_id else None)
+        await add_item(blog.posts, like, a_record(like, command_id) if command_id else None)
     first = await crowd.first_running()
     others = [crowd.like(fan, "fan"), crowd.like(retrying, "retry"), crowd.like(a_user(), "new"), crowd.like()]
     await asyncio.sleep(0)
@@ -252,7 +273,7 @@ async def test_a_failed_batch_does_not_fail_the_next_one(blog: Blog, crowd: Crow
 
 
 async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(blog: Blog, crowd: Crowd) -> None:
-    crowd.batches = GroupCommit(overlap_after_s=0.01)
+    crowd.transactions = GroupCommit(overlap_after_s=0.01)
     first = await crowd.first_running()
     other = crowd.like()
     await crowd.posts.arrivals.acquire()
@@ -264,7 +285,7 @@ async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(blog: Bl
 
 
 async def test_a_hanging_batch_fails_at_its_deadline(crowd: Crowd) -> None:
-    crowd.batches = GroupCommit(deadline_s=0.05)
+    crowd.transactions = GroupCommit(deadline_s=0.05)
     first = await crowd.first_running()
 
     with pytest.raises(DatabaseUnavailable):
@@ -272,7 +293,7 @@ async def test_a_hanging_batch_fails_at_its_deadline(crowd: Crowd) -> None:
 
 
 async def test_a_deadline_fails_all_commands_of_the_group_without_a_second_one(crowd: Crowd) -> None:
-    crowd.batches = GroupCommit(deadline_s=0.05)
+    crowd.transactions = GroupCommit(deadline_s=0.05)
 
     outcomes = await asyncio.gather(crowd.like(), crowd.like(), return_exceptions=True)
 

@@ -15,6 +15,7 @@ from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, V
 from shared.models.base import Item, Resource
 from shared.propagation.rename_fanout import rename_in_post
 from shared.transactions import Transactions
+from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
@@ -85,7 +86,7 @@ async def test_a_deleted_post_refuses_repeated_additions_and_removals(blog: Blog
         with pytest.raises(PostNotFound):
             await transactions.add(blog.posts, like, record)
     with pytest.raises(PostNotFound):
-        await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+        await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
 
 
 async def test_a_repeated_removal_decrements_the_count_once(blog: Blog, transactions: Transactions) -> None:
@@ -95,8 +96,8 @@ async def test_a_repeated_removal_decrements_the_count_once(blog: Blog, transact
         await transactions.add(blog.posts, item)
 
     for item in (comment, like):
-        assert await transactions.remove(blog.posts, post["id"], item["id"], item["type"], etag=None) is True
-        assert await transactions.remove(blog.posts, post["id"], item["id"], item["type"], etag=None) is False
+        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None) is True
+        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None) is False
 
     assert await blog.counts(post) == (0, 0)
     assert len(await blog.items_of(post)) == 1
@@ -107,7 +108,7 @@ async def test_a_removal_from_a_missing_post_raises_post_not_found(
     blog: Blog, transactions: Transactions, kind: str
 ) -> None:
     with pytest.raises(PostNotFound):
-        await transactions.remove(blog.posts, "unknown", "unknown", kind, etag=None)
+        await remove_item(blog.posts, "unknown", "unknown", kind, etag=None)
 
 
 async def test_a_removal_finds_only_items_of_its_type(blog: Blog, transactions: Transactions) -> None:
@@ -117,9 +118,9 @@ async def test_a_removal_finds_only_items_of_its_type(blog: Blog, transactions: 
     await transactions.add(blog.posts, comment, record)
     await transactions.add(blog.posts, like)
 
-    assert await transactions.remove(blog.posts, post["id"], comment["id"], "like", etag=None) is False
+    assert await remove_item(blog.posts, post["id"], comment["id"], "like", etag=None) is False
     for item in (like, post, record):
-        assert await transactions.remove(blog.posts, post["id"], item["id"], "comment", etag=None) is False
+        assert await remove_item(blog.posts, post["id"], item["id"], "comment", etag=None) is False
 
     assert await blog.counts(post) == (1, 1)
 
@@ -130,12 +131,12 @@ async def test_a_removal_rejects_a_stale_etag(blog: Blog, transactions: Transact
         added = (await transactions.add(blog.posts, item)).item
         for stale in ('"another"', '""', '"/another"', added["_etag"], Resource.entity_tag(added).replace("/", ".")):
             with pytest.raises(VersionMismatch):
-                await transactions.remove(blog.posts, post["id"], added["id"], added["type"], etag=stale)
+                await remove_item(blog.posts, post["id"], added["id"], added["type"], etag=stale)
         etag = Resource.entity_tag(added)
-        assert await transactions.remove(blog.posts, post["id"], added["id"], added["type"], etag=etag)
+        assert await remove_item(blog.posts, post["id"], added["id"], added["type"], etag=etag)
 
     with pytest.raises(VersionMismatch):
-        await transactions.remove(blog.posts, post["id"], a_like(post, reader)["id"], "like", etag='"any"')
+        await remove_item(blog.posts, post["id"], a_like(post, reader)["id"], "like", etag='"any"')
     assert await blog.counts(post) == (0, 0)
 
 
@@ -147,20 +148,20 @@ async def test_a_removal_accepts_an_etag_from_before_a_rename(blog: Blog, transa
 
     for item in added:
         etag = Resource.entity_tag(item)
-        assert await transactions.remove(blog.posts, post["id"], item["id"], item["type"], etag=etag)
+        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=etag)
 
 
 async def test_a_removal_rejects_the_etag_of_an_earlier_like(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     like, later = a_like(post, reader, second=1), a_like(post, reader, second=2)
     etag = Resource.entity_tag((await transactions.add(blog.posts, like, a_record(like))).item)
-    await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
     await transactions.add(blog.posts, later)
     restored = (await transactions.add(blog.posts, like, a_record(like))).item
 
     for stale in (etag, Resource.entity_tag(restored)):
         with pytest.raises(VersionMismatch):
-            await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=stale)
+            await remove_item(blog.posts, post["id"], like["id"], "like", etag=stale)
     assert await blog.counts(post) == (0, 1)
 
 
@@ -172,7 +173,7 @@ async def test_a_like_with_an_old_date_format_has_an_etag_that_is_accepted(
     etag = Resource.entity_tag(like)
 
     assert re.fullmatch(r'"[!#-~]+"', etag)
-    assert await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=etag)
+    assert await remove_item(blog.posts, post["id"], like["id"], "like", etag=etag)
 
 
 async def test_a_record_is_written_with_its_item_and_expires_after_a_day(
@@ -192,7 +193,7 @@ async def test_a_removal_leaves_only_the_record(blog: Blog, transactions: Transa
     post, reader = await _post(blog), a_user()
     for item in (a_comment(post, reader), a_like(post, reader)):
         await transactions.add(blog.posts, item, a_record(item, item["type"]))
-        await transactions.remove(blog.posts, post["id"], item["id"], item["type"], etag=None)
+        await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None)
 
     assert sorted(item["type"] for item in await blog.items_of(post)) == ["idempotency", "idempotency", "post"]
 
@@ -203,7 +204,7 @@ async def test_a_retry_does_not_recreate_a_removed_item(blog: Blog, transactions
     first = {}
     for item in (comment, like):
         first[item["type"]] = (await transactions.add(blog.posts, item, a_record(item, item["type"]))).item
-        await transactions.remove(blog.posts, post["id"], item["id"], item["type"], etag=None)
+        await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None)
 
     with pytest.raises(CommentNotFound):
         await transactions.add(blog.posts, comment, a_record(comment, "comment"))
@@ -220,7 +221,7 @@ async def test_a_retry_of_a_like_returns_the_first_like_despite_a_later_like(
     post, reader = await _post(blog), a_user()
     like, later = a_like(post, reader, second=1), a_like(post, reader, second=2)
     await transactions.add(blog.posts, like, a_record(like, "first"))
-    await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
     await transactions.add(blog.posts, later, a_record(later, "second"))
 
     retry = a_like(post, reader, second=3)
@@ -250,7 +251,7 @@ async def test_a_record_with_another_fingerprint_is_rejected(
     comment = a_comment(post, reader, content="First.")
     await transactions.add(blog.posts, comment, a_record(comment))
     if removed:
-        await transactions.remove(blog.posts, post["id"], comment["id"], "comment", etag=None)
+        await remove_item(blog.posts, post["id"], comment["id"], "comment", etag=None)
 
     other = comment | {"content": "Second."}
     with pytest.raises(IdempotencyKeyReused):
@@ -264,7 +265,7 @@ async def test_a_new_like_after_an_unlike_counts(blog: Blog, transactions: Trans
     post, reader = await _post(blog), a_user()
     like = a_like(post, reader)
     await transactions.add(blog.posts, like, a_record(like, "first"))
-    await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
 
     added = await transactions.add(blog.posts, like, a_record(like, "second") if with_record else None)
 
@@ -282,7 +283,7 @@ async def test_a_retry_of_a_like_that_existed_does_not_like_again_after_an_unlik
     other = a_like(post, reader, second=2)
     found = await transactions.add(blog.posts, other, a_record(other, "second"))
     version = (await _read(blog, post))["version"]
-    await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
 
     again = await transactions.add(blog.posts, other, a_record(other, "second"))
 
@@ -301,7 +302,7 @@ async def test_retries_are_recognized_after_later_likes_and_unlikes(
     like = a_like(post, reader)
     for record in (a_record(like, "first"), a_record(like, "second"), a_record(like, "last") if with_record else None):
         await transactions.add(blog.posts, like, record)
-        await transactions.remove(blog.posts, post["id"], like["id"], "like", etag=None)
+        await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
 
     again = [await transactions.add(blog.posts, like, a_record(like, command)) for command in ("first", "second")]
 
@@ -322,7 +323,7 @@ async def test_writes_add_missing_counts_to_a_post(
     comment = a_comment(post, reader)
     await blog.posts.create(comment)  # not counted
 
-    assert await transactions.remove(blog.posts, post["id"], comment["id"], "comment", etag=None)
+    assert await remove_item(blog.posts, post["id"], comment["id"], "comment", etag=None)
     assert (await transactions.add(blog.posts, a_like(post, reader))).created
 
     assert await blog.counts(post) == (0, 1)
@@ -344,7 +345,7 @@ async def test_a_removal_does_not_find_an_item_without_a_type(blog: Blog, transa
     post = await _post(blog)
     await blog.posts.create({"id": "note", "postId": post["id"]})
 
-    assert await transactions.remove(blog.posts, post["id"], "note", "comment", etag=None) is False
+    assert await remove_item(blog.posts, post["id"], "note", "comment", etag=None) is False
 
 
 @pytest.mark.parametrize("with_record", [False, True])
@@ -369,10 +370,7 @@ async def test_fifty_concurrent_likes_and_comments_are_all_counted(blog: Blog, t
     await asyncio.gather(*(transactions.add(posts, a_like(post, reader)) for reader in readers))
     await asyncio.gather(
         *(transactions.add(posts, a_comment(post, reader)) for reader in readers),
-        *(
-            transactions.remove(posts, post["id"], a_like(post, reader)["id"], "like", etag=None)
-            for reader in readers[:20]
-        ),
+        *(remove_item(posts, post["id"], a_like(post, reader)["id"], "like", etag=None) for reader in readers[:20]),
     )
 
     assert await blog.counts(post) == (50, 30)
@@ -410,9 +408,9 @@ async def _send_all(emulator: EmulatorThread, transactions: Transactions, rounds
                     case "comment":
                         await transactions.add(posts, comment, a_record(comment, f"comment-{number}"))
                     case "unlike":
-                        await transactions.remove(posts, post["id"], like["id"], "like", etag=None)
+                        await remove_item(posts, post["id"], like["id"], "like", etag=None)
                     case _:
-                        await transactions.remove(posts, post["id"], comment["id"], "comment", etag=None)
+                        await remove_item(posts, post["id"], comment["id"], "comment", etag=None)
             except CommentNotFound:
                 pass  # already deleted
 
