@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from shared.models.base import Item
+from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
-from shared.models.fields import iso_utc
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item, short_form
 from shared.models.user import user_item

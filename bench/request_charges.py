@@ -19,9 +19,8 @@ from management.account import open_blog, signed_in
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
-from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
-from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
+from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.users import create_user, edit_user, get_user
 from shared.database.charges import metered
 from shared.models.base import Item
@@ -29,7 +28,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
-from shared.propagation.posts import PostChangeHandler
+from shared.propagation.posts import handle_changed_posts
 
 PROFILES: Final = ("service-2026", "article-2019")
 TEXT: Final = ("word " * 296).strip()
@@ -61,8 +60,7 @@ async def fill(blog: Blog) -> tuple[Item, Item]:
         await add_comment(blog, posts[-1], person)
     for person in people:
         await add_like(blog, posts[-1], person)
-    handler = PostChangeHandler(blog)
-    await handler.on_changed([await get_post(blog.posts, post["id"]) for post in posts])
+    await handle_changed_posts(blog, [await get_post(blog.posts, post["id"]) for post in posts])
     return author, posts[-1]
 
 
@@ -104,7 +102,7 @@ def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awa
         "Q4 list a post's comments": lambda: list_comments(blog.posts, post_id, limit=100, cursor=None),
         "C4 like a post": lambda: add_like(blog, post, author),
         "Q5 list a post's likes": lambda: list_likes(blog.posts, post_id, limit=100, cursor=None),
-        "Q6 list the most recent posts": lambda: list_recent_posts(blog.feed, limit=FEED_LENGTH),
+        "Q6 list the most recent posts": lambda: list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH),
     }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import azure.functions as func
 
 from shared.http.calls import Call
-from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
 from shared.http.endpoints import QUERY, Endpoint
+from shared.http.responses import CACHE_FOR_A_YEAR, Document, served
 from shared.site.assets import asset
 from shared.site.avatars import avatar
 

@@ -10,7 +10,7 @@ from shared.data.blog import open_blog
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.replies import created, no_content, paged
+from shared.http.responses import created, no_content, paged
 from shared.models.comment import Comment, NewComment
 
 bp = func.Blueprint()

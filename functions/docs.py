@@ -11,10 +11,10 @@ import azure.functions as func
 
 from functions import comments, feed, health, likes, posts, users
 from shared.http.calls import Call
-from shared.http.documents import CACHE_FOR_A_YEAR, Document, served
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.openapi import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.problems import PROBLEMS
+from shared.http.responses import CACHE_FOR_A_YEAR, CONTENT_SECURITY_POLICY, Document, served
 from shared.settings import app_settings
 
 bp = func.Blueprint()
@@ -28,11 +28,6 @@ _ASSETS = {
     "swagger-ui-bundle.js": ("swagger-ui/swagger-ui-bundle.js", "text/javascript"),
     "swagger-ui.css": ("swagger-ui/swagger-ui.css", "text/css"),
 }
-# Swagger UI draws its icons from data URIs; all other requests go to the API's own host.
-_CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 @bp.route(route="api/openapi.json", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -47,7 +42,7 @@ async def get_openapi(call: Call[None]) -> func.HttpResponse:
 async def get_docs(call: Call[None]) -> func.HttpResponse:
     """Open Swagger UI, with an explanation of every problem type."""
     response = served(call, _page())
-    response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
+    response.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}; form-action 'none'"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 

@@ -9,7 +9,7 @@ from shared.data.blog import open_blog
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.replies import created, no_content, paged, updated
+from shared.http.responses import created, no_content, paged, updated
 from shared.models.like import Like, NewLike
 
 bp = func.Blueprint()

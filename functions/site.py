@@ -11,10 +11,10 @@ import azure.functions as func
 from functions.feed import front_page
 from shared.data import comments, likes, posts, users
 from shared.data.blog import open_blog
-from shared.data.feed import FEED_LENGTH
+from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.replies import shown
+from shared.http.responses import shown
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Draft, Post
@@ -23,23 +23,21 @@ from shared.site.web_page import Context, WebPage, fragment
 
 bp = func.Blueprint()
 
-_ANYONE = func.AuthLevel.ANONYMOUS
-
 
 # The host tries routes in the order of function names, so this name must sort after all others.
-@bp.route(route="{*path}", methods=QUERY, auth_level=_ANYONE)
+@bp.route(route="{*path}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("feed.html", listed=True)
 async def z_page(call: Call[None]) -> Context:
     """Show the front page (Q6); no other path has a page."""
     if "path" in call.path:
         return None
     newest = (await front_page()).posts[: call.limit]
-    is_last = len(newest) < call.limit or call.limit == FEED_LENGTH
-    more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FEED_LENGTH)}
+    is_last = len(newest) < call.limit or call.limit == FRONT_PAGE_LENGTH
+    more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FRONT_PAGE_LENGTH)}
     return {"posts": newest, "more": more}
 
 
-@bp.route(route="posts/{postId}", methods=QUERY, auth_level=_ANYONE)
+@bp.route(route="posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("post.html")
 async def page_post(call: Call[None]) -> Context:
     """Show a post with its comments and likes (Q2, Q4, Q5).
@@ -64,7 +62,7 @@ async def page_post(call: Call[None]) -> Context:
     }
 
 
-@bp.route(route="posts/{postId}/edit", methods=QUERY, auth_level=_ANYONE)
+@bp.route(route="posts/{postId}/edit", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("editor.html")
 async def page_edit(call: Call[None]) -> Context:
     """Show a post in the editor (Q2)."""
@@ -72,14 +70,14 @@ async def page_edit(call: Call[None]) -> Context:
     return {"post": shown(Post, post), "etag": Post.entity_tag(post)}
 
 
-@bp.route(route="write", methods=QUERY, auth_level=_ANYONE)
+@bp.route(route="write", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("editor.html")
 async def page_write(_call: Call[None]) -> Context:
     """Show the empty editor."""
     return {"post": None}
 
 
-@bp.route(route="users/{userId}", methods=QUERY, auth_level=_ANYONE)
+@bp.route(route="users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("user.html")
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts (Q1, Q3)."""

@@ -9,7 +9,7 @@ from shared.data.blog import open_blog
 from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.replies import created, found, updated
+from shared.http.responses import created, found, updated
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()

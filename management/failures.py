@@ -22,9 +22,9 @@ from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed, for_each
-from shared.propagation.posts import PostChangeHandler
-from shared.propagation.users import UserChangeHandler
+from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed, for_each
+from shared.propagation.posts import handle_changed_posts
+from shared.propagation.users import handle_changed_users
 
 # Limit per run.
 MOST = 10_000
@@ -35,7 +35,7 @@ _CONCURRENCY = 8
 _FIELDS = "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate"
 _ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
 
-OnChanged = Callable[[Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
+Handle = Callable[[Blog, Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
 
 
 @dataclass(frozen=True)
@@ -122,17 +122,15 @@ async def replay_failures(blog: Blog, failures: Iterable[Failure], report: Calla
 class _Handler:
     feed: ChangeFeed
     container: Container
-    on_changed: OnChanged
+    handle: Handle
 
 
 class _Replay:
     def __init__(self, blog: Blog) -> None:
-        self._failures = blog.failures
-        on_users = UserChangeHandler(blog)
-        on_posts = PostChangeHandler(blog)
+        self._blog = blog
         self._handlers = {
-            USERS_FEED.function: _Handler(USERS_FEED, blog.users, on_users.on_changed),
-            POSTS_FEED.function: _Handler(POSTS_FEED, blog.posts, on_posts.on_changed),
+            USERS_CHANGE_FEED.function: _Handler(USERS_CHANGE_FEED, blog.users, handle_changed_users),
+            POSTS_CHANGE_FEED.function: _Handler(POSTS_CHANGE_FEED, blog.posts, handle_changed_posts),
         }
 
     async def outcome(self, failure: Failure) -> Outcome:
@@ -147,14 +145,14 @@ class _Replay:
         handler = self._handlers.get(failure.source)
         if handler is None:
             return Outcome(failure, Result.FAILED, f"no function named {failure.source} can replay it")
-        stored = await self._failures.read(failure.id, failure.source)
+        stored = await self._blog.failures.read(failure.id, failure.source)
         if stored is None:
             return Outcome(failure, Result.DROPPED, "another replay already handled it")
         change = await _current_state(handler.container, stored)
         if change is None:
             await self._delete(stored)
             return Outcome(failure, Result.DROPPED, "the item no longer exists")
-        errors = await handler.on_changed([change])
+        errors = await handler.handle(self._blog, [change])
         if errors:
             return Outcome(failure, Result.FAILED, f"{type(errors[0]).__name__}: {errors[0]}")
         await self._delete(stored)
@@ -162,7 +160,7 @@ class _Replay:
 
     async def _delete(self, stored: Item) -> None:
         with suppress(ConditionFailed, ItemMissing):  # a newer failure of the item, or a concurrent replay
-            await self._failures.delete(stored["id"], stored["source"], etag=stored["_etag"])
+            await self._blog.failures.delete(stored["id"], stored["source"], etag=stored["_etag"])
 
 
 async def _current_state(container: Container, stored: Item) -> Item | None:

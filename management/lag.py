@@ -14,7 +14,7 @@ from management.progress import measure_progress
 from shared.database.container import Container
 from shared.database.containers import LEASES
 from shared.database.refusals import ItemMissing
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, ChangeFeed
+from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
 
 DEADLINE_S = 10.0
 
@@ -39,7 +39,7 @@ async def measure_lags(
 ) -> dict[str, Lag]:
     """Measure all functions concurrently. If a measurement fails, the lag is unknown."""
     host = urlsplit(account_endpoint).hostname or ""
-    feeds = (USERS_FEED, POSTS_FEED)
+    feeds = (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)
     lags = await asyncio.gather(*(_lag(database, feed, host, deadline_s) for feed in feeds))
     return {lag.function: lag for lag in lags}
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from management.repairs import Repairs
@@ -21,9 +22,9 @@ from management.replay import replay
 from management.verification.census import take_census
 from shared.data.blog import Blog
 from shared.propagation.change_feed import for_each
-from shared.propagation.feed import FeedState, trim
-from shared.propagation.posts import PostChangeHandler
-from shared.propagation.users import UserChangeHandler
+from shared.propagation.copies import Copies, FrontPageIndex, trim
+from shared.propagation.posts import handle_changed_posts
+from shared.propagation.users import handle_changed_users
 
 T = TypeVar("T")
 
@@ -47,11 +48,9 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
     await run("Copies in feed repaired or deleted", census.feed, repairs.repair_feed_copy)
     await run("Reservations released", census.reservations, repairs.release_reservation)
     await run("Usernames reserved", dict.fromkeys(census.users), repairs.reserve_username)
-    on_users = UserChangeHandler(blog)
-    say(f"User changes replayed: {await replay(blog.users, on_users.on_changed):,}")
-    on_posts = PostChangeHandler(blog)
-    say(f"Post changes replayed: {await replay(blog.posts, on_posts.on_changed):,}")
-    await trim(on_posts.feed_copies, await FeedState.read(blog.feed))
+    say(f"User changes replayed: {await replay(blog.users, partial(handle_changed_users, blog)):,}")
+    say(f"Post changes replayed: {await replay(blog.posts, partial(handle_changed_posts, blog)):,}")
+    await trim(Copies(blog.feed, blog.posts, partition_key="type"), await FrontPageIndex.read(blog.feed))
 
 
 def _by_post(places: Iterable[tuple[str, str]]) -> Iterable[tuple[str, list[str]]]:

@@ -17,8 +17,7 @@ from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, UsernameTaken
-from shared.models.base import Item
-from shared.models.fields import is_item_id, iso_utc
+from shared.models.base import Item, is_item_id, iso_utc
 from shared.models.post import Post
 from shared.models.user import User, name_version
 from shared.propagation.copies import Copies
@@ -118,7 +117,7 @@ class Repairs:
             if copy is not None and differences(copy, wanted):
                 with suppress(ConditionFailed, ItemMissing):  # changed since
                     await copies.container.delete(post_id, key, etag=copy["_etag"])
-                    await copies.put(wanted, present=False)
+                    await copies.put(wanted, exists=False)
             self.changed += 1
 
     async def release_reservation(self, key: str) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
@@ -18,8 +19,8 @@ from shared.data.blog import Blog as StoredBlog
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.models.base import Item
-from shared.propagation.posts import PostChangeHandler
-from shared.propagation.users import UserChangeHandler
+from shared.propagation.posts import handle_changed_posts
+from shared.propagation.users import handle_changed_users
 from shared.settings import Account, Settings, Way
 from shared.transactions import transactions
 
@@ -90,13 +91,11 @@ class Blog:
         """The blog as the app has it."""
         return StoredBlog(self.users, self.posts, self.feed, self.failures, transactions(self.settings.transactions))
 
-    @property
-    def users_handler(self) -> UserChangeHandler:
-        return UserChangeHandler(self.stored)
+    async def handle_users(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+        return await handle_changed_users(self.stored, changes)
 
-    @property
-    def posts_handler(self) -> PostChangeHandler:
-        return PostChangeHandler(self.stored)
+    async def handle_posts(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+        return await handle_changed_posts(self.stored, changes)
 
     @contextmanager
     def accepting(self, operations: int) -> Iterator[None]:
@@ -150,8 +149,8 @@ class Blog:
             if etags == seen:
                 return
             seen = etags
-            await self.posts_handler.on_changed(posts)
-            await self.users_handler.on_changed(users)
+            await self.handle_posts(posts)
+            await self.handle_users(users)
         raise AssertionError("the change-feed functions keep writing")
 
 

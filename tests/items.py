@@ -6,9 +6,8 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from shared.data.idempotency import idempotency_record
-from shared.models.base import Item
+from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
-from shared.models.fields import iso_utc
 from shared.models.like import NewLike, like_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import user_item

@@ -14,7 +14,7 @@ from typing import Final
 from cosmos_emulator.charges import PROFILES
 
 from bench.capacity.charges import LIKE_IN_FEED, Charges, MeasuredCharges
-from shared.data.feed import FEED_LENGTH
+from shared.data.posts import FRONT_PAGE_LENGTH
 
 # Names as in bench/request_charges.py.
 CREATE_USER, RENAME, CREATE_POST, EDIT_POST = "C1 create a user", "C1 edit a user", "C2 create a post", "C2 edit a post"
@@ -254,7 +254,7 @@ def _propagation(
     each = {name: cost[name].each for name in (CREATE_USER, CREATE_POST, EDIT_POST, COMMENT, LIKE)}
     total = _weighted({name: commands[name] for name in each}, each)
     # The latest posts are in the feed.
-    in_feed = min(1.0, FEED_LENGTH / (commands[CREATE_POST] / PEAK) / _DAY_S)
+    in_feed = min(1.0, FRONT_PAGE_LENGTH / (commands[CREATE_POST] / PEAK) / _DAY_S)
     total += (cost[LIKE_IN_FEED].each - cost[LIKE].each) * ((commands[COMMENT] + commands[LIKE]) * in_feed)
     total += cost[LIKE].fixed * feed.deliveries
     # Deliveries with new posts also truncate the feed.

@@ -18,8 +18,7 @@ from management.account import open_blog
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import list_comments
-from shared.data.feed import FEED_LENGTH, list_recent_posts
-from shared.data.posts import get_post, list_posts_of_user
+from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
 from shared.database.containers import FEED, POSTS, USERS
 
 _DATABASE: Final = "large"
@@ -108,7 +107,7 @@ async def _serve(blog: Blog, sizes: Sizes) -> int:
         await get_post(blog.posts, post_id(place))
         await list_comments(blog.posts, post_id(place), limit=_PAGE, cursor=None)
         await list_posts_of_user(blog.users, user_id(place), limit=_PAGE, cursor=None)
-        await list_recent_posts(blog.feed, limit=FEED_LENGTH)
+        await list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH)
         served += 4
     busy = blog.posts.proxy.query_items("SELECT c.id FROM c WHERE c.type = 'comment'", partition_key=post_id(0))
     await exhaust(busy, sizes.busy + 50)

@@ -19,7 +19,7 @@ from bench.models.plan import ArticlePlan
 from shared.models.base import Item
 from shared.settings import Settings
 
-FEED_LENGTH: Final = 100
+FRONT_PAGE_LENGTH: Final = 100
 _SCRIPTS: Final = Path(__file__).parent / "stored_procedures"
 
 

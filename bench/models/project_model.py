@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Final
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
@@ -26,9 +27,8 @@ from management.newest import Newest
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
-from shared.data.feed import FEED_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
-from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
+from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
 from shared.database.container import Container
@@ -38,8 +38,8 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, name_version
-from shared.propagation.posts import PostChangeHandler
-from shared.propagation.users import UserChangeHandler
+from shared.propagation.posts import handle_changed_posts
+from shared.propagation.users import handle_changed_users
 from shared.settings import Settings, Way
 from shared.transactions import transactions
 
@@ -68,7 +68,7 @@ class ProjectModel(Model):
 
     @staticmethod
     def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
-        newest: Newest[Item] = Newest(FEED_LENGTH)
+        newest: Newest[Item] = Newest(FRONT_PAGE_LENGTH)
         for index in range(plan.users):
             author = plan.user(index)
             yield USERS, reservation_item(author["username"], author["id"], name_version(author))
@@ -86,8 +86,8 @@ class ProjectModel(Model):
     @property
     def change_feeds(self) -> Sequence[ChangeFeed]:
         by_batches = replace(self.blog, transactions=transactions("batch"))
-        users, posts = UserChangeHandler(by_batches), PostChangeHandler(by_batches)
-        return (ChangeFeed(USERS, users.on_changed), ChangeFeed(POSTS, posts.on_changed))
+        users, posts = partial(handle_changed_users, by_batches), partial(handle_changed_posts, by_batches)
+        return (ChangeFeed(USERS, users), ChangeFeed(POSTS, posts))
 
     async def create_user(self, username: str) -> UserView:
         return user_of(await create_user(self.users, NewUser(username=username), idempotency_key=None))
@@ -129,7 +129,7 @@ class ProjectModel(Model):
         return [like_of(item) for item in page.items]
 
     async def feed(self) -> list[PostView]:
-        return [post_of(item) for item in await list_recent_posts(self.feed_container, limit=FEED_LENGTH)]
+        return [post_of(item) for item in await list_recent_posts(self.feed_container, limit=FRONT_PAGE_LENGTH)]
 
 
 class ProjectModelWithProcedures(ProjectModel):

@@ -27,8 +27,7 @@ from bench.models.interface import (
     user_of,
 )
 from bench.models.plan import ArticlePlan
-from shared.models.base import Item
-from shared.models.fields import now
+from shared.models.base import Item, now
 from shared.models.post import summary
 
 # Rows per page and physical partition of an ordered cross-partition query, fitted to the article's Q6 (specification of

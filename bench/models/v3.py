@@ -12,13 +12,12 @@ from typing import ClassVar, Final
 
 from azure.cosmos.aio import ContainerProxy
 
-from bench.models.interface import FEED_LENGTH, ChangeFeed, ContainerPlan, PostView, UserView, post_of, user_of
+from bench.models.interface import FRONT_PAGE_LENGTH, ChangeFeed, ContainerPlan, PostView, UserView, post_of, user_of
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
 from bench.models.v2 import POSTS, V2, as_kept
 from management.newest import Newest
-from shared.models.base import Item
-from shared.models.fields import iso_utc, parse_moment
+from shared.models.base import Item, iso_utc, parse_moment
 from shared.models.post import summary
 
 USERS: Final = ContainerPlan({"id": "users", "partitionKey": {"paths": ["/userId"], "kind": "Hash", "version": 2}})
@@ -39,7 +38,7 @@ class V3(V2):
 
     @staticmethod
     def items(plan: ArticlePlan) -> Iterator[tuple[str, Item]]:
-        newest: Newest[Item] = Newest(FEED_LENGTH)
+        newest: Newest[Item] = Newest(FRONT_PAGE_LENGTH)
         for index in range(plan.users):
             author = plan.user(index)
             yield "users", _user_item(author["id"], author["username"])

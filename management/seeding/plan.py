@@ -17,9 +17,8 @@ from typing import Self
 
 from management.seeding.names import Names
 from management.seeding.prose import SUBJECTS, Prose
-from shared.models.base import Item
+from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
-from shared.models.fields import iso_utc
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import user_item

@@ -21,17 +21,15 @@ from management.errors import ManagementError
 from management.newest import Newest
 from management.seeding.plan import SeedPlan
 from shared.data.blog import Blog
-from shared.data.feed import FEED_LENGTH
+from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.data.username_reservations import reservation_id, reservation_item
 from shared.database.container import Container
 from shared.database.refusals import BatchRefused, ItemExists
-from shared.models.base import Item
-from shared.models.fields import parse_moment
+from shared.models.base import Item, parse_moment
 from shared.models.post import short_form
 from shared.models.user import name_version
 from shared.propagation.change_feed import for_each
-from shared.propagation.copies import Copies
-from shared.propagation.feed import FeedState, trim
+from shared.propagation.copies import Copies, FrontPageIndex, trim
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations
 _BATCH = 100
@@ -61,7 +59,7 @@ async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
 
     Costs one query, plus point reads if the feed is empty.
     """
-    if (await FeedState.read(blog.feed)).entries:
+    if (await FrontPageIndex.read(blog.feed)).entries:
         return False
     for index in range(min(plan.users, _FIRST_USERS)):
         user = plan.user(index)
@@ -99,7 +97,7 @@ class _Seeding:
     progress: Progress
     concurrency: int
     names: dict[int, str] = field(default_factory=dict)
-    newest: Newest[Item] = field(default_factory=lambda: Newest(FEED_LENGTH))
+    newest: Newest[Item] = field(default_factory=lambda: Newest(FRONT_PAGE_LENGTH))
 
     async def run(self) -> None:
         await for_each(range(self.plan.users), self._write_user, concurrency=self.concurrency)
@@ -156,14 +154,14 @@ class _Seeding:
         self.progress.posts_written(len(responses))
 
     async def _write_feed(self) -> None:
-        state = await FeedState.read(self.blog.feed)
+        index = await FrontPageIndex.read(self.blog.feed)
         copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
 
         async def put(post: Item) -> None:
-            await copies.put(post, present=state.has(post))
+            await copies.put(post, exists=index.has(post))
 
-        await for_each([post for post in self.newest.values() if state.admits(post)], put, concurrency=self.concurrency)
-        await trim(copies, await FeedState.read(self.blog.feed))
+        await for_each([post for post in self.newest.values() if index.admits(post)], put, concurrency=self.concurrency)
+        await trim(copies, await FrontPageIndex.read(self.blog.feed))
 
 
 async def _create_all(container: Container, key: str, parts: Sequence[Item], whole: Item) -> None:

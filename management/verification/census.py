@@ -18,7 +18,7 @@ from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import Finding, Kind
 from shared.data import idempotency, username_reservations
 from shared.data.blog import Blog
-from shared.data.feed import FEED_LENGTH
+from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.comment import Comment
@@ -114,7 +114,7 @@ class _Reader:
     users: dict[str, str] = field(default_factory=dict)  # username by user ID
     reservations: dict[str, _Reservation] = field(default_factory=dict)
     posts: defaultdict[str, _Post] = field(default_factory=lambda: defaultdict(_Post))
-    newest: Newest[str] = field(default_factory=lambda: Newest(FEED_LENGTH))
+    newest: Newest[str] = field(default_factory=lambda: Newest(FRONT_PAGE_LENGTH))
 
     async def read_users(self) -> None:
         async for item in _stream(self.blog.users, _USERS):

@@ -11,8 +11,7 @@ from management.verification.date_like_texts import Place, is_date_like
 from management.verification.findings import Finding, Kind
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.models.base import Item
-from shared.models.fields import is_item_id
+from shared.models.base import Item, is_item_id
 from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User
 from shared.propagation.change_feed import for_each

@@ -9,9 +9,8 @@ from shared.data.posts import get_post, list_responses
 from shared.data.users import get_author
 from shared.database.container import Container
 from shared.errors import CommentNotFound
-from shared.models.base import Item
+from shared.models.base import Item, is_item_id, now
 from shared.models.comment import Comment, NewComment, comment_item
-from shared.models.fields import is_item_id, now
 from shared.observability.spans import stamp
 from shared.transactions.batches import remove_item
 

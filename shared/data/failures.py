@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.database.container import Container
 from shared.errors import DatabaseRefusal, ItemTooLarge, RequestRefused
-from shared.models.fields import now
+from shared.models.base import now
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
 # Items are limited to 2 MB. A larger change is left out; a replay reads the item from its container anyway.

@@ -8,7 +8,7 @@ from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
 from shared.data.users import get_author
 from shared.database.container import Container
-from shared.models.fields import now
+from shared.models.base import now
 from shared.models.like import Like, NewLike, like_item
 from shared.observability.spans import stamp
 from shared.transactions.batches import Added, remove_item

@@ -15,8 +15,7 @@ from typing import Any
 
 from shared.database.container import Container
 from shared.errors import MalformedRequest
-from shared.models.base import Item, Resource
-from shared.models.fields import is_item_id
+from shared.models.base import Item, Resource, is_item_id
 
 _DATE = re.compile(r"[0-9TZ:.+-]{1,40}")
 

@@ -1,4 +1,4 @@
-"""Posts: create, edit, delete, read; lists of a user's posts and of a post's comments and likes.
+"""Posts: create, edit, delete, read; lists of the recent posts, a user's posts, and a post's comments and likes.
 
 A post shares a logical partition of `posts` with its comments and likes. The posts change feed keeps its copies in
 `users` and `feed` (shared/propagation/posts.py).
@@ -12,16 +12,17 @@ from uuid import UUID, uuid4
 
 from shared.data.blog import Blog
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
-from shared.data.pages import Cursor, Page, read_page
+from shared.data.pages import Cursor, Page, newest_first, read_page
 from shared.data.users import get_author, get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource, edit_of
-from shared.models.fields import now
+from shared.models.base import Item, Resource, edit_of, now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import stamp
 
+# Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
+FRONT_PAGE_LENGTH = 100
 # Tombstones must outlast any downtime of the change-feed functions.
 DELETED_TTL_S = 30 * 24 * 3600
 
@@ -107,6 +108,11 @@ async def list_posts_of_user(users: Container, user_id: str, *, limit: int, curs
     if not page.items:
         await get_user(users, user_id)
     return page
+
+
+async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
+    """Q6, the front page: one query in the only partition of `feed`."""
+    return await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None)
 
 
 async def list_responses(

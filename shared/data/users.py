@@ -20,8 +20,7 @@ from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemExists
 from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, IdempotencyKeyReused, UserNotFound, VersionMismatch
-from shared.models.base import Item
-from shared.models.fields import is_item_id, now
+from shared.models.base import Item, is_item_id, now
 from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
 from shared.observability.spans import stamp
 

@@ -1,4 +1,4 @@
-"""The request charge, the throttling and the session tokens of one request or delivery.
+"""The request charge, the throttling, the session tokens and the deadline of one request or delivery.
 
 The SDK keeps only the last response's headers, which concurrent requests overwrite. Here each request has a `Charge` in
 a context variable, shared with the tasks it starts. The client's transport updates it.
@@ -6,13 +6,16 @@ a context variable, shared with the tasks it starts. The client's transport upda
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from shared.database.sessions import Session
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.observability import metrics
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
@@ -59,19 +62,46 @@ def add_share(charge: Charge, sharers: int) -> None:
         own.session.update(charge.session)
 
 
-def record_answer(answer: Any) -> None:
-    """Add an HTTP response to the current charge, including one that is then retried."""
+def record_answer(answer: Any, container: str = "") -> float:
+    """Add an HTTP response to the current charge and to the metrics, and return its request charge.
+
+    Includes responses after which the request is sent again.
+    """
     charge = current_charge.get()
-    if charge is None:
-        return
-    charge.answers += 1
-    charge.request_units += float(answer.headers.get("x-ms-request-charge") or 0)
+    request_units = float(answer.headers.get("x-ms-request-charge") or 0)
+    of_container = {"db.collection.name": container}
+    metrics.charge.record(request_units, of_container | {"blog.function": charge.function if charge else ""})
     is_throttled = answer.status_code == _THROTTLED
-    charge.throttled += is_throttled
-    charge.retry_after_s = retry_after_s(answer.headers) if is_throttled else None
+    if is_throttled:
+        metrics.throttled.add(1, of_container)
+    if charge is not None:
+        charge.answers += 1
+        charge.request_units += request_units
+        charge.throttled += is_throttled
+        charge.retry_after_s = retry_after_s(answer.headers) if is_throttled else None
+    return request_units
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:
     """Return the wait that a 429 requests, in seconds; 1 if it names none."""
     milliseconds = headers.get("x-ms-retry-after-ms")
     return _DEFAULT_RETRY_AFTER_S if milliseconds is None else float(milliseconds) / 1000
+
+
+@asynccontextmanager
+async def deadline(seconds: float) -> AsyncIterator[None]:
+    """Cancel the block after `seconds`; use inside `metered`.
+
+    Writes that the database has applied by then stay applied. The SDK waits as long as a 429 demands. If the block is
+    throttled when time runs out, it raises DatabaseThrottled with that Retry-After. Otherwise it raises
+    DatabaseUnavailable.
+    """
+    try:
+        async with asyncio.timeout(seconds) as timeout:
+            yield
+    except TimeoutError as error:
+        if not timeout.expired():
+            raise
+        if (charge := current_charge.get()) is not None and charge.retry_after_s is not None:
+            raise DatabaseThrottled(charge.retry_after_s) from error
+        raise DatabaseUnavailable(f"no answer within {seconds:g} s") from error

@@ -1,26 +1,38 @@
-"""The HTTP transport of the SDK's client, through which every response passes.
+"""The HTTP transport of the SDK's client, through which every request and response passes, including retries.
 
-It counts the request charge, records the call as a span, and applies the session of the current API request.
+It records each of them as a client span, counts the request charge, and applies the session of the current API request.
+The attributes of a span are those of OpenTelemetry's semantic conventions for Azure Cosmos DB
+(https://opentelemetry.io/docs/specs/semconv/database/cosmosdb/), and three of the blog: the partition key, the
+operations of a batch, and the physical partitions that answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 from azure.core.pipeline.transport import AioHttpTransport
+from opentelemetry.trace import Span, SpanKind
 
-from shared.database.calls import database_call
 from shared.database.charges import current_charge, record_answer
 from shared.database.retries import SESSION_RETRIES, SESSION_WAIT_S
 from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import DatabaseUnavailable
+from shared.observability import metrics, spans
 
 # Names the container that the client means. The service refuses the request if another one has its name now.
 _RID = "x-ms-cosmos-intended-collection-rid"
 _GONE = 410
 _ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
+# Outcomes that the app expects: not modified, not found, exists, condition failed.
+_EXPECTED = {304, 404, 409, 412}
+_OF_ITEMS = {"GET": "point read", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
+_KEY_LENGTH = 60
 
 
 class SessionNotConfirmed(Exception):
@@ -67,11 +79,10 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
         After a 410/1002, azure-cosmos 4.17 reads the partition key ranges under a lock. If that read returns 410/1002,
         too, the SDK waits forever for its own lock. Without the sub-status, the read fails instead.
         """
-        charge = current_charge.get()
-        with database_call(request, charge.function if charge else "") as call:
+        container, kind = container_and_kind(request)
+        with _client_span(request, container, kind) as span:
             response = await super().send(request, **options)
-            call.answered(response)
-        record_answer(response)
+            _describe(span, response, record_answer(response, container))
         if response.status_code == _GONE and request.url.rstrip("/").endswith("/pkranges"):
             response.headers.pop("x-ms-substatus", None)
         return response
@@ -80,3 +91,90 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
 def _is_read(request: Any) -> bool:
     is_query = request.headers.get("Content-Type") == "application/query+json"
     return (request.method == "GET" or is_query) and bool(_ITEMS.search(request.url))
+
+
+@contextmanager
+def _client_span(request: Any, container: str, kind: str) -> Iterator[Span]:
+    """Run the block, which sends `request` once, in a client span."""
+    attributes: dict[str, str | int] = {"db.system.name": "azure.cosmosdb", "db.operation.name": kind}
+    if container:
+        attributes["db.collection.name"] = container
+    # The SDK sends the same object again.
+    sent = vars(request).get("sent", 0)
+    vars(request)["sent"] = sent + 1
+    if sent:
+        attributes["http.request.resend_count"] = sent
+        metrics.retries.add(1, {"db.collection.name": container})
+    with spans.tracer.start_as_current_span(
+        f"{kind} {container}".rstrip(),
+        kind=SpanKind.CLIENT,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+        if span.is_recording():  # saves the parsing
+            span.set_attributes(_details(request, kind))
+        try:
+            yield span
+        except BaseException as error:
+            spans.fail(span, type(error).__name__)
+            raise
+
+
+def _describe(span: Span, response: Any, request_units: float) -> None:
+    status, headers = response.status_code, response.headers
+    span.set_attribute("db.response.status_code", str(status))
+    span.set_attribute("azure.cosmosdb.operation.request_charge", request_units)
+    if count := headers.get("x-ms-item-count"):
+        span.set_attribute("db.response.returned_rows", int(count))
+    # A session token is `{partition}:{progress}`, and a query has one for each partition.
+    if token := headers.get("x-ms-session-token"):
+        answered = sorted({one.partition(":")[0] for one in token.split(",")})
+        span.set_attribute("blog.physical_partitions", ",".join(answered))
+    if sub_status := headers.get("x-ms-substatus"):
+        span.set_attribute("azure.cosmosdb.response.sub_status_code", sub_status)
+    if status >= 400 and status not in _EXPECTED:
+        spans.fail(span, str(status))
+
+
+def container_and_kind(request: Any) -> tuple[str, str]:
+    """Return the container, if there is one, and the kind of a request, such as `query`. Neither contains an ID."""
+    # http://{account}/dbs/{database}/colls/{container}/{collection}/{ID}
+    parts: list[str] = request.url.rstrip("/").split("/")[3:]
+    if len(parts) < 4 or parts[2] != "colls":
+        return "", "read of the database" if parts[:1] == ["dbs"] else "read of the account"
+    collection, name, *_ = [*parts[4:], "", ""]
+    return unquote(parts[3]), _kind(request, collection, name)
+
+
+def _kind(request: Any, collection: str, name: str) -> str:
+    headers = request.headers
+    if not collection:
+        return "read of the container"
+    if collection == "pkranges":
+        return "read of partition ranges"
+    if collection != "docs":
+        return f"stored procedure {unquote(name)}" if name else "list of scripts"
+    if name:
+        return _OF_ITEMS[request.method]
+    if "x-ms-cosmos-is-batch-request" in headers:
+        return "batch"
+    if "x-ms-cosmos-is-query-plan-request" in headers:
+        return "query plan"
+    if "x-ms-documentdb-isquery" in headers:
+        return "query"
+    if request.method == "GET":
+        return "change feed"
+    return "upsert" if "x-ms-documentdb-is-upsert" in headers else "create"
+
+
+def _details(request: Any, kind: str) -> dict[str, str]:
+    found = {}
+    if header := request.headers.get("x-ms-documentdb-partitionkey"):
+        key = str(next(iter(json.loads(header)), ""))
+        # The partition key of a reservation is a username, which telemetry must not contain.
+        found["blog.partition_key"] = "username:…" if key.startswith("username:") else key[:_KEY_LENGTH]
+    if kind == "batch":
+        parts = [str(part["operationType"]).lower() for part in json.loads(request.data)]
+        found["blog.batch"] = ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts))
+    return found

@@ -15,8 +15,7 @@ from shared import errors
 from shared.auth.callers import Caller
 from shared.data.pages import Cursor
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
-from shared.models.base import RequestModel
-from shared.models.fields import EMPTY, is_item_id
+from shared.models.base import EMPTY, RequestModel, is_item_id
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -26,7 +25,7 @@ BODY_LIMIT = 1024 * 1024
 FAULT_LIMIT = 20
 PAGE_LIMIT = 100
 DEFAULT_PAGE = 20
-# Ends the ETag of a compressed representation (shared/http/documents.py).
+# Ends the ETag of a compressed representation (shared/http/responses.py).
 GZIP_SUFFIX = "-gzip"
 IDEMPOTENCY_KEY_LENGTH = 255
 

@@ -14,15 +14,14 @@ from pydantic import BaseModel
 
 from shared.auth.authorization import require_can_act_as
 from shared.auth.callers import ANONYMOUS, authenticate
-from shared.database.charges import Charge, metered
-from shared.database.deadline import deadline
+from shared.database.charges import Charge, deadline, metered
 from shared.database.retries import REQUEST_DEADLINE_S
 from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
-from shared.http.documents import encoded
 from shared.http.inspector_cookie import visitor_of
 from shared.http.problems import problem_response
+from shared.http.responses import encoded
 from shared.models.base import RequestModel
 from shared.observability.logs import log
 from shared.observability.spans import fail, span

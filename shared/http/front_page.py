@@ -12,12 +12,12 @@ from typing import Any
 import azure.functions as func
 from async_lru import alru_cache
 
-from shared.data.feed import FEED_LENGTH, list_recent_posts
+from shared.data.posts import FRONT_PAGE_LENGTH, list_recent_posts
+from shared.database.charges import deadline
 from shared.database.container import Container
-from shared.database.deadline import deadline
 from shared.database.retries import FRONT_PAGE_DEADLINE_S
 from shared.http.calls import Call
-from shared.http.documents import Document, served
+from shared.http.responses import Document, served
 from shared.models.post import Post
 
 KEPT_S = 1.0
@@ -64,5 +64,5 @@ def front_page_reader(
 
 
 async def _read(feed: Container) -> FrontPage:
-    items = await list_recent_posts(feed, limit=FEED_LENGTH)
+    items = await list_recent_posts(feed, limit=FRONT_PAGE_LENGTH)
     return FrontPage([Post.from_item(item).model_dump(by_alias=True, exclude_none=True) for item in items])

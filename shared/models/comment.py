@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from shared.models.base import Item, RequestModel, Resource
-from shared.models.fields import CommentContent, CreationDate, UserId
+from shared.models.base import CommentContent, CreationDate, Item, RequestModel, Resource, UserId
 from shared.models.user import signature
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic.json_schema import SkipJsonSchema
 
 from shared.errors import PostNotFound
-from shared.models.base import Item, RequestModel, Resource
-from shared.models.fields import CreationDate, EditedDate, PostContent, Title, UserId, iso_utc, parse_moment
+from shared.models.base import (
+    CreationDate,
+    EditedDate,
+    Item,
+    PostContent,
+    RequestModel,
+    Resource,
+    Title,
+    UserId,
+    iso_utc,
+    parse_moment,
+)
 from shared.models.user import signature
 
 SUMMARY_LENGTH = 200
@@ -139,21 +148,10 @@ def summary(content: str) -> str:
     return cut.rstrip() + "…"
 
 
-# Other characters that change the one before them: the joiner, skin tones, and the tags of a region's flag.
-_EXTENDS = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
-# Two of these in a row are one flag.
-_REGIONAL_INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
-
-
 def _whole_characters(content: str, length: int) -> str:
-    """Return at most `length` characters without splitting a grapheme cluster (most of Unicode's UAX #29)."""
-    while length > 1 and _same_cluster(content[:length], content[length]):
-        length -= 1
-    return content[:length]
+    """Return at most `length` characters without splitting a grapheme cluster, or the start of a longer one."""
+    # Slow to import, and few summaries need it.
+    import regex  # type: ignore[import-untyped]  # has no annotations
 
-
-def _same_cluster(before: str, character: str) -> bool:
-    if unicodedata.category(character).startswith("M") or _EXTENDS.match(character) or before.endswith("\u200d"):
-        return True
-    indicators = len(before) - len(before.rstrip(_REGIONAL_INDICATORS))
-    return character in _REGIONAL_INDICATORS and indicators % 2 == 1
+    clusters = regex.finditer(r"\X", content[: length + 1])
+    return content[: max((one.start() for one in clusters), default=0) or length]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from shared.models.base import Item, RequestModel, Resource
-from shared.models.fields import CreationDate, UserId, Username
+from shared.models.base import CreationDate, Item, RequestModel, Resource, UserId, Username
 
 
 class NewUser(RequestModel):

@@ -181,8 +181,8 @@ class ChangeFeed:
         return errors
 
 
-USERS_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId", targets=(POSTS,))
-POSTS_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId", targets=(USERS, FEED))
+USERS_CHANGE_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId", targets=(POSTS,))
+POSTS_CHANGE_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId", targets=(USERS, FEED))
 
 
 def _age_s(changes: Iterable[Mapping[str, Any]]) -> float:

@@ -1,22 +1,40 @@
-"""Denormalized copies of posts: in `users` with their author, and in `feed` if they are recent."""
+"""Denormalized copies of posts: in `users` with their author, and in `feed` if they are on the front page.
+
+The front page has exactly the `FRONT_PAGE_LENGTH` most recent posts. `FrontPageIndex` decides which posts belong there.
+`refill` and `trim` restore the length.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
+from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.coalescer import Coalescer
 from shared.database.container import BATCH_LIMIT, Container, patch_of
 from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import COPY_ATTEMPTS
-from shared.errors import NoProgress
+from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
-from shared.propagation.change_feed import DATABASE_ERRORS
+from shared.propagation.change_feed import DATABASE_ERRORS, for_each
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
+# One trigger run deletes thousands of items, one batch a hundred.
+_TRIM_LIMIT = 1_000
+
+_NEWEST = (
+    "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
+    " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+)
+_CANDIDATES = (
+    "SELECT * FROM c WHERE c.type = @type AND c.creationDate <= @date"
+    " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+)
+_LAST_DATE = "9999"
 
 
 def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
@@ -49,20 +67,21 @@ def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
 
 @dataclass(frozen=True)
 class Copies:
-    """The copies of posts in one container.
+    """The copies of posts in one container, whose partition key is the property `partition_key` of a copy.
 
-    `trigger` runs after each creation. `looks` and `creations` combine the reads and creations of a delivery.
+    `trigger` runs after each creation. `reads` and `creations` combine the reads of posts and the creations of copies
+    that run at the same time, which saves request units.
     """
 
     container: Container
     posts: Container
     partition_key: str
     trigger: str | None = None
-    looks: Coalescer[None, str, Item | None] | None = None
+    reads: Coalescer[None, str, Item | None] | None = None
     creations: Coalescer[str, Item, bool] | None = None
 
-    async def put(self, post: Item, *, present: bool = True) -> None:
-        """Make the copy show `post`, unless it is newer: one write if `present` is right, otherwise two.
+    async def put(self, post: Item, *, exists: bool = True) -> None:
+        """Make the copy show `post`, unless it is newer: one write if `exists` tells whether it exists, otherwise two.
 
         A late delivery can create the copy of a post that has been deleted since. After a creation, the post is
         therefore read again. The same applies if the copy is already at this version: its creation may have failed
@@ -70,7 +89,7 @@ class Copies:
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):
-            if present:
+            if exists:
                 with suppress(ItemMissing):
                     if not await self._update(copy):
                         await self._check_against_post(copy)
@@ -78,7 +97,7 @@ class Copies:
             if await self._create(copy):
                 await self._check_against_post(copy)
                 return
-            present = True
+            exists = True
         raise NoProgress(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
 
     async def _update(self, copy: Item) -> bool:
@@ -106,7 +125,7 @@ class Copies:
     async def _check_against_post(self, copy: Item) -> None:
         post_id = copy["id"]
         # By the primary: on a lagging replica, a new post is missing and a deleted one exists.
-        post = await (self.looks.submit(None, post_id) if self.looks else self.posts.read_latest(post_id, post_id))
+        post = await (self.reads.submit(None, post_id) if self.reads else self.posts.read_latest(post_id, post_id))
         if post is None or post["type"] != Post.TYPE:
             await self.remove(copy)
         elif version_of(post) > copy["version"]:
@@ -117,3 +136,110 @@ class Copies:
         key = Post.TYPE if self.partition_key == "type" else post[self.partition_key]
         with suppress(ItemMissing):
             await self.container.delete(post["id"], key)
+
+
+@dataclass
+class FrontPageIndex:
+    """The IDs and dates of the copies in `feed`, newest first."""
+
+    entries: list[Item]
+
+    @classmethod
+    async def read(cls, feed: Container, *, surplus: int = 1) -> FrontPageIndex:
+        """Read the front page and at most `surplus` copies that no longer belong there: one query in one partition.
+
+        The result is at least as new as this process's last write to `feed` or `catch_up`.
+        """
+        limit = FRONT_PAGE_LENGTH + surplus
+        parameters = {"type": Post.TYPE, "limit": limit}
+        return cls(await feed.query(_NEWEST, parameters, partition_key=Post.TYPE, page_size=limit))
+
+    def has(self, post: Item) -> bool:
+        return any(entry["id"] == post["id"] for entry in self.entries)
+
+    def add(self, post: Item) -> None:
+        """Record that a copy was created."""
+        if not self.has(post):
+            self.entries.append({"id": post["id"], "creationDate": post["creationDate"]})
+            self.entries.sort(key=lambda entry: (entry["creationDate"], entry["id"]), reverse=True)
+
+    def discard(self, post: Item) -> None:
+        """Record that a copy was deleted."""
+        self.entries = [entry for entry in self.entries if entry["id"] != post["id"]]
+
+    @property
+    def surplus(self) -> list[str]:
+        """The IDs that no longer belong to the front page, as far as they were read."""
+        return [entry["id"] for entry in self.entries[FRONT_PAGE_LENGTH:]]
+
+    @property
+    def is_short(self) -> bool:
+        return len(self.entries) < FRONT_PAGE_LENGTH
+
+    def admits(self, copy: Item) -> bool:
+        """Return whether the post is on the front page or belongs there."""
+        if self.is_short or self.has(copy):
+            return True
+        last = self.entries[FRONT_PAGE_LENGTH - 1]
+        return (copy["creationDate"], copy["id"]) > (last["creationDate"], last["id"])
+
+
+async def refill(copies: Copies) -> bool:
+    """Fill a short front page with the most recent posts that it lacks; return whether any were added.
+
+    Call it after a deletion only, and `trim` afterwards, because refills can be concurrent. Costs a query of `feed`
+    and, if the front page is short, one over all partitions of `posts`, up to the oldest date on the front page: the
+    change feed delivers newer posts. Both are at least as new as the deletion. Posts without a valid short form are
+    skipped; their own change was stored in `failures`.
+    """
+    await copies.container.catch_up(Post.TYPE)
+    index = await FrontPageIndex.read(copies.container)
+    if not index.is_short:
+        return False
+    await copies.posts.catch_up()
+    oldest = index.entries[-1]["creationDate"] if index.entries else _LAST_DATE
+    parameters = {"type": Post.TYPE, "date": oldest, "limit": FRONT_PAGE_LENGTH}
+    newest = copies.posts.query_across(_CANDIDATES, parameters, page_size=FRONT_PAGE_LENGTH)
+    candidates = [post async for post in newest]
+    missing = [post for post in candidates if not index.has(post) and _has_short_form(post)]
+    missing = missing[: FRONT_PAGE_LENGTH - len(index.entries)]
+    await for_each(missing, partial(copies.put, exists=False))
+    return bool(missing)
+
+
+def _has_short_form(post: Item) -> bool:
+    try:
+        short_form(post)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
+async def trim(copies: Copies, index: FrontPageIndex) -> None:
+    """Delete the surplus of `index`: a batch and a query for each hundred copies.
+
+    If a post on the front page is deleted concurrently, a copy that was trimmed is needed after all. The front page is
+    therefore read again after each batch, and refilled if it is short.
+    """
+    for _ in range(_TRIM_LIMIT):
+        surplus = index.surplus[:BATCH_LIMIT]
+        if not surplus:
+            return
+        with suppress(BatchRefused):  # another process deleted one of them
+            await copies.container.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
+        index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)
+        if index.is_short and await refill(copies):
+            index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)
+    raise DatabaseUnavailable(f"the front page was still too long after {_TRIM_LIMIT} batches")
+
+
+async def trim_by_trigger(feed: Container, trigger: str) -> None:
+    """Bring a front page that is too long back to its length, by writes that run the trigger."""
+    for _ in range(_TRIM_LIMIT):
+        index = await FrontPageIndex.read(feed)
+        if not index.surplus:
+            return
+        newest = await feed.read(index.entries[0]["id"], Post.TYPE)
+        if newest is not None:
+            with suppress(ConditionFailed, ItemMissing):
+                await feed.replace(newest, etag=newest["_etag"], post_trigger=trigger)

@@ -1,7 +1,7 @@
 """Handles changed posts, comments and likes.
 
-- Post: its copy in `users` is updated and, if it belongs in `feed` or is there, its copy in `feed`.
-- Deleted post (tombstone): its copies are deleted, its comments and likes expire, and the feed is refilled.
+- Post: its copy in `users` is updated and, if it is or belongs on the front page, its copy in `feed`.
+- Deleted post (tombstone): its copies are deleted, its comments and likes expire, and the front page is refilled.
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
   the user is read after that (docs/reliability.md lists all reads).
@@ -12,7 +12,6 @@ Writes to `posts` come back as changes, then with the current name, so the loop 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,17 +20,22 @@ from shared.database.container import BATCH_LIMIT, Container, patch_of
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
-from shared.models.base import Item, integer_of
+from shared.models.base import Item, integer_of, is_item_id
 from shared.models.comment import Comment
-from shared.models.fields import is_item_id
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.propagation.change_feed import POSTS_FEED, for_each, text_of
-from shared.propagation.copies import Copies, copy_creations, post_reads
-from shared.propagation.feed import FeedState, refill, trim, trim_by_trigger
-from shared.propagation.pace import Pace
-from shared.propagation.rename_fanout import is_outdated, rename_in_post
+from shared.propagation.change_feed import POSTS_CHANGE_FEED, for_each, text_of
+from shared.propagation.copies import (
+    Copies,
+    FrontPageIndex,
+    copy_creations,
+    post_reads,
+    refill,
+    trim,
+    trim_by_trigger,
+)
+from shared.propagation.rename_fanout import Pace, is_outdated, rename_in_post
 
 # Comments and likes of a deleted post.
 _TTL_S = 1
@@ -41,27 +45,14 @@ _CONTRIBUTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class PostChangeHandler:
-    """Handles deliveries of the change feed of `posts`."""
-
-    blog: Blog
-
-    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
-        """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-        delivery = _PostDelivery(self)
-        try:
-            return await delivery.handle(list(fold(changes)))
-        finally:
-            # After a deadline, a throttled creation could otherwise be applied during the next one.
-            if delivery.feed_copies.creations is not None:
-                delivery.feed_copies.creations.cancel()
-
-    @property
-    def feed_copies(self) -> Copies:
-        return Copies(
-            self.blog.feed, self.blog.posts, partition_key="type", trigger=self.blog.transactions.front_page_trigger
-        )
+async def handle_changed_posts(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+    """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
+    delivery = _Delivery(blog)
+    try:
+        return await delivery.handle(list(fold(changes)))
+    finally:
+        # After a deadline, a throttled creation could otherwise be applied during the next delivery.
+        delivery.creations.cancel()
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
@@ -85,93 +76,92 @@ def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
     return folded.values()
 
 
-class _PostDelivery:
-    """One folded delivery: it reads users and feed once, and combines the reads and creations of its copies."""
+class _Delivery:
+    """One folded delivery: it reads users and the front page once, and combines the reads and writes of its copies."""
 
-    def __init__(self, handler: PostChangeHandler) -> None:
-        self.handler = handler
-        self.authors: dict[str, Item] = {}
-        self.feed_state = FeedState([])
-        self.has_filled_feed = False
+    def __init__(self, blog: Blog) -> None:
+        self.blog = blog
         self.pace = Pace()
-        looks = post_reads(handler.blog.posts)
-        has_trigger = handler.blog.transactions.front_page_trigger is not None  # a trigger does not run for a batch
-        creations = None if has_trigger else copy_creations(handler.blog.feed)
-        self.user_copies = Copies(handler.blog.users, handler.blog.posts, partition_key="userId", looks=looks)
-        self.feed_copies = replace(handler.feed_copies, looks=looks, creations=creations)
+        self.authors: dict[str, Item] = {}
+        self.front_page = FrontPageIndex([])
+        self.has_filled_front_page = False
+        self.creations = copy_creations(blog.feed)
+        reads, trigger = post_reads(blog.posts), blog.transactions.front_page_trigger
+        self.user_copies = Copies(blog.users, blog.posts, partition_key="userId", reads=reads)
+        self.front_page_copies = Copies(
+            blog.feed,
+            blog.posts,
+            partition_key="type",
+            trigger=trigger,
+            reads=reads,
+            creations=self.creations if trigger is None else None,  # a trigger does not run for a batch
+        )
 
     async def handle(self, changes: list[Item]) -> list[Exception]:
-        failures = self.handler.blog.failures
         if any(change["type"] == Post.TYPE for change in changes):
-            # Otherwise a post that has just entered the feed would not be updated in it.
-            await self.handler.blog.feed.catch_up(Post.TYPE)
-            self.feed_state = await FeedState.read(self.handler.blog.feed)
+            # Otherwise a post that has just entered the front page would not be updated there.
+            await self.blog.feed.catch_up(Post.TYPE)
+            self.front_page = await FrontPageIndex.read(self.blog.feed)
         deleted = [change for change in changes if change["type"] == DELETED_TYPE]
         found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
         ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
-        self.authors = {user["id"]: user for user in await self.handler.blog.users.read_many(sorted(ids))}
-        errors = await POSTS_FEED.handle_each(failures, changes, self._handle_one)
+        self.authors = {user["id"]: user for user in await self.blog.users.read_many(sorted(ids))}
+        errors = await POSTS_CHANGE_FEED.handle_each(self.blog.failures, changes, self._handle_one)
         # One refill for all deletions; an error is stored under the last one.
-        errors += await POSTS_FEED.handle_each(failures, deleted[-1:], self._refill)
-        await self._trim_feed()
+        errors += await POSTS_CHANGE_FEED.handle_each(self.blog.failures, deleted[-1:], self._refill_front_page)
+        await self._trim_front_page()
         return errors
 
     async def _handle_one(self, change: Item) -> None:
         post_id, user_id = text_of(change, "postId"), text_of(change, "userId")
+        author = self.authors.get(user_id)
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
-            return
-        author = self.authors.get(user_id)
-        if author is not None and is_outdated(change, author):
+        elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
+            procedure = self.blog.transactions.rename_procedure
             with span("rename correction", caller=writer_of(author), links=[current_traceparent()]):
-                await rename_in_post(
-                    self.handler.blog.posts,
-                    post_id,
-                    author,
-                    procedure=self.handler.blog.transactions.rename_procedure,
-                    pace=self.pace,
-                )
+                await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.pace)
         elif change["type"] == Post.TYPE:
             await self._copy(change)
 
     async def _copy(self, post: Item) -> None:
         copy = short_form(post)
-        puts = [partial(self.user_copies.put, post, present=version_of(post) > 1)]
-        if self.feed_state.admits(copy):
-            puts.append(partial(self._put_in_feed, post, copy))
+        puts = [partial(self.user_copies.put, post, exists=version_of(post) > 1)]
+        if self.front_page.admits(copy):
+            puts.append(partial(self._put_on_front_page, post, copy))
         await for_each(puts, lambda put: put())
 
-    async def _put_in_feed(self, post: Item, copy: Item) -> None:
-        present = self.feed_state.has(copy)
-        self.has_filled_feed = self.has_filled_feed or not present
+    async def _put_on_front_page(self, post: Item, copy: Item) -> None:
+        exists = self.front_page.has(copy)
+        self.has_filled_front_page = self.has_filled_front_page or not exists
         # Added before the write, so that the delivery's other posts compete for the remaining places.
-        self.feed_state.add(copy)
+        self.front_page.add(copy)
         try:
-            await self.feed_copies.put(post, present=present)
+            await self.front_page_copies.put(post, exists=exists)
         except BaseException:
-            if not present:
-                self.feed_state.discard(copy)
+            if not exists:
+                self.front_page.discard(copy)
             raise
 
     async def _remove(self, post: Item) -> None:
         await self.user_copies.remove(post)
-        await self.feed_copies.remove(post)
-        self.feed_state.discard(post)
-        await expire_contributions(self.handler.blog.posts, post["postId"])
+        await self.front_page_copies.remove(post)
+        self.front_page.discard(post)
+        await expire_contributions(self.blog.posts, post["postId"])
 
-    async def _refill(self, _: Item) -> None:
-        self.has_filled_feed = await refill(self.handler.feed_copies) or self.has_filled_feed
+    async def _refill_front_page(self, _: Item) -> None:
+        self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page
 
-    async def _trim_feed(self) -> None:
-        handler, trigger = self.handler, self.handler.blog.transactions.front_page_trigger
+    async def _trim_front_page(self) -> None:
+        trigger = self.blog.transactions.front_page_trigger
         if trigger is None:
-            if self.has_filled_feed and not self.feed_state.surplus:
-                # Concurrent deliveries may have filled the same places; the last one to read the feed sees them all.
-                self.feed_state = await FeedState.read(handler.blog.feed, surplus=BATCH_LIMIT)
-            await trim(handler.feed_copies, self.feed_state)
-        elif self.feed_state.surplus:  # it was too long before; each creation has run the trigger
-            await trim_by_trigger(handler.blog.feed, trigger)
+            if self.has_filled_front_page and not self.front_page.surplus:
+                # Concurrent deliveries may have filled the same places; the last one to read `feed` sees all copies.
+                self.front_page = await FrontPageIndex.read(self.blog.feed, surplus=BATCH_LIMIT)
+            await trim(self.front_page_copies, self.front_page)
+        elif self.front_page.surplus:  # it was too long before; each creation has run the trigger
+            await trim_by_trigger(self.blog.feed, trigger)
 
 
 async def expire_contributions(posts: Container, post_id: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,41 +19,35 @@ from shared.models.base import Item
 from shared.models.user import User
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.propagation.change_feed import USERS_FEED, text_of
-from shared.propagation.pace import Pace
-from shared.propagation.rename_fanout import fan_out_rename
+from shared.propagation.change_feed import USERS_CHANGE_FEED, text_of
+from shared.propagation.rename_fanout import Pace, fan_out_rename
 
 
-@dataclass(frozen=True)
-class UserChangeHandler:
-    """Handles deliveries of the change feed of `users`."""
+async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+    """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
+    users = [dict(change) for change in changes if change.get("type") == User.TYPE]
+    latest = {(user["id"], str(user.get("userId"))): user for user in users}
+    return await USERS_CHANGE_FEED.handle_each(blog.failures, latest.values(), partial(_settle, blog, Pace()))
 
-    blog: Blog
 
-    async def on_changed(self, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
-        """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-        users = [dict(change) for change in changes if change.get("type") == User.TYPE]
-        latest = {(user["id"], str(user.get("userId"))): user for user in users}
-        return await USERS_FEED.handle_each(self.blog.failures, latest.values(), partial(self._settle, Pace()))
+async def _settle(blog: Blog, pace: Pace, user: Item) -> None:
+    """Fan out a rename, release the former names, then forget them.
 
-    async def _settle(self, pace: Pace, user: Item) -> None:
-        """Fan out a rename, release the former names, then forget them.
-
-        Forgetting comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
-        is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
-        """
-        text_of(user, "userId")  # with another key, the user could not be patched
-        former = user.get("formerUsernames", [])
-        if not former:
-            return
-        # The fan-out continues the trace of the rename, and so do the changes that it writes.
-        delivery = current_traceparent()
-        with span("rename fan-out", caller=writer_of(user), links=[delivery]) as recorded:
-            items = await fan_out_rename(self.blog.posts, user, self.blog.transactions.rename_procedure, pace)
-            recorded.set_attribute("blog.fan_out.items", items)
-            metrics.fan_out_items.record(items)
-            for username in former:
-                await username_reservations.release(self.blog.users, username, user)
-            with suppress(ConditionFailed, ItemMissing):
-                emptied = [{"op": "remove", "path": "/formerUsernames"}, *patch_of(stamp())]
-                await self.blog.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])
+    Forgetting comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
+    is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
+    """
+    text_of(user, "userId")  # with another key, the user could not be patched
+    former = user.get("formerUsernames", [])
+    if not former:
+        return
+    # The fan-out continues the trace of the rename, and so do the changes that it writes.
+    delivery = current_traceparent()
+    with span("rename fan-out", caller=writer_of(user), links=[delivery]) as recorded:
+        items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
+        recorded.set_attribute("blog.fan_out.items", items)
+        metrics.fan_out_items.record(items)
+        for username in former:
+            await username_reservations.release(blog.users, username, user)
+        with suppress(ConditionFailed, ItemMissing):
+            emptied = [{"op": "remove", "path": "/formerUsernames"}, *patch_of(stamp())]
+            await blog.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])

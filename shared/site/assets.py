@@ -9,7 +9,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from shared.http.documents import CACHE_FOR_A_YEAR, Document
+from shared.http.responses import CACHE_FOR_A_YEAR, Document
 
 _WEB = Path(__file__).parents[2] / "web"
 _MEDIA_TYPES = {

@@ -14,17 +14,14 @@ from shared.database.charges import Charge
 from shared.database.sessions import Session
 from shared.errors import CommentNotFound, DatabaseUnavailable
 from shared.http.calls import Call, parse_call
-from shared.http.documents import Document, served
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.inspector_cookie import state_of
 from shared.http.problems import problem_response
+from shared.http.responses import CONTENT_SECURITY_POLICY, Document, served
 from shared.settings import app_settings
 from shared.site.session_cookie import DELETION, cookie_of, session_of
 
-_CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
+_CONTENT_SECURITY_POLICY = f"{CONTENT_SECURITY_POLICY}; manifest-src 'self'; form-action 'self'"
 
 # The variables of a template, besides those of every page; None if the page does not exist.
 Context = dict[str, object] | None

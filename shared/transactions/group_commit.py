@@ -13,10 +13,9 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.database.charges import Charge, add_share, metered
+from shared.database.charges import Charge, add_share, deadline, metered
 from shared.database.coalescer import Coalescer
 from shared.database.container import Container
-from shared.database.deadline import deadline
 from shared.database.refusals import BatchRefused
 from shared.database.retries import COMMIT_DEADLINE_S
 from shared.errors import DatabaseThrottled, DatabaseUnavailable

@@ -346,7 +346,7 @@ class Interleaving:
 
 
 async def _settle(blog: Blog, user: Item) -> None:
-    await blog.users_handler.on_changed([user])
+    await blog.handle_users([user])
 
 
 async def _present(blog: Blog, user: Item) -> Item:

@@ -26,7 +26,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED
+from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 from shared.transactions import transactions
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user, unique
@@ -167,11 +167,11 @@ def test_a_text_in_a_request_is_marked_or_refused(model: type[RequestModel], nam
 async def _deliver_everything(blog: Blog) -> None:
     """Run the functions on changes as the Functions host delivers them, until they write nothing more."""
     for _ in range(3):
-        for feed, container, handler in (
-            (POSTS_FEED, blog.posts, blog.posts_handler),
-            (USERS_FEED, blog.users, blog.users_handler),
+        for feed, container, handle in (
+            (POSTS_CHANGE_FEED, blog.posts, blog.handle_posts),
+            (USERS_CHANGE_FEED, blog.users, blog.handle_users),
         ):
-            await feed.run(parsed(await blog.changes(container)), handler.on_changed, deadline_s=60)
+            await feed.run(parsed(await blog.changes(container)), handle, deadline_s=60)
 
 
 async def _stored(container: Container, item: Item, key: str) -> Item:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.database.charges import add_share, metered, record_answer
-from shared.database.deadline import deadline
+from shared.database.charges import add_share, deadline, metered, record_answer
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
 

@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 
-from shared.data.feed import FEED_LENGTH
-from shared.models.base import Item
-from shared.models.fields import now
+from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.models.base import Item, now
 from tests.api import Api
 from tests.blog import Blog
 from tests.functions.test_posts import PROPERTIES
@@ -55,25 +54,25 @@ async def test_the_feed_is_exactly_the_most_recent_of_all_posts(api: Api, stored
     author = await api.new_user()
     # More posts share this date than fit in the feed.
     moment = now()
-    crowd = [a_post(author) | {"creationDate": moment} for _ in range(FEED_LENGTH + 5)]
+    crowd = [a_post(author) | {"creationDate": moment} for _ in range(FRONT_PAGE_LENGTH + 5)]
     await asyncio.gather(*(stored.posts.create(post) for post in crowd))
     for post in crowd[:3]:
         await api.delete_post(post["id"])
 
     async def is_exact() -> bool:
-        answer = await api.get_feed(limit=FEED_LENGTH)
+        answer = await api.get_feed(limit=FRONT_PAGE_LENGTH)
         return [item["id"] for item in answer.body["items"]] == await _most_recent(stored)
 
     await eventually(is_exact)
 
     twenty = (await api.get_feed()).body["items"]
-    assert twenty == (await api.get_feed(limit=FEED_LENGTH)).body["items"][:20]
+    assert twenty == (await api.get_feed(limit=FRONT_PAGE_LENGTH)).body["items"][:20]
 
 
 async def _most_recent(stored: Blog) -> list[str]:
     posts = [item for item in await stored.all_items(stored.posts) if item["type"] == "post"]
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
-    return [post["id"] for post in newest_first[:FEED_LENGTH]]
+    return [post["id"] for post in newest_first[:FRONT_PAGE_LENGTH]]
 
 
 @pytest.mark.parametrize("content", ["<script>alert(1)</script>", "\x00", "🇩🇪" * 150])

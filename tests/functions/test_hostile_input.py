@@ -13,7 +13,7 @@ import pytest
 
 from functions.docs import operations
 from shared.http.openapi import ApiOperation
-from shared.models.fields import is_item_id
+from shared.models.base import is_item_id
 from tests.api import Api, ApiResponse
 from tests.functions.test_errors import raw
 from tests.items import unique

@@ -23,7 +23,7 @@ from tests.management.test_manage import manage_blog
 
 async def _author(blog: Blog) -> Item:
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
-    await blog.users_handler.on_changed([author])
+    await blog.handle_users([author])
     return author
 
 
@@ -31,7 +31,7 @@ async def _poison(blog: Blog, *, content: str = "Some content.") -> Item:
     """Create a post without an author and let the posts function fail on it."""
     post = a_post(await _author(blog), content=content)
     poison = await blog.posts.create({name: value for name, value in post.items() if name != "userId"})
-    errors = await blog.posts_handler.on_changed([poison])
+    errors = await blog.handle_posts([poison])
     assert [type(error) for error in errors] == [KeyError]
     return poison
 
@@ -120,13 +120,13 @@ async def test_a_deletion_is_replayed_after_its_tombstone_expired(
 ) -> None:
     author = await _author(blog)
     post = await blog.posts.create(a_post(author))
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
     await delete_post(blog.posts, post["id"], etag=None)
     tombstone = await blog.posts.read(post["id"], post["id"])
     assert tombstone is not None
     with monkeypatch.context() as patched:
         patched.setattr("shared.propagation.posts.expire_contributions", _raise_value_error)
-        await blog.posts_handler.on_changed([tombstone])
+        await blog.handle_posts([tombstone])
     await blog.users.upsert(_copy(post))  # the function deleted it before it failed
     await blog.posts.delete(post["id"], post["id"])
 
@@ -150,7 +150,7 @@ async def test_replay_finds_an_item_without_a_partition_key(
 ) -> None:
     poison = {"id": unique("poison"), "type": "post", **key}
     await blog.posts.create(poison)
-    await blog.posts_handler.on_changed([poison])
+    await blog.handle_posts([poison])
 
     [outcome] = await _replay(managed)
 
@@ -163,14 +163,13 @@ async def test_replay_keeps_a_newer_failure_of_the_item(
 ) -> None:
     poison = await _poison(blog)
     await _repair(blog, poison)
-    on_changed = type(blog.posts_handler).on_changed
     newer: list[object] = []
 
     async def fail_concurrently(_: object, changes: list[Item]) -> object:
-        newer.extend(await on_changed(blog.posts_handler, [poison]))
-        return await on_changed(blog.posts_handler, changes)
+        newer.extend(await blog.handle_posts([poison]))
+        return await blog.handle_posts(changes)
 
-    monkeypatch.setattr(type(blog.posts_handler), "on_changed", fail_concurrently)
+    monkeypatch.setattr("management.failures.handle_changed_posts", fail_concurrently)
     [outcome] = await _replay(managed)
 
     assert len(newer) == 1
@@ -193,7 +192,7 @@ async def test_concurrent_replays_handle_every_failure(blog: Blog, managed: Mana
 
 async def test_replay_runs_the_function_that_failed(blog: Blog, managed: ManagedBlog) -> None:
     poison = await blog.users.create({"id": "u", "userId": "u", "type": "user", "formerUsernames": ["lovelace"]})
-    await blog.users_handler.on_changed([poison])
+    await blog.handle_users([poison])
     await _poison(blog)
     [failure] = await _listed(managed, "on_users_changed")
     await blog.users.replace(poison | {"username": unique("ada"), "creationDate": "x"}, etag=poison["_etag"])

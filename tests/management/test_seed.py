@@ -18,8 +18,7 @@ from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
-from shared.models.base import Item
-from shared.models.fields import check_username, parse_moment
+from shared.models.base import Item, check_username, parse_moment
 from shared.models.user import NewUser
 from tests.blog import Blog, new_blog
 
@@ -90,8 +89,8 @@ async def test_the_change_feed_functions_change_nothing_after_a_seed(blog: Blog,
 async def test_a_seed_is_correct_while_the_change_feed_functions_run(blog: Blog, managed: ManagedBlog) -> None:
     seeding = asyncio.create_task(_seed(managed))
     while not seeding.done():
-        await blog.posts_handler.on_changed(await blog.changes(blog.posts))
-        await blog.users_handler.on_changed(await blog.changes(blog.users))
+        await blog.handle_posts(await blog.changes(blog.posts))
+        await blog.handle_users(await blog.changes(blog.users))
     await seeding
 
     assert await verify(managed) == []

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from shared.data.username_reservations import normalized
-from shared.models.fields import check_username
+from shared.models.base import check_username
 from shared.models.scripts import has_invisible
 
 

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from management.verify import verify_within
 from shared.data.blog import Blog as ManagedBlog
 from shared.observability import spans
-from shared.propagation.change_feed import POSTS_FEED
+from shared.propagation.change_feed import POSTS_CHANGE_FEED
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
@@ -67,7 +67,7 @@ async def test_a_malformed_trace_does_not_stop_a_delivery(blog: Blog, malformed:
     await blog.users.create(author)
     await blog.posts.create({**post, "traceparent": malformed})
 
-    await POSTS_FEED.run(await blog.changes(blog.posts), blog.posts_handler.on_changed, deadline_s=30)
+    await POSTS_CHANGE_FEED.run(await blog.changes(blog.posts), blog.handle_posts, deadline_s=30)
 
     assert [copy["id"] for copy in await blog.all_items(blog.feed)] == [post["id"]]
 

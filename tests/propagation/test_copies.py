@@ -33,8 +33,8 @@ async def test_a_repeated_delivery_deletes_the_copy_of_a_deleted_post(blog: Blog
     await delete_post(blog.posts, post["id"], etag=None)  # another host has deleted its copies
     copies = Copies(blog.users, ThrottledContainer(blog.posts, refusals=1), partition_key="userId")
     with pytest.raises(DatabaseThrottled):
-        await copies.put(post, present=False)
+        await copies.put(post, exists=False)
 
-    await copies.put(post, present=expects_copy)
+    await copies.put(post, exists=expects_copy)
 
     assert await blog.users.read(post["id"], post["userId"]) is None

@@ -16,8 +16,8 @@ from shared.data.users import create_user, edit_user
 from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from shared.propagation import pace
-from shared.propagation.change_feed import POSTS_FEED, USERS_FEED, DeliveryUnfinished, for_each
+from shared.propagation import rename_fanout
+from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, DeliveryUnfinished, for_each
 from shared.settings import Account, Settings
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation, named
@@ -31,7 +31,7 @@ DEADLINE_S = 4
 @pytest.fixture(autouse=True)
 def unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let renames start at full speed, because these tests rename thousands of items."""
-    monkeypatch.setattr(pace, "_FIRST_S", 0.0)
+    monkeypatch.setattr(rename_fanout, "_FIRST_S", 0.0)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
 
     async def deliver() -> None:
         try:
-            await USERS_FEED.run([user], gated.users_handler.on_changed, deadline_s=DEADLINE_S)
+            await USERS_CHANGE_FEED.run([user], gated.handle_users, deadline_s=DEADLINE_S)
         finally:
             left.append(await _outdated(blog, user))
 
@@ -93,7 +93,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
     for renames in (5, 50):
         with gateway.holding(_renames, after=renames), pytest.raises(DeliveryUnfinished):
             await deliver()
-    await gated.users_handler.on_changed([user])  # has no deadline
+    await gated.handle_users([user])  # has no deadline
     left.append(await _outdated(blog, user))
 
     assert (left[0], left[-1]) == (3_000, 0)
@@ -124,9 +124,9 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
 
     for left in (700, 400):
         with gateway.holding(named("batch posts"), after=3), pytest.raises(DeliveryUnfinished):
-            await POSTS_FEED.run([tombstone], gated.posts_handler.on_changed, deadline_s=DEADLINE_S)
+            await POSTS_CHANGE_FEED.run([tombstone], gated.handle_posts, deadline_s=DEADLINE_S)
         assert await likes_left() == left
-    await gated.posts_handler.on_changed([tombstone])
+    await gated.handle_posts([tombstone])
     assert await likes_left() == 0
 
 
@@ -135,7 +135,7 @@ async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog,
     others = [await _user(blog) for _ in range(99)]
 
     with gateway.holding(_renames), pytest.raises(DeliveryUnfinished):
-        await USERS_FEED.run([renamed, *others], gated.users_handler.on_changed, deadline_s=DEADLINE_S)
+        await USERS_CHANGE_FEED.run([renamed, *others], gated.handle_users, deadline_s=DEADLINE_S)
 
     keys = [username_reservations.reservation_id(user["username"]) for user in others]
     reservations = await asyncio.gather(*(blog.users.read(key, key) for key in keys))

@@ -9,7 +9,7 @@ import pytest
 
 from shared.database.client import connect
 from shared.models.base import Item
-from shared.propagation.change_feed import USERS_FEED, DeliveryUnfinished
+from shared.propagation.change_feed import USERS_CHANGE_FEED, DeliveryUnfinished
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
@@ -58,7 +58,7 @@ async def test_all_renames_of_a_delivery_share_one_limit_on_transactions(
     users = [await _renamed_with_comments(blog, posts=5, comments=1) for _ in range(5)]
 
     with gateway.holding(_renames) as held, pytest.raises(DeliveryUnfinished):
-        await USERS_FEED.run(users, gated.users_handler.on_changed, deadline_s=DEADLINE_S)
+        await USERS_CHANGE_FEED.run(users, gated.handle_users, deadline_s=DEADLINE_S)
 
     assert len(held.operations) == 8
 
@@ -67,7 +67,7 @@ async def test_a_transaction_renames_a_few_dozen_items(blog: Blog, gated: Blog, 
     user = await _renamed_with_comments(blog, posts=1, comments=110)
 
     with gateway.recording() as operations:
-        await gated.users_handler.on_changed([user])
+        await gated.handle_users([user])
 
     charges = [operation.charge_ru for operation in operations if _renames(operation)]
     assert 0 < max(charges) < 400
@@ -81,7 +81,7 @@ async def test_a_rename_slows_down_after_a_429(blog: Blog) -> None:
 
     with blog.emulator.faults.during(throttled):
         started = time.monotonic()
-        await blog.users_handler.on_changed([user])
+        await blog.handle_users([user])
         passed_s = time.monotonic() - started
 
     # Without the 429, the sixth transaction would start after 1.6 s.

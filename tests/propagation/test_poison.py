@@ -39,7 +39,7 @@ async def test_a_copy_that_is_refused_for_good_is_stored_as_a_failure(blog: Blog
 
     target = f"operation=create database={blog.settings.database} container=users partition-key={full['id']}"
     with blog.emulator.faults.during(f"{fault} {target}"):
-        errors = await blog.posts_handler.on_changed([refused, handled])
+        errors = await blog.handle_posts([refused, handled])
 
     assert [type(one).__name__ for one in errors] == [error]
     assert await _failures(blog) == {refused["id"]: error}
@@ -54,7 +54,7 @@ async def test_a_rename_in_a_full_partition_is_stored_as_a_failure(blog: Blog) -
 
     target = f"operation=batch,execute database={blog.settings.database} container=posts partition-key={post['id']}"
     with blog.emulator.faults.during(f"{_FULL} {target}"):
-        await blog.users_handler.on_changed([renamed])
+        await blog.handle_users([renamed])
 
     assert await _failures(blog) == {reader["id"]: "PartitionFull"}
 
@@ -65,7 +65,7 @@ async def test_an_account_that_denies_access_is_an_outage(blog: Blog) -> None:
     denied = f"403 operation=create database={blog.settings.database} container=users sub-status=5300"
 
     with blog.emulator.faults.during(denied), pytest.raises(DatabaseUnavailable):
-        await blog.posts_handler.on_changed([post])
+        await blog.handle_posts([post])
 
     assert await _failures(blog) == {}
 
@@ -81,7 +81,7 @@ async def test_a_copy_that_neither_exists_nor_can_be_created_is_stored_as_a_fail
         return copy["id"] != stuck["id"] and await create(copies, copy)
 
     monkeypatch.setattr(Copies, "_create", create_unless_stuck)
-    await blog.posts_handler.on_changed([stuck, handled])
+    await blog.handle_posts([stuck, handled])
 
     assert await _failures(blog) == {stuck["id"]: "NoProgress"}
     assert await blog.users.read(handled["id"], author["id"]) is not None
@@ -94,7 +94,7 @@ async def test_a_change_nested_as_deeply_as_the_database_allows_is_stored_as_a_f
         nested = {"a": nested}
     poison = await blog.posts.create(a_post(author) | {"version": "one", "note": nested})
 
-    await blog.posts_handler.on_changed([poison])
+    await blog.handle_posts([poison])
 
     [failure] = await blog.all_items(blog.failures)
     assert (failure["itemId"], failure["change"]) == (poison["id"], None)
@@ -130,7 +130,7 @@ async def test_a_post_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog)
 
     async with asyncio.timeout(60):
         with metered() as charge:
-            await blog.posts_handler.on_changed([*poison, handled])
+            await blog.handle_posts([*poison, handled])
 
     assert await _failures(blog) == _errors(poison, "postId")
     assert charge.request_units < 20 * len(poison)  # a failure costs 7 RU
@@ -144,8 +144,8 @@ async def test_a_user_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog)
     items = [post, a_comment(post, author), a_like(post, author), post | {"type": DELETED_TYPE}]
     poison, users = _misplaced(items, "userId"), _misplaced([author | {"formerUsernames": ["ada"]}], "userId")
 
-    await blog.posts_handler.on_changed(poison)
-    await blog.users_handler.on_changed(users)
+    await blog.handle_posts(poison)
+    await blog.handle_users(users)
 
     assert await _failures(blog) == _errors([*poison, *users], "userId")
 
@@ -156,8 +156,8 @@ async def test_an_item_with_a_null_key_does_not_hide_the_change_of_the_item_with
     )
     post = await blog.posts.create(a_post(author))
 
-    await blog.posts_handler.on_changed([post, post | {"postId": None, "version": 99}])
-    await blog.users_handler.on_changed([author, author | {"userId": None}])
+    await blog.handle_posts([post, post | {"postId": None, "version": 99}])
+    await blog.handle_users([author, author | {"userId": None}])
 
     assert await blog.users.read(post["id"], author["id"]) is not None
     assert "formerUsernames" not in (await blog.users.read(author["id"], author["id"]) or {})

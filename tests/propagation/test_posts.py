@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from shared.data.feed import FEED_LENGTH
-from shared.data.posts import delete_post, edit_post
+from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, edit_post
 from shared.errors import DatabaseThrottled, PostNotFound
 from shared.models.base import Item
 from shared.models.post import PostChanges, short_form
-from shared.propagation.copies import Copies
-from shared.propagation.feed import FeedState, trim
+from shared.propagation.copies import Copies, FrontPageIndex, trim
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, moment
 
@@ -41,7 +39,7 @@ async def _published(blog: Blog, **attributes: Any) -> tuple[Item, Item]:
 async def test_a_new_post_is_copied_to_users_and_feed_in_short_form(blog: Blog) -> None:
     _, post = await _published(blog, content="word " * 1000)
 
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
 
     assert _without_system_properties(await _user_copy(blog, post)) == short_form(post)
     assert _without_system_properties(await _feed_copy(blog, post)) == short_form(post)
@@ -49,10 +47,10 @@ async def test_a_new_post_is_copied_to_users_and_feed_in_short_form(blog: Blog) 
 
 async def test_a_repeated_delivery_writes_nothing(blog: Blog) -> None:
     _, post = await _published(blog)
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
     before = await blog.all_items(blog.users), await blog.all_items(blog.feed)
 
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
 
     assert (await blog.all_items(blog.users), await blog.all_items(blog.feed)) == before
 
@@ -64,7 +62,7 @@ async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: 
     states = [first, second]
 
     for index in order:
-        await blog.posts_handler.on_changed([states[index]])
+        await blog.handle_posts([states[index]])
 
     for copy in (await _user_copy(blog, first), await _feed_copy(blog, first)):
         assert copy is not None
@@ -73,14 +71,14 @@ async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: 
 
 async def test_a_hundred_likes_in_a_delivery_cost_one_write_per_copy(blog: Blog) -> None:
     _, post = await _published(blog)
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
     likers = [await blog.users.create(a_user("liker")) for _ in range(100)]
     likes = [(await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"] for liker in likers]
     state = await blog.posts.read(post["id"], post["id"])
     assert state is not None
     before = await _user_copy(blog, post), await _feed_copy(blog, post)
 
-    await blog.posts_handler.on_changed([*likes, state])
+    await blog.handle_posts([*likes, state])
 
     after = await _user_copy(blog, post), await _feed_copy(blog, post)
     for old, new in zip(before, after, strict=True):
@@ -105,11 +103,11 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
 
 async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> None:
     _, post = await _published(blog)
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
     await delete_post(blog.posts, post["id"], etag=None)
-    await blog.posts_handler.on_changed([await blog.posts.read(post["id"], post["id"]) or {}])
+    await blog.handle_posts([await blog.posts.read(post["id"], post["id"]) or {}])
 
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
@@ -126,7 +124,7 @@ async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog, mo
         return created
 
     monkeypatch.setattr(Copies, "_create", create_and_delete_the_post)
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
@@ -134,16 +132,16 @@ async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog, mo
 
 async def test_the_feed_holds_the_hundred_newest_posts_in_any_order_of_delivery(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second // 2)) for second in range(FEED_LENGTH + 20)]
+    posts = [await blog.posts.create(a_post(author, second=second // 2)) for second in range(FRONT_PAGE_LENGTH + 20)]
     changes = list(posts)
     random.Random(3).shuffle(changes)
 
     for start in range(0, len(changes), 25):
-        await blog.posts_handler.on_changed(changes[start : start + 25])
+        await blog.handle_posts(changes[start : start + 25])
 
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
-        post["id"] for post in newest_first[:FEED_LENGTH]
+        post["id"] for post in newest_first[:FRONT_PAGE_LENGTH]
     }
 
 
@@ -152,18 +150,18 @@ async def test_a_feed_with_room_admits_older_posts(blog: Blog) -> None:
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(5)]
 
     for post in reversed(posts):
-        await blog.posts_handler.on_changed([post])
+        await blog.handle_posts([post])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
 
 
 async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
-    await blog.posts_handler.on_changed(posts)
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 1)]
+    await blog.handle_posts(posts)
 
     edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"), etag=None)
-    await blog.posts_handler.on_changed([edited])
+    await blog.handle_posts([edited])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
     copy = await _user_copy(blog, posts[0])
@@ -173,8 +171,8 @@ async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> Non
 
 async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(FEED_LENGTH + 10)]
-    await blog.posts_handler.on_changed(posts)
+    posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(FRONT_PAGE_LENGTH + 10)]
+    await blog.handle_posts(posts)
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
 
     for post in newest_first[:7]:
@@ -182,17 +180,17 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None
     await blog.drain()
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
-        post["id"] for post in newest_first[7 : 7 + FEED_LENGTH]
+        post["id"] for post in newest_first[7 : 7 + FRONT_PAGE_LENGTH]
     }
 
 
 async def test_the_next_delivery_trims_a_feed_that_is_too_long(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 30)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 30)]
     for post in posts:  # without the trigger
         await blog.feed.create(short_form(post))
 
-    await blog.posts_handler.on_changed(posts[-1:])
+    await blog.handle_posts(posts[-1:])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[30:]}
 
@@ -202,7 +200,7 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     before, poison, after = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
     poison |= {"creationDate": "the day before yesterday"}
 
-    await blog.posts_handler.on_changed([before, poison, after])
+    await blog.handle_posts([before, poison, after])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {before["id"], after["id"]}
     [failure] = await blog.all_items(blog.failures)
@@ -213,11 +211,11 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
 
 async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 1)]
-    await blog.posts_handler.on_changed(posts[:-2])
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 1)]
+    await blog.handle_posts(posts[:-2])
 
     _synchronize_feed_writes(monkeypatch, blog, posts[-2:])
-    await asyncio.gather(*(blog.posts_handler.on_changed([post]) for post in posts[-2:]))
+    await asyncio.gather(*(blog.handle_posts([post]) for post in posts[-2:]))
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
 
@@ -226,7 +224,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     author = await blog.users.create(a_user())
-    oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(FEED_LENGTH + 2)]
+    oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(FRONT_PAGE_LENGTH + 2)]
     for post in (oldest, *posts, deleted):
         await blog.posts.create(post)
     for post in posts:  # the copy of `deleted` is already deleted
@@ -236,7 +234,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
     await blog.posts.create(new)
 
     _synchronize_feed_writes(monkeypatch, blog, [oldest, new])
-    await asyncio.gather(blog.posts_handler.on_changed([tombstone]), blog.posts_handler.on_changed([new]))
+    await asyncio.gather(blog.handle_posts([tombstone]), blog.handle_posts([new]))
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
 
@@ -245,20 +243,20 @@ def _synchronize_feed_writes(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts:
     """Make the feed writes of these posts wait for each other."""
     put, meeting, awaited = Copies.put, asyncio.Barrier(len(posts)), {post["id"] for post in posts}
 
-    async def put_after_meeting(copies: Copies, post: Item, *, present: bool = True) -> None:
+    async def put_after_meeting(copies: Copies, post: Item, *, exists: bool = True) -> None:
         if copies.partition_key == "type" and post["id"] in awaited:
             awaited.remove(post["id"])
             async with asyncio.timeout(10):
                 await meeting.wait()
-        await put(copies, post, present=present)
+        await put(copies, post, exists=exists)
 
     monkeypatch.setattr(Copies, "put", put_after_meeting)
 
 
 async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 5)]
-    await blog.posts_handler.on_changed(posts)
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 5)]
+    await blog.handle_posts(posts)
     poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
@@ -273,15 +271,15 @@ async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog) -> None:
 async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog) -> None:
     """`before` was read before another process deleted a post."""
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FEED_LENGTH + 3)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 3)]
     for post in posts[2:]:
         await blog.feed.create(short_form(post))
     await blog.posts.upsert(posts[2] | {"content": 5})
-    before = await FeedState.read(blog.feed)
+    before = await FrontPageIndex.read(blog.feed)
     await delete_post(blog.posts, posts[-1]["id"], etag=None)
     await blog.feed.delete(posts[-1]["id"], "post")
 
-    await trim(blog.posts_handler.feed_copies, before)
+    await trim(Copies(blog.feed, blog.posts, partition_key="type"), before)
 
     expected = {post["id"] for post in [posts[1], *posts[3:-1]]}
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
@@ -294,17 +292,17 @@ async def test_a_database_failure_is_raised_after_all_changes_are_tried(
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
     put = Copies.put
 
-    async def put_unless_throttled(copies: Copies, post: Item, *, present: bool = True) -> None:
+    async def put_unless_throttled(copies: Copies, post: Item, *, exists: bool = True) -> None:
         if post["id"] == posts[1]["id"]:
             raise DatabaseThrottled(retry_after_s=1)
-        await put(copies, post, present=present)
+        await put(copies, post, exists=exists)
 
     with monkeypatch.context() as patched:
         patched.setattr(Copies, "put", put_unless_throttled)
         with pytest.raises(DatabaseThrottled):
-            await blog.posts_handler.on_changed(posts)
+            await blog.handle_posts(posts)
     after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
-    await blog.posts_handler.on_changed(posts)  # the host's retry
+    await blog.handle_posts(posts)  # the host's retry
 
     assert after_failure == {posts[0]["id"], posts[2]["id"]}
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
@@ -317,7 +315,7 @@ async def test_a_comment_with_a_stale_username_is_corrected(blog: Blog) -> None:
     await blog.users.replace(author | {"username": "renamed", "nameVersion": 2}, etag=author["_etag"])
     comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, old_name)))["item"]
 
-    await blog.posts_handler.on_changed([comment])
+    await blog.handle_posts([comment])
 
     assert {item["userUsername"] for item in await blog.items_of(post)} == {"renamed"}
 
@@ -336,8 +334,8 @@ async def test_one_like_causes_a_bounded_number_of_deliveries(blog: Blog) -> Non
             break
         before = etags
         deliveries += 1
-        await blog.posts_handler.on_changed(posts)
-        await blog.users_handler.on_changed(users)
+        await blog.handle_posts(posts)
+        await blog.handle_users(users)
 
     assert deliveries <= 2
 
@@ -345,7 +343,7 @@ async def test_one_like_causes_a_bounded_number_of_deliveries(blog: Blog) -> Non
 async def test_a_post_of_100_kb_has_small_copies(blog: Blog) -> None:
     _, post = await _published(blog, content="x" * 100_000)
 
-    await blog.posts_handler.on_changed([post])
+    await blog.handle_posts([post])
 
     copy = await _feed_copy(blog, post)
     assert copy is not None
@@ -357,7 +355,7 @@ async def test_copies_have_dates_of_one_width(blog: Blog) -> None:
     whole = await blog.posts.create(a_post(author) | {"creationDate": "2026-01-01T00:00:00Z"})
     half = await blog.posts.create(a_post(author) | {"creationDate": moment(0.5)})
 
-    await blog.posts_handler.on_changed([whole, half])
+    await blog.handle_posts([whole, half])
 
     dates = sorted(copy["creationDate"] for copy in await blog.all_items(blog.feed))
     assert dates == ["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.500Z"]

@@ -13,8 +13,7 @@ from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
 from shared.data import username_reservations
-from shared.data.feed import FEED_LENGTH
-from shared.data.posts import delete_post
+from shared.data.posts import FRONT_PAGE_LENGTH, delete_post
 from shared.data.users import create_user, edit_user
 from shared.database.client import connect
 from shared.errors import UsernameTaken
@@ -67,7 +66,7 @@ async def _write_posts(blog: Blog, author: Item, number: int) -> list[Item]:
     """Return the posts, newest first."""
     posts = [await blog.posts.create(a_post(author, second=number - n)) for n in range(number)]
     for start in range(0, number, 100):
-        await blog.posts_handler.on_changed(posts[start : start + 100])
+        await blog.handle_posts(posts[start : start + 100])
     return posts
 
 
@@ -101,7 +100,7 @@ async def test_a_stale_user_does_not_make_a_former_username_current(blog: Blog, 
     with lagging(blog):
         renamed = await _rename(blog, user)
         comment = await blog.posts.create(a_comment(post, user))  # by an instance that had the user cached
-        await worker.posts_handler.on_changed([*changes, comment])
+        await worker.handle_posts([*changes, comment])
 
     stored = await blog.posts.read(comment["id"], post["id"])
     assert stored is not None
@@ -116,7 +115,7 @@ async def test_a_rename_reaches_items_that_replicas_lack(blog: Blog, worker: Blo
         for post in posts:
             await blog.posts.create(a_comment(post, user))
         renamed = await _rename(blog, user)
-        await worker.users_handler.on_changed([renamed])
+        await worker.handle_users([renamed])
 
     for post in posts:
         assert sorted(await _names(blog, post)) == sorted([author["username"], renamed["username"]])
@@ -126,7 +125,7 @@ async def test_a_rename_releases_a_reservation_that_replicas_lack(blog: Blog, wo
     with lagging(blog):
         user = await _register(blog)
         renamed = await _rename(blog, user)
-        await worker.users_handler.on_changed([renamed])
+        await worker.handle_users([renamed])
 
     key = username_reservations.reservation_id(user["username"])
     assert await blog.users.read(key, key) is None
@@ -150,7 +149,7 @@ async def test_a_new_post_that_replicas_lack_is_listed(blog: Blog, worker: Blog)
 
     with lagging(blog):
         post = await blog.posts.create(a_post(author))
-        await worker.posts_handler.on_changed([post])
+        await worker.handle_posts([post])
 
     assert await blog.users.read(post["id"], author["id"]) is not None
     assert await _in_feed(blog) == {post["id"]}
@@ -165,51 +164,51 @@ async def test_a_late_delivery_does_not_list_a_post_that_replicas_still_have(
 
     with lagging(blog):
         tombstone = await _delete(blog, posts[0])
-        await blog.posts_handler.on_changed([tombstone])
-        await worker.posts_handler.on_changed(posts)
+        await blog.handle_posts([tombstone])
+        await worker.handle_posts(posts)
 
     assert await blog.users.read(posts[0]["id"], author["id"]) is None
     assert await _in_feed(blog) == {post["id"] for post in posts[1:]}
 
 
 async def test_the_feed_is_refilled_although_replicas_show_it_full(blog: Blog, worker: Blog) -> None:
-    posts = await _write_posts(blog, await _register(blog), FEED_LENGTH + 1)
+    posts = await _write_posts(blog, await _register(blog), FRONT_PAGE_LENGTH + 1)
 
     with lagging(blog):
         tombstone = await _delete(blog, posts[0])
         await blog.feed.delete(posts[0]["id"], "post")  # by a function that crashed before it refilled the feed
-        await worker.posts_handler.on_changed([tombstone])
+        await worker.handle_posts([tombstone])
 
     assert await _in_feed(blog) == {post["id"] for post in posts[1:]}
 
 
 async def test_the_feed_is_refilled_with_posts_that_replicas_lack(blog: Blog, worker: Blog) -> None:
     author = await _register(blog)
-    posts = await _write_posts(blog, author, FEED_LENGTH)
+    posts = await _write_posts(blog, author, FRONT_PAGE_LENGTH)
     older = a_post(author, second=-1)
     deleted = await _elsewhere(blog, older, posts)
 
     with lagging(blog):
         await blog.posts.create(older)
-        await worker.posts_handler.on_changed([await _delete(blog, deleted)])
+        await worker.handle_posts([await _delete(blog, deleted)])
 
     assert await _in_feed(blog) == {post["id"] for post in [*posts, older] if post != deleted}
 
 
 async def test_a_deleted_post_that_replicas_still_have_does_not_fill_the_feed(blog: Blog, worker: Blog) -> None:
-    posts = await _write_posts(blog, await _register(blog), FEED_LENGTH + 2)
-    candidate = posts[FEED_LENGTH]
-    deleted = await _elsewhere(blog, candidate, posts[:FEED_LENGTH])
+    posts = await _write_posts(blog, await _register(blog), FRONT_PAGE_LENGTH + 2)
+    candidate = posts[FRONT_PAGE_LENGTH]
+    deleted = await _elsewhere(blog, candidate, posts[:FRONT_PAGE_LENGTH])
 
     with lagging(blog):
-        await blog.posts_handler.on_changed([await _delete(blog, candidate)])
-        await worker.posts_handler.on_changed([await _delete(blog, deleted)])
+        await blog.handle_posts([await _delete(blog, candidate)])
+        await worker.handle_posts([await _delete(blog, deleted)])
 
     assert await _in_feed(blog) == {post["id"] for post in posts if post not in (candidate, deleted)}
 
 
 async def test_a_post_that_has_just_entered_the_feed_is_updated_in_it(blog: Blog, worker: Blog) -> None:
-    *listed, old = await _write_posts(blog, await _register(blog), FEED_LENGTH + 1)
+    *listed, old = await _write_posts(blog, await _register(blog), FRONT_PAGE_LENGTH + 1)
 
     with lagging(blog):
         await blog.feed.delete(listed[0]["id"], "post")  # its post was deleted, and the feed was refilled
@@ -219,7 +218,7 @@ async def test_a_post_that_has_just_entered_the_feed_is_updated_in_it(blog: Blog
             old["id"],
             [{"op": "incr", "path": "/likeCount", "value": 1}, {"op": "incr", "path": "/version", "value": 1}],
         )
-        await worker.posts_handler.on_changed([liked])
+        await worker.handle_posts([liked])
 
     copy = await blog.feed.read(old["id"], "post")
     assert copy is not None
@@ -233,7 +232,7 @@ async def test_comments_that_replicas_lack_expire_with_their_post(blog: Blog, wo
     with lagging(blog):
         comment = await blog.posts.create(a_comment(post, author))
         tombstone = await _delete(blog, post)
-        await worker.posts_handler.on_changed([tombstone])
+        await worker.handle_posts([tombstone])
 
     stored = await blog.posts.read(comment["id"], post["id"])
     assert stored is None or "ttl" in stored
@@ -241,11 +240,11 @@ async def test_comments_that_replicas_lack_expire_with_their_post(blog: Blog, wo
 
 async def test_concurrent_processes_leave_the_feed_at_its_length(blog: Blog, worker: Blog) -> None:
     author = await _register(blog)
-    posts = await _write_posts(blog, author, FEED_LENGTH)
+    posts = await _write_posts(blog, author, FRONT_PAGE_LENGTH)
 
     with lagging(blog):
-        new = [await blog.posts.create(a_post(author, second=FEED_LENGTH + 1 + second)) for second in range(4)]
+        new = [await blog.posts.create(a_post(author, second=FRONT_PAGE_LENGTH + 1 + second)) for second in range(4)]
         for number, post in enumerate(new):
-            await (worker if number % 2 else blog).posts_handler.on_changed([post])
+            await (worker if number % 2 else blog).handle_posts([post])
 
     assert await _in_feed(blog) == {post["id"] for post in [*new, *posts[:-4]]}

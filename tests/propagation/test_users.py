@@ -43,7 +43,7 @@ async def test_a_new_user_costs_the_users_feed_nothing(blog: Blog) -> None:
     user = await _register(blog)
 
     with metered() as charge:
-        await blog.users_handler.on_changed([user])
+        await blog.handle_users([user])
 
     assert charge.answers == 0
 
@@ -79,11 +79,11 @@ async def test_a_rename_stops_causing_changes(blog: Blog) -> None:
 
 async def test_copies_and_reservations_are_skipped(blog: Blog) -> None:
     author = await blog.users.create(a_user())
-    await blog.posts_handler.on_changed([await blog.posts.create(a_post(author))])
+    await blog.handle_posts([await blog.posts.create(a_post(author))])
     changes = [change for change in await blog.changes(blog.users) if change["type"] != "user"]
     before = await blog.all_items(blog.users)
 
-    await blog.users_handler.on_changed(changes)
+    await blog.handle_users(changes)
 
     assert changes
     assert await blog.all_items(blog.users) == before
@@ -108,9 +108,9 @@ async def test_a_stale_rename_delivered_late_changes_no_name(blog: Blog) -> None
     posts = await _with_items_on_posts(blog, user, 2)
     second_state = await _rename(blog, user, unique("second"))
     third_state = await _rename(blog, user, unique("third"))
-    await blog.users_handler.on_changed([third_state])
+    await blog.handle_users([third_state])
 
-    await blog.users_handler.on_changed([second_state])
+    await blog.handle_users([second_state])
 
     assert await _names_on(blog, posts) == {third_state["username"]}
     assert await _reservation(blog, third_state["username"]) is not None
@@ -124,9 +124,9 @@ async def test_a_fan_out_that_fails_midway_is_finished_by_the_next_delivery(
     renamed = await _rename(blog, user, unique("countess"))
     plug = f"500 operation=batch,execute database={blog.settings.database} skip=3"
     with blog.emulator.faults.during(plug), pytest.raises(DatabaseUnavailable):
-        await blog.users_handler.on_changed([renamed])
+        await blog.handle_users([renamed])
     midway = await _names_on(blog, posts)
-    await blog.users_handler.on_changed([renamed])
+    await blog.handle_users([renamed])
 
     assert user["username"] in midway
     assert await _names_on(blog, posts) == {renamed["username"]}
@@ -139,7 +139,7 @@ async def test_a_rename_from_before_the_first_start_is_fanned_out(blog: Blog) ->
     new_name = unique("countess")
     await _rename(blog, user, new_name)
 
-    await blog.users_handler.on_changed(await blog.changes(blog.users))
+    await blog.handle_users(await blog.changes(blog.users))
 
     assert await _names_on(blog, posts) == {new_name}
 
@@ -150,9 +150,9 @@ async def test_a_late_delivery_does_not_release_a_reclaimed_username(blog: Blog)
     away = await _rename(blog, user, unique("away"))
     back = await _rename(blog, away, user["username"])
 
-    await blog.users_handler.on_changed([away])  # late; releases the name before it
+    await blog.handle_users([away])  # late; releases the name before it
     held = await _reservation(blog, user["username"])
-    await blog.users_handler.on_changed([back])
+    await blog.handle_users([back])
 
     assert held is not None
     assert await _reservation(blog, user["username"]) == held

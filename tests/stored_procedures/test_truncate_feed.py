@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from shared.data.feed import FEED_LENGTH
+from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import STORED_PROCEDURES, Blog
@@ -27,7 +27,7 @@ async def _fill(blog: Blog, copies: list[Item]) -> None:
 
 def _most_recent(copies: list[Item]) -> set[str]:
     newest_first = sorted(copies, key=lambda copy: (copy["creationDate"], copy["id"]), reverse=True)
-    return {copy["id"] for copy in newest_first[:FEED_LENGTH]}
+    return {copy["id"] for copy in newest_first[:FRONT_PAGE_LENGTH]}
 
 
 async def _ids(blog: Blog) -> set[str]:
@@ -36,11 +36,11 @@ async def _ids(blog: Blog) -> set[str]:
 
 def test_script_and_app_have_one_feed_length() -> None:
     script = (STORED_PROCEDURES / "truncateFeed.js").read_text(encoding="utf-8")
-    assert f"FEED_LENGTH = {FEED_LENGTH};" in script
+    assert f"FRONT_PAGE_LENGTH = {FRONT_PAGE_LENGTH};" in script
 
 
 async def test_an_insert_into_a_full_feed_deletes_the_oldest_post(blog: Blog) -> None:
-    copies = _copies(FEED_LENGTH + 1)
+    copies = _copies(FRONT_PAGE_LENGTH + 1)
     await _fill(blog, copies[:-1])
 
     await blog.feed.create(copies[-1], post_trigger="truncateFeed")
@@ -49,7 +49,7 @@ async def test_an_insert_into_a_full_feed_deletes_the_oldest_post(blog: Blog) ->
 
 
 async def test_a_replacement_in_a_full_feed_deletes_nothing(blog: Blog) -> None:
-    copies = _copies(FEED_LENGTH)
+    copies = _copies(FRONT_PAGE_LENGTH)
     await _fill(blog, copies)
 
     await blog.feed.upsert(copies[50] | {"likeCount": 1}, post_trigger="truncateFeed")
@@ -58,17 +58,17 @@ async def test_a_replacement_in_a_full_feed_deletes_nothing(blog: Blog) -> None:
 
 
 async def test_the_articles_script_loses_a_post_on_a_replacement(blog: Blog) -> None:
-    copies = _copies(FEED_LENGTH)
+    copies = _copies(FRONT_PAGE_LENGTH)
     await _fill(blog, copies)
     await blog.deploy_naive_trigger("truncateFeed")
 
     await blog.feed.upsert(copies[50] | {"likeCount": 1}, post_trigger="naive-truncateFeed")
 
-    assert len(await _ids(blog)) == FEED_LENGTH - 1
+    assert len(await _ids(blog)) == FRONT_PAGE_LENGTH - 1
 
 
 async def test_an_old_post_does_not_enter_a_full_feed(blog: Blog) -> None:
-    copies = _copies(FEED_LENGTH + 1)
+    copies = _copies(FRONT_PAGE_LENGTH + 1)
     await _fill(blog, copies[1:])
 
     await blog.feed.create(copies[0], post_trigger="truncateFeed")
@@ -77,11 +77,11 @@ async def test_an_old_post_does_not_enter_a_full_feed(blog: Blog) -> None:
 
 
 async def test_posts_with_the_same_date_are_ordered_by_id(blog: Blog) -> None:
-    copies = _copies(FEED_LENGTH + 5, second=7)
+    copies = _copies(FRONT_PAGE_LENGTH + 5, second=7)
     random.Random(1).shuffle(copies)
-    await _fill(blog, copies[:FEED_LENGTH])
+    await _fill(blog, copies[:FRONT_PAGE_LENGTH])
 
-    for copy in copies[FEED_LENGTH:]:
+    for copy in copies[FRONT_PAGE_LENGTH:]:
         await blog.feed.create(copy, post_trigger="truncateFeed")
 
     assert await _ids(blog) == _most_recent(copies)
@@ -97,7 +97,7 @@ async def test_one_write_truncates_a_feed_with_thousands_of_posts(blog: Blog) ->
 
 
 async def test_an_interrupted_truncation_keeps_the_write_and_the_next_write_continues(blog: Blog) -> None:
-    copies = _copies(FEED_LENGTH + 60)
+    copies = _copies(FRONT_PAGE_LENGTH + 60)
     await _fill(blog, copies[:-1])
 
     with blog.accepting(30):
@@ -107,7 +107,7 @@ async def test_an_interrupted_truncation_keeps_the_write_and_the_next_write_cont
             await blog.feed.upsert(copies[-1], post_trigger="truncateFeed")
 
     assert copies[-1]["id"] in after_first
-    assert FEED_LENGTH < len(after_first) < len(copies)
+    assert FRONT_PAGE_LENGTH < len(after_first) < len(copies)
     assert await _ids(blog) == _most_recent(copies)
 
 

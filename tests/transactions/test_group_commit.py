@@ -12,8 +12,7 @@ from shared.database.charges import metered
 from shared.database.client import connect
 from shared.database.container import Container, Operation
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
-from shared.models.base import Item
-from shared.models.fields import COMMENT_LENGTH, POST_LENGTH
+from shared.models.base import COMMENT_LENGTH, POST_LENGTH, Item
 from shared.transactions.batches import Added, add_item
 from shared.transactions.group_commit import GroupCommit
 from tests.blog import Blog, at

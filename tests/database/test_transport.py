@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.database.calls import container_and_kind
 from shared.database.client import has_multiple_write_regions
-from shared.database.transport import SessionTransport
+from shared.database.transport import SessionTransport, container_and_kind
 from tests.blog import Blog
 from tests.items import a_post, a_user
 
