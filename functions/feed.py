@@ -1,4 +1,4 @@
-"""The feed: the most recent posts."""
+"""The front page: the most recent posts."""
 
 from __future__ import annotations
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.data.health import Readiness
+from shared.data.health import Health, Readiness
 from shared.errors import NotReady
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.models.health import Health
 
 bp = func.Blueprint()
 

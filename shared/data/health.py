@@ -5,24 +5,38 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Set
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from async_lru import alru_cache
 from azure.core.exceptions import AzureError
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
+from pydantic import BaseModel, ConfigDict, Field
 
 from shared.database.client import has_multiple_write_regions, open_container
 from shared.database.container import Container
 from shared.database.containers import container_definitions
 from shared.errors import NotReady
-from shared.models.health import Check
 from shared.observability.logs import log
 from shared.settings import SettingsError, settings
+
+Check = Literal["ready", "unchecked"]
 
 _FORBIDDEN = 403
 _READY, _UNCHECKED = "ready", "unchecked"
 _SINGLE_WRITE_REGION = "single write region"
+
+
+class Health(BaseModel):
+    """Everything the blog needs exists. A script is `unchecked` if the app's identity can run it but not list it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    status: Literal["ready"] = "ready"
+    checks: dict[str, Check] = Field(
+        description="By name: the single write region, the database, a container, a script of a container.",
+        examples=[{"database": "ready", "posts": "ready", "posts/createLike": "unchecked"}],
+    )
 
 
 def _uses_scripts() -> bool:

@@ -29,7 +29,7 @@ CACHE_CONTROL = "public, max-age=1, stale-while-revalidate=1"
 
 @dataclass
 class FrontPage:
-    """One reading of the feed, serialized and compressed once per limit."""
+    """The posts of one query, serialized and compressed once per limit."""
 
     posts: list[dict[str, Any]]
     _lists: dict[int, Document] = field(default_factory=dict)

@@ -71,13 +71,13 @@ async def remove_item(posts: Container, post_id: str, item_id: str, kind: str, *
         if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
             # The SDK resent a batch whose response was lost, or another command deleted the item at the same time.
             return True
-        if attempt == 0 and not _is_meant(existing, etag):
+        if attempt == 0 and not _matches(existing, etag):
             # The replica can lag. After a read by the primary, the next read is at least as new.
             existing_post(await posts.read_latest(post_id, post_id), post_id)
             existing = await _read(posts, post_id, item_id, kind)
         if existing is None and (etag is None or kind != Like.TYPE):
             return False
-        if existing is None or not _is_meant(existing, etag):
+        if existing is None or not _matches(existing, etag):
             raise VersionMismatch  # a like that was made again has the same ID
         tried = existing
         deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
@@ -170,7 +170,7 @@ async def _read(posts: Container, post_id: str, item_id: str, kind: str) -> Item
     return item if item is not None and item.get("type") == kind else None
 
 
-def _is_meant(existing: Item | None, etag: str | None) -> bool:
+def _matches(existing: Item | None, etag: str | None) -> bool:
     return existing is not None and (etag is None or edit_of(etag) == Resource.last_edit(existing))
 
 

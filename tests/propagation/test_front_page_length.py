@@ -1,4 +1,4 @@
-"""The trigger, the change handler, and the readers share one feed length."""
+"""The trigger, the change handler, and the readers share one length of the front page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.items import a_post, a_user
 LENGTH = 5
 
 
-async def test_changing_the_feed_length_changes_trigger_and_handler(
+async def test_changing_the_length_of_the_front_page_changes_trigger_and_handler(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copies, "FRONT_PAGE_LENGTH", LENGTH)
