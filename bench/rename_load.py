@@ -71,7 +71,7 @@ class RenameLoad:
 
 
 async def measure(posts: int, ru_s: int) -> RenameLoad:
-    """Rename a user whose comments are spread evenly over `posts`, and read these posts meanwhile."""
+    """Rename a user whose comments are spread evenly over `posts`, and read these posts during the rename."""
     async with AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         server = await stack.enter_async_context(emulator(None, "--partitions", "1"))

@@ -85,7 +85,7 @@ def _details(attributes: Mapping[str, Any]) -> str:
 
 
 async def _is_complete(sink: TelemetrySink) -> bool:
-    """Whether the delivery at the end of both traces has arrived, with its update of the feed."""
+    """Whether the delivery at the end of both traces has arrived, with its update of the front page."""
     commands = [sink.named(name) for name in ("create_comment", "edit_user")]
     if not all(commands):
         return False

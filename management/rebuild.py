@@ -6,7 +6,7 @@ Works for a database filled without the change-feed functions (such as the artic
 2. Replay the change feed of `users`, which finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
 
-Every write is conditional on the state read, so the app can run meanwhile, and an interrupted rebuild can be repeated.
+Every write is conditional on the state read, so the app can keep running, and an interrupted rebuild can be repeated.
 Does not repair responses to missing posts, malformed items, or failed changes; `verify` reports them.
 """
 

@@ -51,7 +51,7 @@ def _parse_account(value: object) -> object:
 
 
 class AppSettings(BaseSettings):
-    """The settings that registering the functions needs. A field's description is the advice in SettingsError."""
+    """The settings that are needed to register the functions. SettingsError shows a field's description as advice."""
 
     model_config = SettingsConfigDict(
         frozen=True,
@@ -105,7 +105,7 @@ class AppSettings(BaseSettings):
 
 
 class Settings(AppSettings):
-    """All settings. The change-feed triggers' `connection="COSMOS"` implies the names of the account's."""
+    """All settings. The triggers' `connection="COSMOS"` determines the names of the settings of the account."""
 
     account: Annotated[Account, NoDecode, BeforeValidator(_parse_account)] = Field(
         validation_alias="COSMOS",

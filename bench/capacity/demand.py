@@ -118,7 +118,7 @@ class FeedDemand:
 
 @dataclass(frozen=True)
 class Demand:
-    """What this number of users needs."""
+    """The capacity that this number of users needs."""
 
     users: int
     containers: Mapping[str, ContainerDemand]

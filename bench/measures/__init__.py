@@ -1,4 +1,4 @@
-"""What bench.local_stack measures, in full sizes or quickly for development."""
+"""The measurements of bench.local_stack, in full sizes or quickly for development."""
 
 from __future__ import annotations
 

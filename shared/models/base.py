@@ -1,4 +1,4 @@
-"""What the models share: base classes (camelCase in JSON, snake_case in Python), and types of fields."""
+"""Base classes of the models (camelCase in JSON, snake_case in Python), and the types of their fields."""
 
 from __future__ import annotations
 

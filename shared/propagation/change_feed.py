@@ -1,4 +1,4 @@
-"""Change feeds: how the app's functions are triggered, and how a delivery survives a change that cannot be handled."""
+"""Change feeds: the triggers of the app's functions, and deliveries, which store the changes that cannot be handled."""
 
 from __future__ import annotations
 

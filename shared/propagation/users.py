@@ -31,9 +31,9 @@ async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]])
 
 
 async def _settle(blog: Blog, pace: Pace, user: Item) -> None:
-    """Fan out a rename, release the former names, then forget them.
+    """Fan out a rename, release the former names, then remove them from the user.
 
-    Forgetting comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
+    The removal comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
     is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
     """
     text_of(user, "userId")  # with another key, the user could not be patched

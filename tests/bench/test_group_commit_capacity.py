@@ -1,4 +1,4 @@
-"""What group commit saves on a post that many users like at once."""
+"""Group commit saves request units on a post that many users like at once."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class Author:
             self._record.rejected_although_applied += 1
 
     async def _send_alone(self, target: object, method: str, body: dict[str, str] | None = None) -> FinalResponse:
-        """Send a command without `If-Match`. A late attempt could undo a later command, so none is sent meanwhile."""
+        """Send a command without `If-Match`. A late attempt could undo a later command, so none is sent until then."""
         path = str(target)
         try:
             answer = await self._api_client.send(method, path, body)

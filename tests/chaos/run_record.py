@@ -1,4 +1,4 @@
-"""What the app acknowledged, and what can have happened without a response."""
+"""The commands that the app acknowledged, and those that it may have run without a response."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RunRecord:
     # write. RFC 9110, 13.1.1 allows it.
     rejected_although_applied: int = 0
     slowest_s: float = 0.0
-    # What all clients together have seen, if they send session tokens.
+    # The session tokens that all clients have seen, if they send session tokens.
     session: Session | None = None
     divergences: list[str] = field(default_factory=list)
     # Posts that returned 404.

@@ -1,4 +1,4 @@
-"""What telemetry and the log never contain."""
+"""Telemetry and the log never contain what people write."""
 
 from __future__ import annotations
 

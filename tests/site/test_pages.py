@@ -1,4 +1,4 @@
-"""What readers see without JavaScript."""
+"""Pages for readers without JavaScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do on the site, in Chromium with JavaScript."""
+"""Commands on the site, in Chromium with JavaScript."""
 
 from __future__ import annotations
 

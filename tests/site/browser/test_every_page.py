@@ -1,4 +1,4 @@
-"""What holds for every page: accessible, within the viewport, without errors, and readable without JavaScript."""
+"""Every page is accessible, fits the viewport, causes no errors, and is readable without JavaScript."""
 
 from __future__ import annotations
 

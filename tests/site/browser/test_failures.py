@@ -1,4 +1,4 @@
-"""What the site does if a command fails, in Chromium."""
+"""Failed commands on the site, in Chromium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What someone writes in a comment is kept until it is published, in Chromium."""
+"""The text of a comment is kept until it is published, in Chromium."""
 
 from __future__ import annotations
 

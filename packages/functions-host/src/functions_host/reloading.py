@@ -1,7 +1,7 @@
 """Reload: the process replaces itself with a fresh interpreter.
 
-The listening sockets stay open, so requests wait instead of failing. The process ID does not change, so whoever started
-the host need not know.
+The listening sockets stay open, so requests wait instead of failing. The process keeps its ID, so a parent process
+does not notice the reload.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def snapshot(app_dir: Path) -> Snapshot:
 def _add(found: dict[str, tuple[int, int]], path: str) -> None:
     try:
         status = os.stat(path)  # noqa: PTH116 - called for each file, see above
-    except OSError:  # removed meanwhile, or a broken link
+    except OSError:  # just removed, or a broken link
         return
     found[path] = (status.st_mtime_ns, status.st_size)
 

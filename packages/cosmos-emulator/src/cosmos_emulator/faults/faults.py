@@ -35,7 +35,7 @@ class Fault:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it has struck as often as allowed."""
+        """Whether the rule has reached its maximum number of faults."""
         return self.rule.times is not None and self.struck >= self.rule.times
 
     def as_json(self) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Which operations a resource token allows.
+"""The operations that a resource token allows.
 
 Sources: learn.microsoft.com/rest/api/cosmos-db/permissions; azure-cosmos test_crud.py, test_authorization and
 test_partitioned_collection_permissions. The message is recorded in azure-sdk-for-python issue 8890.

@@ -1,4 +1,4 @@
-"""What operations read and return. They know nothing else about HTTP.
+"""The requests and responses of operations. Operations know nothing else about HTTP.
 
 - `request`: the request with its resources; `links` and `headers`: its path and the names of its headers.
 - `sessions`: session tokens; `resource_tokens`: signed permissions.

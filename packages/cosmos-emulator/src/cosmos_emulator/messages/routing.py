@@ -1,4 +1,4 @@
-"""Where a query runs: in the gateway, or range by range in the client.
+"""The place where a query runs: in the gateway, or range by range in the client.
 
 Source: PartitionRoutingHelper.cs of the .NET SDK. If results must be merged, a cross-partition query fails with
 400/1004 and its plan, and the SDK merges. With a header unknown to the service, this emulator merges.

@@ -1,4 +1,4 @@
-"""What a request reads of a container: a logical partition, a range of keys, or all."""
+"""The part of a container that a request reads: a logical partition, a range of keys, or all."""
 
 from __future__ import annotations
 

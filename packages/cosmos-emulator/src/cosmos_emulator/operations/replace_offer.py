@@ -19,7 +19,7 @@ async def handle(request: Request) -> Answer:
     account = request.gateway.account
     for container in account.containers_of(_offer(request)):
         await container.split_to(partitions_serving(content))
-    offer = _offer(request)  # again: meanwhile, it can have been changed or deleted
+    offer = _offer(request)  # again, because it can have been changed or deleted
     account.replace(offer, {**offer.body, "content": content})
     answer = resource_answer(200, offer)
     answer.headers[h.OFFER_REPLACE_PENDING] = "false"

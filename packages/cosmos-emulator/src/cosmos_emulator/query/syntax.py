@@ -292,7 +292,7 @@ class Query(Node):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a container adds to the language.
+    """The additions of a container to the language.
 
     `computed` has the queries of its computed properties. If `is_planar`, spatial functions use a plane instead of the
     earth.

@@ -23,7 +23,7 @@ MOST = 32
 """Unfinished queries that an emulator keeps."""
 
 KEPT_S = 300.0
-"""How long it keeps them: they use memory, and can have the file of a deleted container open."""
+"""The time for which they are kept. They use memory, and can have the file of a deleted container open."""
 
 
 class UnfinishedQuery:

@@ -138,7 +138,7 @@ class Partition:
         return self._view()
 
     async def divide(self, children: Sequence[Partition], commit: Callable[[], None]) -> None:
-        """Copy each child's items, with their LSNs and numbers, then run `commit`. Writes wait meanwhile."""
+        """Copy each child's items, with their LSNs and numbers, then run `commit`. Writes wait until then."""
         self.split = asyncio.Event()
         try:
             async with self._lock:
