@@ -52,7 +52,5 @@ async def list_comments(call: Call[None]) -> func.HttpResponse:
 
     Newest first.
     """
-    posts = (await open_blog()).posts
-    return paged(
-        Comment, await comments.list_comments(posts, call.path["postId"], limit=call.limit, cursor=call.cursor)
-    )
+    blog, post_id = await open_blog(), call.path["postId"]
+    return paged(Comment, await comments.list_comments(blog.posts, post_id, limit=call.limit, cursor=call.cursor))

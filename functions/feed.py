@@ -6,7 +6,7 @@ from functools import partial
 
 import azure.functions as func
 
-from shared.database.client import container
+from shared.database.client import open_container
 from shared.database.containers import FEED
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
@@ -16,7 +16,7 @@ from shared.models.post import Post
 bp = func.Blueprint()
 
 # The site uses it, too.
-front_page = front_page_reader(partial(container, FEED))
+front_page = front_page_reader(partial(open_container, FEED))
 
 
 @bp.route(route="api/feed", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -36,7 +36,8 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 
     Returns 204 even if the user does not like the post.
     """
-    await likes.delete_like(await open_blog(), call.path["postId"], call.path["userId"], etag=call.if_match)
+    blog, post_id, user_id = await open_blog(), call.path["postId"], call.path["userId"]
+    await likes.delete_like(blog, post_id, user_id, etag=call.if_match)
     return no_content()
 
 
@@ -47,5 +48,5 @@ async def list_likes(call: Call[None]) -> func.HttpResponse:
 
     Newest first.
     """
-    posts = (await open_blog()).posts
-    return paged(Like, await likes.list_likes(posts, call.path["postId"], limit=call.limit, cursor=call.cursor))
+    blog, post_id = await open_blog(), call.path["postId"]
+    return paged(Like, await likes.list_likes(blog.posts, post_id, limit=call.limit, cursor=call.cursor))

@@ -35,8 +35,8 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
-    stored, post_id, owner = (await open_blog()).posts, call.path["postId"], call.caller.user
-    return updated(Post, await posts.edit_post(stored, post_id, call.body, etag=call.if_match, owner=owner))
+    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
+    return updated(Post, await posts.edit_post(blog.posts, post_id, call.body, etag=call.if_match, owner=owner))
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
@@ -47,8 +47,8 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
     are deleted with it.
     """
-    owner = call.caller.user
-    await posts.delete_post((await open_blog()).posts, call.path["postId"], etag=call.if_match, owner=owner)
+    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
+    await posts.delete_post(blog.posts, post_id, etag=call.if_match, owner=owner)
     return no_content()
 
 
@@ -59,7 +59,8 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
 
     Returns the full content and exact counts of comments and likes.
     """
-    return found(call, Post, await posts.get_post((await open_blog()).posts, call.path["postId"]))
+    blog = await open_blog()
+    return found(call, Post, await posts.get_post(blog.posts, call.path["postId"]))
 
 
 @bp.route(route="api/users/{userId}/posts", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -69,6 +70,5 @@ async def list_user_posts(call: Call[None]) -> func.HttpResponse:
 
     Newest first, with the content cut to a summary. Shows new and changed posts after a short delay.
     """
-    user_id = call.path["userId"]
-    page = await posts.list_posts_of_user((await open_blog()).users, user_id, limit=call.limit, cursor=call.cursor)
-    return paged(Post, page)
+    blog, user_id = await open_blog(), call.path["userId"]
+    return paged(Post, await posts.list_posts_of_user(blog.users, user_id, limit=call.limit, cursor=call.cursor))

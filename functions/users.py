@@ -23,11 +23,11 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     The username must use one script, and be unique, compared case-insensitively after Unicode NFKC. A signed-in caller
     can create only one user.
     """
-    stored, caller, key = (await open_blog()).users, call.caller, call.idempotency_key
+    blog, caller, key = await open_blog(), call.caller, call.idempotency_key
     if caller.user is None:
-        user = await users.create_user(stored, call.body, idempotency_key=key)
+        user = await users.create_user(blog.users, call.body, idempotency_key=key)
     else:
-        user = await users.register_user(stored, call.body, user_id=str(caller.user), idempotency_key=key)
+        user = await users.register_user(blog.users, call.body, user_id=str(caller.user), idempotency_key=key)
     return created(User, user, f"/api/users/{user['id']}")
 
 
@@ -38,12 +38,13 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay.
     """
-    stored = (await open_blog()).users
-    return updated(User, await users.edit_user(stored, call.path["userId"], call.body, etag=call.if_match))
+    blog = await open_blog()
+    return updated(User, await users.edit_user(blog.users, call.path["userId"], call.body, etag=call.if_match))
 
 
 @bp.route(route="api/users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
 async def get_user(call: Call[None]) -> func.HttpResponse:
     """Retrieve a user (Q1)."""
-    return found(call, User, await users.get_user((await open_blog()).users, call.path["userId"]))
+    blog = await open_blog()
+    return found(call, User, await users.get_user(blog.users, call.path["userId"]))

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-Way = Literal["batch", "procedure"]
+# The values of `BLOG_TRANSACTIONS`.
+TransactionMode = Literal["batch", "procedure"]
 
 
 class SettingsError(Exception):
@@ -112,7 +113,9 @@ class Settings(AppSettings):
         description="AccountEndpoint=…;AccountKey=…;, or COSMOS__accountEndpoint to use an identity",
     )
     database: str = Field(validation_alias="BLOG_DATABASE", description="the name of the database")
-    transactions: Way = Field(default="batch", validation_alias="BLOG_TRANSACTIONS", description="batch or procedure")
+    transactions: TransactionMode = Field(
+        default="batch", validation_alias="BLOG_TRANSACTIONS", description="batch or procedure"
+    )
     delivery_deadline_s: PositiveInt = Field(
         default=150,
         validation_alias="BLOG_DELIVERY_DEADLINE_S",

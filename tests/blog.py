@@ -21,7 +21,7 @@ from shared.database.container import Container
 from shared.models.base import Item
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
-from shared.settings import Account, Settings, Way
+from shared.settings import Account, Settings, TransactionMode
 from shared.transactions import transactions
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"
@@ -160,7 +160,7 @@ def at(settings: Settings, endpoint: str) -> Settings:
 
 
 @asynccontextmanager
-async def new_blog(emulator: EmulatorThread, transactions: Way = "batch") -> AsyncIterator[Blog]:
+async def new_blog(emulator: EmulatorThread, transactions: TransactionMode = "batch") -> AsyncIterator[Blog]:
     """Provision a database, and delete it afterwards."""
     settings = Settings(
         account=Account(emulator.endpoint, emulator.key),

@@ -40,7 +40,7 @@ from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, name_version
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
-from shared.settings import Settings, Way
+from shared.settings import Settings, TransactionMode
 from shared.transactions import transactions
 
 # The API's largest page; every list fits.
@@ -51,7 +51,7 @@ class ProjectModel(Model):
     """Sends the same requests as the API."""
 
     NAME: ClassVar[str] = "this"
-    TRANSACTIONS: ClassVar[Way] = "batch"
+    TRANSACTIONS: ClassVar[TransactionMode] = "batch"
     CONTAINERS: ClassVar[Sequence[ContainerPlan]] = tuple(map(ContainerPlan, container_definitions()))
 
     def __init__(self, database: DatabaseProxy) -> None:
@@ -136,4 +136,4 @@ class ProjectModelWithProcedures(ProjectModel):
     """Comments and likes are written by stored procedures."""
 
     NAME: ClassVar[str] = "this, procedures"
-    TRANSACTIONS: ClassVar[Way] = "procedure"
+    TRANSACTIONS: ClassVar[TransactionMode] = "procedure"

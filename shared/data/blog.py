@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from async_lru import alru_cache
 
-from shared.database.client import container
+from shared.database.client import open_container
 from shared.database.container import Container
 from shared.database.containers import FAILURES, FEED, POSTS, USERS
 from shared.settings import settings
@@ -30,5 +30,5 @@ async def open_blog() -> Blog:
 
     Raises SettingsError, DatabaseUnavailable.
     """
-    users, posts, feed, failures = [await container(name) for name in (USERS, POSTS, FEED, FAILURES)]
+    users, posts, feed, failures = [await open_container(name) for name in (USERS, POSTS, FEED, FAILURES)]
     return Blog(users, posts, feed, failures, transactions(settings().transactions))

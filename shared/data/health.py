@@ -13,7 +13,7 @@ from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 from pydantic import BaseModel, ConfigDict, Field
 
-from shared.database.client import has_multiple_write_regions, open_container
+from shared.database.client import get_container, has_multiple_write_regions
 from shared.database.container import Container
 from shared.database.containers import container_definitions
 from shared.errors import NotReady
@@ -48,13 +48,13 @@ class Readiness:
 
     def __init__(
         self,
-        open_container: Callable[[str], Container] = open_container,
+        get_container: Callable[[str], Container] = get_container,
         *,
         uses_scripts: Callable[[], bool] = _uses_scripts,
         deadline_s: float = 2.0,
         kept_s: float = 10.0,
     ) -> None:
-        self._open_container = open_container
+        self._get_container = get_container
         self._uses_scripts = uses_scripts
         self._deadline_s = deadline_s
         # Failures are part of the result, because alru_cache does not keep exceptions.
@@ -82,7 +82,7 @@ class Readiness:
 
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
         uses_scripts, definitions = self._uses_scripts(), container_definitions()
-        proxies = [self._open_container(definition["id"]).proxy for definition in definitions]
+        proxies = [self._get_container(definition["id"]).proxy for definition in definitions]
         yield self._probe([_SINGLE_WRITE_REGION], _write_regions(proxies[0]), is_listing=True)
         yield self._probe(["database"], proxies[0].client_connection.ReadDatabase(proxies[0].database_link))
         for definition, proxy in zip(definitions, proxies, strict=True):

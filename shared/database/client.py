@@ -53,12 +53,12 @@ async def _enter_client() -> None:
 
 
 @alru_cache(maxsize=None)
-async def container(name: str) -> Container:
+async def open_container(name: str) -> Container:
     """Return a container of the blog's database. Raises SettingsError, DatabaseUnavailable.
 
     The first call for a container reads it: otherwise a missing container looks like a missing item.
     """
-    opened = open_container(name)
+    opened = get_container(name)
     with blog_errors(about_item=False):
         await _enter_client()
         await opened.proxy.read()
@@ -66,7 +66,7 @@ async def container(name: str) -> Container:
 
 
 @cache
-def open_container(name: str) -> Container:
+def get_container(name: str) -> Container:
     """Return a container without any request, for reads that need no session token. Raises SettingsError."""
     return Container(_client().get_database_client(settings().database).get_container_client(name))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shared.database.container import Container
 from shared.models.base import Item
-from shared.settings import Way
+from shared.settings import TransactionMode
 from shared.transactions.batches import Added
 from shared.transactions.group_commit import GroupCommit
 from shared.transactions.procedures import add_by_procedure
@@ -31,8 +31,8 @@ class Transactions:
     rename_procedure: str | None = None
 
 
-def transactions(way: Way) -> Transactions:
+def transactions(mode: TransactionMode) -> Transactions:
     """Return new transactions: by batches, or by the article's stored procedures and trigger."""
-    if way == "procedure":
+    if mode == "procedure":
         return Transactions(add_by_procedure, front_page_trigger="truncateFeed", rename_procedure="updateUsernames")
     return Transactions(GroupCommit().add)  # without group commit: add_item

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from shared.settings import Way
+from shared.settings import TransactionMode
 from tests.chaos.plan import Plan, short
 from tests.chaos.report import Report, table
 from tests.chaos.run import run
@@ -25,7 +25,7 @@ def main(
     seeds: Annotated[int, typer.Option(min=1, help="Number of consecutive seeds.")] = 1,
     seconds: Annotated[float, typer.Option(min=1, help="Duration of each storm.")] = Plan.seconds,
     brief: Annotated[bool, typer.Option("--short", help="Use the short plan of the test suite.")] = False,
-    transactions: Annotated[Way, typer.Option(help="BLOG_TRANSACTIONS of the hosts.")] = Plan.transactions,
+    transactions: Annotated[TransactionMode, typer.Option(help="BLOG_TRANSACTIONS of the hosts.")] = Plan.transactions,
     replica_lag: Annotated[str, typer.Option(help="Lag of the replicas, for example 500ms±200ms.")] = "",
     report: Annotated[Path, typer.Option(help="JSON Lines file to append the reports to.")] = _REPORT,
 ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from shared.settings import Way
+from shared.settings import TransactionMode
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Plan:
 
     seed: int
     seconds: float = 60.0
-    transactions: Way = "batch"
+    transactions: TransactionMode = "batch"
     # Lag of the database's replicas, as the emulator's --replica-lag; empty for none.
     replica_lag: str = ""
     # Clock skew of each host relative to the database.

@@ -16,7 +16,7 @@ from shared.database.container import Container
 from shared.database.refusals import BatchRefused
 from shared.database.sessions import SESSION_HEADER_LENGTH, Session
 from shared.errors import MalformedRequest
-from shared.settings import Way
+from shared.settings import TransactionMode
 from shared.transactions import transactions
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
@@ -41,13 +41,13 @@ async def recorded(blog: Blog) -> AsyncIterator[tuple[Container, list[Operation]
             yield Container(database.get_container_client("posts")), operations
 
 
-@pytest.mark.parametrize("way", ["batch", "procedure"])
+@pytest.mark.parametrize("mode", ["batch", "procedure"])
 async def test_reads_and_queries_send_the_session_token_of_the_last_transaction(
-    blog: Blog, recorded: tuple[Container, list[Operation]], way: Way
+    blog: Blog, recorded: tuple[Container, list[Operation]], mode: TransactionMode
 ) -> None:
     post = await blog.posts.create(a_post(a_user()))
     posts, operations = recorded
-    await transactions(way).add(posts, a_like(post, a_user()), None)
+    await transactions(mode).add(posts, a_like(post, a_user()), None)
     written = operations[-1].answered_session
 
     await posts.read(post["id"], post["id"])

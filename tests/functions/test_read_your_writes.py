@@ -20,7 +20,7 @@ from cosmos_emulator.latency import Latency
 
 from shared.database.client import connect
 from shared.database.sessions import Session
-from shared.settings import Account, Settings, Way
+from shared.settings import Account, Settings, TransactionMode
 from tests.api import Api, ApiResponse
 from tests.blog import EmulatorThread
 from tests.functions.test_errors import assert_problem
@@ -66,7 +66,7 @@ def lagging(clock: Clock) -> Iterator[EmulatorThread]:
 def apps(
     lagging: EmulatorThread, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[RunningApp, RunningApp]]:
-    way: Way = request.param
+    way: TransactionMode = request.param
     settings = provisioned(
         Settings(account=Account(lagging.endpoint, lagging.key), database=unique("blog"), transactions=way)
     )

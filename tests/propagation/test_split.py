@@ -14,7 +14,7 @@ from management.provision import provision
 from management.verify import verify, verify_within
 from shared.database.client import connect
 from shared.database.sessions import SESSION_HEADER
-from shared.settings import Account, Settings, Way
+from shared.settings import Account, Settings, TransactionMode
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.items import unique
@@ -25,7 +25,7 @@ _WAIT_S = 60
 
 
 @pytest.mark.parametrize("way", ["batch", "procedure"])
-async def test_nothing_is_lost_when_partitions_split_during_writes(tmp_path: Path, way: Way) -> None:
+async def test_nothing_is_lost_when_partitions_split_during_writes(tmp_path: Path, way: TransactionMode) -> None:
     posts: list[Json] = []
     sessions: list[str] = []
     is_over = asyncio.Event()
