@@ -15,7 +15,17 @@ from pydantic.alias_generators import to_camel
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
 
+USERNAME_LENGTH = (3, 30)
+TITLE_LENGTH = 200
+POST_LENGTH = 100_000
+COMMENT_LENGTH = 5_000
+# Clients show this text next to the field.
+EMPTY = "This is empty. Write something."
+
 _TWO_PARTS = re.compile('"([^/]*)/.+"')
+# The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
+# https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
+_ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
 
 
 # `defer_build`: building every validator at startup would take 20 ms; build each when it is first used.
@@ -75,18 +85,6 @@ def edit_of(etag: str) -> str:
     """Return the last edit that an ETag from a client names, or for any other ETag itself, which is never an edit."""
     match = _TWO_PARTS.fullmatch(etag)
     return unquote(match[1]) if match else etag
-
-
-USERNAME_LENGTH = (3, 30)
-TITLE_LENGTH = 200
-POST_LENGTH = 100_000
-COMMENT_LENGTH = 5_000
-# Clients show this text next to the field.
-EMPTY = "This is empty. Write something."
-
-# The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
-# https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
-_ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
 
 
 def is_item_id(value: str) -> bool:

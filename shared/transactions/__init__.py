@@ -1,7 +1,7 @@
 """Transactions of `posts`: a comment or like is written together with the post's count.
 
-`add_item` and `remove_item` in batches.py are the simple path: one command is one transactional batch. For additions,
-`BLOG_TRANSACTIONS` selects one of the variants below.
+The simple path is `add_item` and `remove_item` in batches.py: one command is one transactional batch. Removals always
+take it. For additions, `BLOG_TRANSACTIONS` selects group commit (the default) or the article's stored procedures.
 """
 
 from __future__ import annotations
