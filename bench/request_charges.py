@@ -1,7 +1,7 @@
 """Charges of the article's ten requests, as modeled by the emulator: `python -m bench.request_charges`.
 
 Data follows the article: posts and comments of 1,480 characters, a post with 20 comments and 50 likes, a user with 29
-posts, and a full feed. Each request runs a command or query of shared/data; its charge is the sum of all responses.
+posts, and a full front page. Each request runs a command or query of shared/data; its charge is the sum of all responses.
 Lists are one page.
 """
 
@@ -51,7 +51,7 @@ async def measure(profile: str) -> dict[str, float]:
 
 
 async def fill(blog: Blog) -> tuple[Item, Item]:
-    """Create a user with 29 posts, the last with 20 comments and 50 likes, and fill the feed."""
+    """Create a user with 29 posts, the last with 20 comments and 50 likes, and fill the front page."""
     people = [await add_user(blog, f"reader_{number:02}") for number in range(50)]
     author = await add_user(blog, "the_author")
     posts = [await add_post(blog, person) for person in people for _ in range(2)]

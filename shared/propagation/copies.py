@@ -37,34 +37,6 @@ _CANDIDATES = (
 _LAST_DATE = "9999"
 
 
-def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
-    """Return a coalescer that reads posts by id, concurrent ones in one query if that is cheaper."""
-
-    async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
-        found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
-        return [found.get(post_id) for post_id in ids]
-
-    return Coalescer(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
-
-
-def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
-    """Return a coalescer that creates copies by partition key, and returns False for those that exist."""
-
-    async def create(partition_key: str, copies: Sequence[Item]) -> list[bool]:
-        missing = list(copies)
-        while missing:
-            try:
-                await container.batch(partition_key, [("create", (copy,)) for copy in missing])
-                break
-            except BatchRefused as refused:
-                if not isinstance(refused.reason, ItemExists):
-                    raise
-                del missing[refused.index]
-        return [any(copy is one for one in missing) for copy in copies]
-
-    return Coalescer(create, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
-
-
 @dataclass(frozen=True)
 class Copies:
     """The copies of posts in one container, whose partition key is the property `partition_key` of a copy.
@@ -136,6 +108,34 @@ class Copies:
         key = Post.TYPE if self.partition_key == "type" else post[self.partition_key]
         with suppress(ItemMissing):
             await self.container.delete(post["id"], key)
+
+
+def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
+    """Return a coalescer that reads posts by id, concurrent ones in one query if that is cheaper."""
+
+    async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
+        found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
+        return [found.get(post_id) for post_id in ids]
+
+    return Coalescer(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
+
+
+def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
+    """Return a coalescer that creates copies by partition key, and returns False for those that exist."""
+
+    async def create(partition_key: str, copies: Sequence[Item]) -> list[bool]:
+        missing = list(copies)
+        while missing:
+            try:
+                await container.batch(partition_key, [("create", (copy,)) for copy in missing])
+                break
+            except BatchRefused as refused:
+                if not isinstance(refused.reason, ItemExists):
+                    raise
+                del missing[refused.index]
+        return [any(copy is one for one in missing) for copy in copies]
+
+    return Coalescer(create, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
 
 
 @dataclass
