@@ -1,8 +1,8 @@
 """Charges of the article's ten requests, as modeled by the emulator: `python -m bench.request_charges`.
 
 Data follows the article: posts and comments of 1,480 characters, a post with 20 comments and 50 likes, a user with 29
-posts, and a full front page. Each request runs a command or query of shared/data; its charge is the sum of all responses.
-Lists are one page.
+posts, and a full front page. Each request runs a command or query of shared/data; its charge is the sum of all
+responses. Lists are one page.
 """
 
 from __future__ import annotations
