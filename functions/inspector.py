@@ -12,9 +12,9 @@ from shared.auth.callers import ANONYMOUS
 from shared.data.blog import open_blog
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.http.calls import parse_call
-from shared.http.responses import encoded
 from shared.http.endpoints import QUERY
 from shared.http.inspector_cookie import visitor_of
+from shared.http.responses import encoded
 from shared.models.base import is_item_id
 from shared.observability.inspector import Inspector
 

@@ -37,6 +37,8 @@ def data_model() -> dict[str, Any]:
         "containers": [
             {"id": one["id"], "key": one["partitionKey"]["paths"][0], "x": left[one["id"]]} for one in stored
         ],
-        "functions": [{"name": feed.function, "x": left[feed.container]} for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)],
+        "functions": [
+            {"name": feed.function, "x": left[feed.container]} for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)
+        ],
         "arrows": arrows,
     }
