@@ -36,7 +36,7 @@ async def _ids(blog: Blog) -> set[str]:
 
 def test_script_and_app_have_one_feed_length() -> None:
     script = (STORED_PROCEDURES / "truncateFeed.js").read_text(encoding="utf-8")
-    assert f"FRONT_PAGE_LENGTH = {FRONT_PAGE_LENGTH};" in script
+    assert f"FEED_LENGTH = {FRONT_PAGE_LENGTH};" in script
 
 
 async def test_an_insert_into_a_full_feed_deletes_the_oldest_post(blog: Blog) -> None:
