@@ -18,7 +18,7 @@ from shared.database.emulator_switches import EmulatorSwitches
 from shared.errors import Forbidden, UserNotFound
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.replies import answered
+from shared.http.responses import answered
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
@@ -122,7 +122,7 @@ async def _reader(blog: Blog, number: int) -> Item:
 
 async def _post(blog: Blog, author: Item, title: str, key: str | None) -> Item:
     new = NewPost(user_id=author["id"], title=title, content="The [tour](/tour) wrote this post.")
-    return await posts.create_post(blog.users, blog.posts, new, idempotency_key=key)
+    return await posts.create_post(blog, new, idempotency_key=key)
 
 
 async def _commented_post(blog: Blog, author: Item, number: int) -> None:
