@@ -6,7 +6,7 @@ targetScope = 'subscription'
 @maxLength(64)
 param environmentName string
 
-// The regions with the Flex Consumption plan, without previews, as in Microsoft's template of November 2025:
+// The regions with the Flex Consumption plan, without previews, as in Microsoft's template:
 // https://github.com/Azure-Samples/functions-quickstart-python-azd-cosmosdb/blob/main/infra/main.bicep
 // azd asks only for one of them. `az functionapp list-flexconsumption-locations` prints the current list.
 @description('Region of all resources. It must offer the Flex Consumption plan.')

@@ -50,15 +50,26 @@ def _resources(template: Json) -> Iterator[tuple[Json, Json]]:
 @pytest.fixture(scope="session")
 def compiled() -> Compiled:
     """Skips the test without a compiler, unless REQUIRE_BICEP is set. Warnings of the compiler fail it."""
-    if program := shutil.which("bicep"):
-        command = [program, "build"]
-    elif program := shutil.which("az"):
-        command = [program, "bicep", "build", "--file"]
-    elif "REQUIRE_BICEP" in os.environ:
-        pytest.fail("install the Bicep CLI or the Azure CLI")
-    else:
-        pytest.skip("there is no Bicep compiler: install the Bicep CLI or the Azure CLI")
-    built = subprocess.run([*command, str(MAIN), "--stdout"], capture_output=True, text=True, check=False)  # noqa: S603 - the developer's compiler
+    command = _compiler()
+    if not command:
+        (pytest.fail if "REQUIRE_BICEP" in os.environ else pytest.skip)(
+            "install the Bicep CLI, or run: az bicep install"
+        )
+    built = _run(*command, str(MAIN), "--stdout")
     assert built.returncode == 0, built.stderr
     assert " : Warning " not in built.stderr, built.stderr
     return Compiled(json.loads(built.stdout))
+
+
+def _compiler() -> list[str]:
+    """Return the command to which the path of a template is appended, or nothing."""
+    if program := shutil.which("bicep"):
+        return [program, "build"]
+    # `az bicep build` would download the compiler.
+    if (program := shutil.which("az")) and _run(program, "bicep", "version").returncode == 0:
+        return [program, "bicep", "build", "--file"]
+    return []
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the developer's compiler

@@ -58,7 +58,7 @@ def test_every_script_is_deployed(compiled: Compiled) -> None:
 
     texts = template["variables"]
     deployed = {name: texts[re.findall(r"'(.+)'", text)[0]] for name, text in texts["scripts"].items()}
-    assert deployed == {path.stem: path.read_text(encoding="utf-8") for path in STORED_PROCEDURES.glob("*.js")}
+    assert deployed == {path.stem: path.read_bytes().decode() for path in STORED_PROCEDURES.glob("*.js")}
 
 
 def test_the_app_gets_every_setting_it_reads_and_no_others(compiled: Compiled) -> None:
