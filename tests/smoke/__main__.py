@@ -1,6 +1,6 @@
 """`python -m tests.smoke`: deploy to a new azd environment, check the app, and delete everything.
 
-Needs a signed-in azd, AZURE_SUBSCRIPTION_ID and AZURE_LOCATION. Takes about an hour, and costs less than a dollar.
+Needs a signed-in azd, AZURE_SUBSCRIPTION_ID and AZURE_LOCATION.
 """
 
 from __future__ import annotations
