@@ -281,7 +281,8 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
 
 def _security_schemes(auth: AuthMode) -> JsonObject:
     if auth is AuthMode.APP_SERVICE:
-        return {"appService": {"type": "apiKey", "in": "cookie", "name": "AppServiceAuthSession"}}
+        session = {"type": "apiKey", "in": "cookie", "name": "AppServiceAuthSession"}
+        return {"appService": session, "bearer": {"type": "http", "scheme": "bearer"}}
     return {
         "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"},
         "functionKeyInQuery": {"type": "apiKey", "in": "query", "name": "code"},

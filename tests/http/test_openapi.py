@@ -287,7 +287,7 @@ def test_only_the_feed_is_cached_downstream(document: dict[str, Any]) -> None:
 
 SECURITY = {
     AuthMode.FUNCTION_KEY: [{"functionKey": []}, {"functionKeyInQuery": []}],
-    AuthMode.APP_SERVICE: [{"appService": []}],
+    AuthMode.APP_SERVICE: [{"appService": []}, {"bearer": []}],
 }
 
 
