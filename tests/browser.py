@@ -11,6 +11,15 @@ import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+_DISABLED_FEATURES = (
+    # Pages behind the address bar. They take more processor time than a page of a test.
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
+    # Chromium ignores all but the last --disable-features, so these repeat Playwright's.
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
+    "PreconnectToSearch",
+)
 # Containers often lack a GPU and the namespaces that Chromium's sandbox needs.
 _ARGUMENTS = (
     "--no-sandbox",
@@ -20,6 +29,7 @@ _ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(_DISABLED_FEATURES)}",
 )
 
 

@@ -10,10 +10,12 @@ import hypothesis
 import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
+from playwright.async_api import Browser
 
 from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
+from tests.browser import running_chromium
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
 
@@ -63,3 +65,18 @@ def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> I
 async def api(app: RunningApp) -> AsyncIterator[Api]:
     async with ClientSession() as session:
         yield Api(session, app.url, app.openapi)
+
+
+@pytest.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    """One browser per test worker."""
+    async with running_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """The browser, in which this test opens profiles of its own."""
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()

@@ -81,8 +81,17 @@ async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tm
         assert await _etags(this) == before
 
 
-async def test_all_requests_are_measured_on_all_models(tmp_path: Path) -> None:
-    costs, partitions = await _measured(tmp_path, repetitions=2)
+@pytest.fixture(scope="module")
+async def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Costs, int]:
+    """The costs of all requests on all models, and the number of partitions."""
+    data = tmp_path_factory.mktemp("models") / "data"
+    await import_models(KINDS, _SMALL, data, partitions=4)
+    async with emulated(KINDS, data) as models:
+        return await measure_requests(models, _SMALL, 2)
+
+
+def test_all_requests_are_measured_on_all_models(measured: tuple[Costs, int]) -> None:
+    costs, partitions = measured
 
     assert {name[:2] for name in costs} == set(REQUESTS)
     assert costs["Q2"]["V1"].calls == 4
@@ -115,8 +124,8 @@ async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorTh
                 await client.delete_database(database_of(V3))
 
 
-async def test_results_are_stored_reported_and_drawn(tmp_path: Path) -> None:
-    costs, partitions = await _measured(tmp_path, repetitions=0)
+def test_results_are_stored_reported_and_drawn(tmp_path: Path, measured: tuple[Costs, int]) -> None:
+    costs, partitions = measured
     conditions = PartConditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])
     part = RequestResults("service-2026", str(_SMALL), partitions, costs, conditions)
     results = Results(requests=part, article=part)
@@ -158,9 +167,3 @@ async def _etags(model: Model) -> list[str]:
         rows = model.database.get_container_client(container.name).query_items("SELECT VALUE c._etag FROM c")
         etags += [str(row) async for row in rows]
     return sorted(etags)
-
-
-async def _measured(directory: Path, repetitions: int) -> tuple[Costs, int]:
-    await import_models(KINDS, _SMALL, directory / "data", partitions=4)
-    async with emulated(KINDS, directory / "data") as models:
-        return await measure_requests(models, _SMALL, repetitions)

@@ -47,9 +47,9 @@ def short(seed: int) -> Plan:
     """Return the test suite's plan: all kinds of strikes, few of each."""
     return Plan(
         seed=seed,
-        seconds=6.0,
+        seconds=4.0,
         host_clocks_s=(-2.0, 3.0),
-        host_kills=5,
+        host_kills=3,
         database_kills=2,
         lease_strikes=4,
         poison=2,

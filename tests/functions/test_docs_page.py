@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -14,18 +14,12 @@ from playwright.async_api import Browser, Page, expect
 from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
-from tests.browser import PageLog, running_chromium
+from tests.browser import PageLog
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
 from tests.site.browser.test_budget import OBSERVE
-from tests.site.browser.test_every_page import AXE, DESKTOP, PHONE
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with running_chromium() as browser:
-        yield browser
+from tests.site.browser.test_every_page import DESKTOP, PHONE, found_by_axe
 
 
 @pytest.fixture
@@ -113,12 +107,9 @@ async def test_the_page_creates_a_user_from_the_unchanged_example(
     assert_self_contained(log, app.url)
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
-async def test_the_page_is_accessible_and_fits(
-    app: RunningApp, browser: Browser, device: dict[str, Any], colors: Literal["light", "dark"]
-) -> None:
-    page = await browser.new_page(**device, color_scheme=colors)
+async def test_the_page_is_accessible_and_fits(app: RunningApp, browser: Browser, device: dict[str, Any]) -> None:
+    page = await browser.new_page(**device)
     log = PageLog(page)
     await page.goto(f"{app.url}/api/docs")
     assert await violations(page) == []
@@ -137,9 +128,7 @@ async def test_the_page_is_accessible_and_fits(
 async def violations(page: Page) -> list[str]:
     """The violations that axe-core finds after the operations are shown."""
     await page.locator(".opblock").last.wait_for()
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = await page.evaluate("axe.run({resultTypes: ['violations']})")
-    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found["violations"]]
+    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in await found_by_axe(page)]
 
 
 @pytest.mark.parametrize("fragment", ["", "#post-not-found"])

@@ -81,10 +81,28 @@ def _up_to_date(function: str) -> Lag:
 
 
 async def _ran_once(blog: Blog, log: Path) -> None:
-    """Run the functions until they have handled everything."""
+    """Run the functions until they have idle everything."""
     with running_app(blog.settings, log) as app:
         await eventually(lambda: _are_up_to_date(blog))
         await asyncio.to_thread(app.stop)
+
+
+@pytest.fixture(scope="module")
+async def shared_blog(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Blog]:
+    """A blog whose functions have run once."""
+    async with new_blog(emulator) as provisioned:
+        await _ran_once(provisioned, tmp_path_factory.mktemp("lag") / "host.log")
+        yield provisioned
+
+
+@pytest.fixture
+async def idle(shared_blog: Blog) -> AsyncIterator[Blog]:
+    """The shared blog. Afterwards, its leases are as they were."""
+    leases = shared_blog.container("leases")
+    before = await shared_blog.all_items(leases)
+    yield shared_blog
+    for lease in before:
+        await leases.upsert(lease)
 
 
 async def test_all_changes_wait_before_the_functions_first_run(moved: Blog, clock: Clock) -> None:
@@ -153,31 +171,27 @@ async def test_a_deletion_counts_as_a_waiting_change(moved: Blog, tmp_path: Path
         {"Mode": "Full-Fidelity Feed"},
     ],
 )
-async def test_an_unreadable_lease_makes_the_lag_unknown(blog: Blog, tmp_path: Path, damage: dict[str, object]) -> None:
-    await _ran_once(blog, tmp_path / "host.log")
-    leases = blog.container("leases")
-    lease = next(item for item in await blog.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
+async def test_an_unreadable_lease_makes_the_lag_unknown(idle: Blog, damage: dict[str, object]) -> None:
+    leases = idle.container("leases")
+    lease = next(item for item in await idle.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
     await leases.upsert(lease | damage)
 
-    assert (await _lag(blog)).state == "unknown"
-    assert (await _lag(blog, "on_users_changed")).state == "known"
+    assert (await _lag(idle)).state == "unknown"
+    assert (await _lag(idle, "on_users_changed")).state == "known"
 
 
-async def test_a_missing_lease_makes_the_lag_unknown(blog: Blog, tmp_path: Path) -> None:
-    await _ran_once(blog, tmp_path / "host.log")
-    leases = blog.container("leases")
-    lease = next(item for item in await blog.all_items(leases) if ".." in item["id"] and item["id"].startswith(USERS))
+async def test_a_missing_lease_makes_the_lag_unknown(idle: Blog) -> None:
+    leases = idle.container("leases")
+    lease = next(item for item in await idle.all_items(leases) if ".." in item["id"] and item["id"].startswith(USERS))
     await leases.delete(lease["id"], lease["id"])
 
-    lag = await _lag(blog, "on_users_changed")
+    lag = await _lag(idle, "on_users_changed")
 
     assert (lag.state, lag.problem) == ("unknown", "The leases overlap or leave a gap.")
 
 
-async def test_leases_of_another_account_address_make_the_lag_unknown(blog: Blog, tmp_path: Path) -> None:
-    await _ran_once(blog, tmp_path / "host.log")
-
-    lag = await _lag(blog, account_endpoint="https://elsewhere.documents.azure.com:443/")
+async def test_leases_of_another_account_address_make_the_lag_unknown(idle: Blog) -> None:
+    lag = await _lag(idle, account_endpoint="https://elsewhere.documents.azure.com:443/")
 
     assert (lag.state, lag.problem) == ("unknown", "All leases belong to another address of the account.")
 
@@ -211,10 +225,8 @@ async def test_the_command_prints_a_table(blog: Blog) -> None:
     assert result.exit_code == 0
 
 
-async def test_the_command_prints_json(blog: Blog, tmp_path: Path) -> None:
-    await _ran_once(blog, tmp_path / "host.log")
-
-    result = await manage_blog(blog, "lag", "--json")
+async def test_the_command_prints_json(idle: Blog) -> None:
+    result = await manage_blog(idle, "lag", "--json")
 
     assert [json.loads(line) for line in result.stdout.splitlines()] == [
         {"function": function, "state": "known", "lagSeconds": 0, "lagChanges": 0}
@@ -223,13 +235,12 @@ async def test_the_command_prints_json(blog: Blog, tmp_path: Path) -> None:
     assert result.exit_code == 0
 
 
-async def test_the_command_exits_with_1_if_a_lag_is_unknown(blog: Blog, tmp_path: Path) -> None:
-    await _ran_once(blog, tmp_path / "host.log")
-    leases = blog.container("leases")
-    lease = next(item for item in await blog.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
+async def test_the_command_exits_with_1_if_a_lag_is_unknown(idle: Blog) -> None:
+    leases = idle.container("leases")
+    lease = next(item for item in await idle.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
     await leases.upsert(lease | {"Mode": "Full-Fidelity Feed"})
 
-    result = await manage_blog(blog, "lag", "--json")
+    result = await manage_blog(idle, "lag", "--json")
 
     assert result.exit_code == 1
     assert json.loads(result.stdout.splitlines()[1])["problem"] == "A lease has another change feed mode."

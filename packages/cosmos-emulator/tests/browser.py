@@ -18,6 +18,15 @@ playwright_api = pytest.importorskip("playwright.async_api", reason="Install the
 expect = playwright_api.expect
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+_DISABLED_FEATURES = (
+    # Pages behind the address bar. They take more processor time than a page of a test.
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
+    # Chromium ignores all but the last --disable-features, so these repeat Playwright's.
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
+    "PreconnectToSearch",
+)
 # Containers often lack a GPU and the namespaces that Chromium's sandbox needs.
 _ARGUMENTS = (
     "--no-sandbox",
@@ -27,6 +36,7 @@ _ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(_DISABLED_FEATURES)}",
 )
 
 

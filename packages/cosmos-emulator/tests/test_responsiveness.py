@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from azure.core.exceptions import AzureError
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
@@ -31,15 +32,18 @@ NINE = "FROM c " + " ".join(f"JOIN x{number} IN c.a" for number in range(9))
 MANY_WORDS = " OR ".join(f"c.n = {number} + 0.5" for number in range(3000))
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served() -> AsyncIterator[tuple[Process, str]]:
     async with emulator_process("--memory", "--lenient-order-by") as served:
         yield served
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stored(served: tuple[Process, str]) -> AsyncIterator[ContainerProxy]:
-    """A container in an emulator process, with 120 elements in one item and 2,000 small items."""
+    """A container in an emulator process, with 120 elements in one item and 2,000 small items.
+
+    All tests share it. What they write has a partition key of its own.
+    """
     async with CosmosClient(served[1], WELL_KNOWN_KEY) as client:
         database = await client.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"))
@@ -68,7 +72,7 @@ async def _query(container: ContainerProxy, query: str, key: str = "p") -> None:
 async def _write_large(container: ContainerProxy) -> None:
     numbers = [{"n": number} for number in range(60_000)]
     for _ in range(3):
-        await container.upsert_item({"id": "large", "pk": "p", "numbers": numbers})
+        await container.upsert_item({"id": "large", "pk": "large", "numbers": numbers})
 
 
 async def _patch(container: ContainerProxy, condition: str) -> None:
@@ -102,6 +106,7 @@ async def _refused(container: ContainerProxy, query: str) -> None:
         await _query(container, query.replace("c.s,", "CONCAT(c.s, '!'),"))
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", LONG_REQUESTS)
 async def test_a_point_read_completes_while_a_long_request_runs(
     stored: ContainerProxy, clock_s: Callable[[], float], name: str
@@ -120,6 +125,7 @@ async def test_a_point_read_completes_while_a_long_request_runs(
     assert sum(one < READ_S for one in times_s) >= 0.9 * len(times_s), times_s
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_many_long_queries_take_turns(stored: ContainerProxy, clock_s: Callable[[], float]) -> None:
     queries = [f"SELECT VALUE COUNT(1) {CUBE} WHERE x < {number + 5}" for number in range(4)]
     running = asyncio.gather(*(_query(stored, query) for query in queries))

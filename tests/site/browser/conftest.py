@@ -9,18 +9,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser
 
-from tests.browser import running_chromium
 from tests.running_app import RunningApp
 from tests.site.browser.person import Person
 
 # Opens a browser profile of its own on the site. The arguments are those of Playwright's new_context.
 Visit = Callable[..., Coroutine[Any, Any, Person]]
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with running_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.api import Api
 from tests.items import unique
+from tests.polling import eventually
 from tests.site.browser.conftest import Visit
+from tests.site.test_pages import has_copies
 
 
 async def test_someone_signs_up_and_publishes_a_post(visit: Visit) -> None:
@@ -58,8 +61,16 @@ async def test_fast_presses_of_like_end_in_what_the_button_shows(visit: Visit, a
     ada = await visit(f"/posts/{post['id']}")
     await ada.sign_up()
 
+    are_over = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await are_over.wait()
+        await route.continue_()
+
+    await ada.page.route("**/likes", hold)
     for _ in range(5):
         await ada.like.click()
+    are_over.set()
 
     await expect(ada.status).to_have_text("You like this post.")
     assert (await api.get_post(post["id"])).body["likeCount"] == 1
@@ -117,6 +128,8 @@ async def test_only_the_author_can_use_the_editor_of_a_post(visit: Visit, api: A
 async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     kept, post = await api.new_post(author), await api.new_post(author)
+    # The change feed adds posts to the list.
+    await eventually(lambda: has_copies(api, author, 2))
     ada = await visit(f"/users/{author['id']}")
     await ada.be(author)
     await ada.accept_dialogs()

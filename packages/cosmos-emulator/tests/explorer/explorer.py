@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -64,13 +64,23 @@ class Explorer:
         return await grid.locator(f"tbody td:nth-child({index})").all_text_contents()
 
     async def violations(self) -> list[str]:
-        """The serious and critical violations that axe-core finds."""
+        """The serious and critical violations that axe-core finds, with light and with dark colors."""
         if not _AXE.exists():
             pytest.skip("axe-core is only in a checkout of the repository.")
         await self.page.evaluate(_AXE.read_text(encoding="utf-8"))
-        found = await self.page.evaluate("axe.run({resultTypes: ['violations']})")
+        await self._show_colors("light")
+        light = await self.page.evaluate("axe.run({resultTypes: ['violations']})")
+        await self._show_colors("dark")
+        # The scheme changes only colors.
+        rules = "runOnly: ['color-contrast', 'link-in-text-block']"
+        dark = await self.page.evaluate(f"axe.run({{{rules}, resultTypes: ['violations']}})")
         return [
             f"{violation['id']}: {[node['html'] for node in violation['nodes']]}"
-            for violation in found["violations"]
+            for violation in light["violations"] + dark["violations"]
             if violation["impact"] in ("serious", "critical")
         ]
+
+    async def _show_colors(self, scheme: Literal["light", "dark"]) -> None:
+        """Apply a color scheme, and wait until colors no longer change."""
+        await self.page.emulate_media(color_scheme=scheme)
+        await self.page.evaluate("Promise.allSettled(document.getAnimations().map((one) => one.finished))")

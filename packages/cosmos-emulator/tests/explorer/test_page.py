@@ -120,13 +120,11 @@ async def test_an_address_that_cannot_be_decoded_is_explained(explorer: Explorer
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_every_view_is_accessible_and_fits(
-    explorer: Explorer, orders: ContainerProxy, viewport: dict[str, int], scheme: str
+    explorer: Explorer, orders: ContainerProxy, viewport: dict[str, int]
 ) -> None:
     await orders.scripts.create_stored_procedure({"id": "greet", "body": "function greet() {}"})
     await explorer.page.set_viewport_size(viewport)
-    await explorer.page.emulate_media(color_scheme=scheme)
 
     for name in VIEWS:
         await explorer.view(name)

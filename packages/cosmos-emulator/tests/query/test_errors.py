@@ -92,20 +92,20 @@ def test_a_query_can_call_at_most_ten_udfs() -> None:
 
 
 NESTED = {
-    "parentheses": "SELECT " + "(" * 50_000,
-    "arrays": "SELECT " + "[" * 50_000,
-    "objects": "SELECT " + "{'a':" * 50_000,
-    "functions": "SELECT " + "ABS(" * 50_000,
-    "negations": "SELECT " + "NOT " * 50_000 + "true",
-    "sums": "SELECT " + "1+" * 50_000 + "1",
-    "paths": "SELECT c" + ".a" * 50_000 + " FROM c",
-    "indexes": "SELECT c" + "[0]" * 50_000 + " FROM c",
-    "subqueries": "SELECT " + "(SELECT " * 20_000,
-    "sources": "SELECT 1 FROM " + "(SELECT 1 FROM " * 20_000,
-    "conditionals": "SELECT " + "true ? 1 : " * 20_000 + "1",
-    "coalescing": "SELECT 1" + " ?? 1" * 50_000,
-    "tests": "SELECT 1" + " IN (1" * 20_000,
-    "likes": "SELECT 'a'" + " LIKE 'a'" * 20_000,
+    "parentheses": "SELECT " + "(" * 10_000,
+    "arrays": "SELECT " + "[" * 10_000,
+    "objects": "SELECT " + "{'a':" * 10_000,
+    "functions": "SELECT " + "ABS(" * 10_000,
+    "negations": "SELECT " + "NOT " * 10_000 + "true",
+    "sums": "SELECT " + "1+" * 10_000 + "1",
+    "paths": "SELECT c" + ".a" * 10_000 + " FROM c",
+    "indexes": "SELECT c" + "[0]" * 10_000 + " FROM c",
+    "subqueries": "SELECT " + "(SELECT " * 10_000,
+    "sources": "SELECT 1 FROM " + "(SELECT 1 FROM " * 10_000,
+    "conditionals": "SELECT " + "true ? 1 : " * 10_000 + "1",
+    "coalescing": "SELECT 1" + " ?? 1" * 10_000,
+    "tests": "SELECT 1" + " IN (1" * 10_000,
+    "likes": "SELECT 'a'" + " LIKE 'a'" * 10_000,
 }
 
 
