@@ -86,9 +86,11 @@ def running_app(
 
     `options` are more options of the host.
     """
+    # As in Azure, where a request's Host header is not a name of this machine.
+    options = ["--port", "0", "--no-local-settings", "--no-reload", "--allowed-host", "*", *options]
     with log.open("wb") as stderr:
         process = subprocess.Popen(  # noqa: S603 - the options of the tests
-            [sys.executable, "-m", "functions_host", "--port", "0", "--no-local-settings", "--no-reload", *options],
+            [sys.executable, "-m", "functions_host", *options],
             cwd=REPOSITORY,
             env={**os.environ, **environment_of(settings), **_switched_off(disabled), **(environment or {})},
             stderr=stderr,

@@ -7,6 +7,7 @@ from pathlib import Path
 from aiohttp import ClientSession
 from tests.running import app_module, eventually, running, write_app
 
+JSON = {"Content-Type": "application/json"}
 APP = """
 calls = []
 
@@ -36,7 +37,7 @@ async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSessio
         statuses = [
             (await http.post(f"{url}/yearly", json={"input": "x"})).status,
             (await http.post(f"{url}/yearly")).status,
-            (await http.post(f"{url}/yearly", data=b"{")).status,
+            (await http.post(f"{url}/yearly", data=b"{", headers=JSON)).status,
             (await http.post(f"{url}/hello", json={"input": "x"})).status,
             (await http.post(f"{url}/missing", json={"input": "x"})).status,
             (await http.get(f"{host.url}/admin/nothing")).status,
@@ -50,7 +51,9 @@ async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSessio
 
 async def test_a_deeply_nested_input_returns_400(tmp_path: Path, http: ClientSession) -> None:
     async with running(write_app(tmp_path, APP)) as host:
-        response = await http.post(f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000)
+        response = await http.post(
+            f"{host.url}/admin/functions/yearly", data=b'{"input":' + b"[" * 20_000, headers=JSON
+        )
 
         assert response.status == 400
 

@@ -87,6 +87,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--cors-credentials", action=argparse.BooleanOptionalAction, help="allow cross-origin credentials"
     )
     parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="host name to serve besides private names and IP addresses, or * for all; repeatable",
+    )
+    parser.add_argument(
         "--local-settings", action=argparse.BooleanOptionalAction, default=True, help="read local.settings.json"
     )
     parser.add_argument(
@@ -124,6 +131,7 @@ def _settings(options: argparse.Namespace) -> HostSettings:
         local_settings=options.local_settings,
         enable_auth=options.enable_auth,
         sign_in=options.sign_in,
+        allowed_hosts=tuple(options.allowed_host),
     )
 
 

@@ -229,6 +229,7 @@ class FunctionsHost:
             keys=self._keys(route.function for route in router.routes),
             throttle=RequestThrottle(config.max_outstanding_requests, config.max_concurrent_requests),
             custom_headers=config.custom_headers,
+            allowed_hosts=self._settings.allowed_hosts,
             body_limit=config.body_limit,
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
             has_sign_in=self._settings.sign_in,

@@ -14,7 +14,8 @@ class HostSettings:
     Port 0 picks a free port. `cors` is a comma-separated list of origins. `environment` overrides the process
     environment. `state_dir` stores timer state and keys. `quiet` omits requests and successful invocations from the
     log. Without `local_settings`, the host ignores local.settings.json. `enable_auth` checks the keys of functions that
-    are not anonymous. `sign_in` emulates App Service authentication.
+    are not anonymous. `sign_in` emulates App Service authentication. `allowed_hosts` are names in the Host header that
+    are served besides private ones and IP addresses; `*` serves all.
     """
 
     app_dir: Path
@@ -28,6 +29,7 @@ class HostSettings:
     local_settings: bool = True
     enable_auth: bool = False
     sign_in: bool = False
+    allowed_hosts: tuple[str, ...] = ()
 
     @property
     def effective_state_dir(self) -> Path:

@@ -21,6 +21,7 @@ from ..functions import LoadedFunction
 from ..invocation import Invoker, TraceContext
 from . import sign_in
 from .admin import AdminApi, is_public
+from .callers import ForbiddenCallerError, check_host, check_page
 from .cors import CorsPolicy
 from .keys import Keys
 from .request import function_request, split_target
@@ -53,6 +54,7 @@ class HttpServer:
         keys: Keys | None,
         throttle: RequestThrottle,
         custom_headers: Mapping[str, str],
+        allowed_hosts: Sequence[str],
         body_limit: int,
         home_page: bool,
         has_sign_in: bool,
@@ -65,6 +67,7 @@ class HttpServer:
         self._keys = keys
         self._throttle = throttle
         self._custom_headers = custom_headers
+        self._allowed_hosts = allowed_hosts
         self._body_limit = body_limit
         self._home_page = home_page
         self._has_sign_in = has_sign_in
@@ -107,11 +110,14 @@ class HttpServer:
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         if not _is_valid_host(request.host):
             return web.Response(status=400)
-        response = self._cors.preflight(request)
-        if response is not None:
-            return response
         try:
+            check_host(request.headers.get("Host", ""), self._allowed_hosts)
+            response = self._cors.preflight(request)
+            if response is not None:
+                return response
             response = await self._route(request)
+        except ForbiddenCallerError as error:
+            response = web.Response(status=403, text=str(error))
         except (web.RequestPayloadError, ConnectionResetError):  # invalid or incomplete body
             response = web.Response(status=400)
         if self._cors.origins:
@@ -125,8 +131,12 @@ class HttpServer:
         if self._has_sign_in and path[:6].lower() == sign_in.PREFIX:
             return await sign_in.respond(request, path, query)
         if path[:6].lower() == "admin/":
+            check_page(request.headers)
             if self._keys is not None and not is_public(path) and not self._keys.allow_admin(request):
                 return web.Response(status=401)
+            # Like ASP.NET Core. A browser sends JSON to another site only with that site's permission.
+            if request.body_exists and request.content_type != "application/json":
+                return web.Response(status=415)
             return await self._admin.handle(request.method, path, await request.read())
         found = self._router.match(request.method, path)
         if found is None:
