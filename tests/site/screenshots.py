@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -16,12 +17,17 @@ from playwright.async_api import Browser, Page
 
 from tests.browser import running_chromium
 from tests.chaos.ports import free_port
+from tests.site.animation import Frame, animated
 
 _REPOSITORY = Path(__file__).parents[2]
 _IMAGES = _REPOSITORY / "docs" / "images"
 _START_S = 120
 _VIEWPORTS = {"desktop": (1280, 800), "phone": (390, 844)}
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+_SETTLED_MS = 3000
+_RENAME = """async ([id, username]) => (await fetch(`/api/users/${id}`, {
+  method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify({username}),
+})).status"""
 _DRAFT = """The first loom that I repaired had **no instructions**, only a drawing.
 
 - Count the threads.
@@ -82,11 +88,38 @@ async def _photograph(page: Page, session: ClientSession, url: str, post: dict[s
     await page.goto(f"{url}/users/{post['userId']}", wait_until="networkidle")
     await page.get_by_role("button", name="Inspector").click()
     await page.get_by_role("button", name="Clear").click()
-    body = {"username": f"{post['userUsername'][:20]}-{name}"}
-    async with session.put(f"{url}/api/users/{post['userId']}", json=body) as response:
-        response.raise_for_status()
-    await page.get_by_text("posts change feed").first.wait_for()
+    await page.evaluate(_RENAME, [post["userId"], f"{post['userUsername'][:15]}-{name}"])
+    await page.get_by_text("done after").first.wait_for()
     await save("inspector")
+    if name != "desktop-light":
+        return
+    await page.goto(f"{url}/posts/{post['id']}", wait_until="networkidle")
+    await page.get_by_text("Show a post with its comments").first.click()
+    await page.locator(".bars").last.scroll_into_view_if_needed()
+    await save("inspector-bars")
+    for step in range(1, 9):
+        await page.goto(f"{url}/tour/{step}", wait_until="networkidle")
+        await save(f"tour-{step}")
+
+
+async def _record_rename(page: Page, url: str) -> None:
+    """Record step 4 of the tour as an animated PNG: the page, then the diagram as the rename is replayed."""
+    await page.goto(f"{url}/tour/4", wait_until="networkidle")
+    await page.get_by_role("button", name="First, write 1,000 comments").click()
+    await page.locator("[data-measured]", has_text="by the change feeds").wait_for()
+    await page.get_by_role("button", name="Rename", exact=True).click()
+    await page.locator("[data-measured]", has_text=re.compile(r"1 rename: 1,\d{3} copies.*done after")).wait_for()
+    # For the last deliveries.
+    await page.wait_for_timeout(_SETTLED_MS)
+    box = await page.locator(".diagram").bounding_box()
+    assert box is not None
+    clip: Any = {name: int(value) for name, value in box.items()}
+    frames = [Frame(await page.screenshot(), 0, 0, 1500)]
+    time = page.get_by_role("slider", name="Time")
+    for position in range(0, 1001, 40):
+        await time.fill(str(position))
+        frames.append(Frame(await page.screenshot(clip=clip), clip["x"], clip["y"], 250 if position < 1000 else 3000))
+    (_IMAGES / "rename.png").write_bytes(animated(frames))
 
 
 async def _main() -> None:
@@ -96,6 +129,8 @@ async def _main() -> None:
     with _stack(port):
         async with ClientSession() as session, running_chromium() as browser:
             posts = await _feed(session, url)
+            async with await browser.new_context(viewport={"width": 1180, "height": 640}) as context:
+                await _record_rename(await context.new_page(), url)
             for viewport in _VIEWPORTS:
                 for scheme in _SCHEMES:
                     async with _page(browser, viewport, scheme) as page:

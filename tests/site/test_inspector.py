@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from aiohttp import ClientSession
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Response, expect
 
 from bench.models.article import ARTICLE
 from local.stack import StackSettings
@@ -27,6 +28,7 @@ from tests.browser import PageLog, running_chromium
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app, settings_of
+from tests.site.browser.test_budget import BYTES, OBSERVE
 from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
 
@@ -455,9 +457,9 @@ async def a_visit(
         assert log.errors == []
 
 
-def entry(page: Page, title: str, charge: str = "") -> Locator:
+def entry(page: Page, title: str, about: str = "") -> Locator:
     found = page.locator("[data-groups] > li").filter(has=page.locator(".what", has_text=title))
-    return found.filter(has_text=charge)
+    return found.filter(has_text=about)
 
 
 async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: Api, inspected_app: RunningApp) -> None:
@@ -498,7 +500,8 @@ async def test_overlapping_commands_have_their_own_deliveries(
     inspected: Api, inspected_app: RunningApp, first: str
 ) -> None:
     author, other = await inspected.new_user(), await inspected.new_user("other")
-    post, renamed = await inspected.new_post(author), unique("renamed")
+    title, renamed = unique("A title"), unique("renamed")
+    post = await inspected.new_post(author, title)
     for number in range(5):
         await inspected.new_comment(post, author, f"Comment {number}")
     async with a_visit(inspected_app, f"/users/{author['id']}", all_visitors=True) as page:
@@ -507,11 +510,10 @@ async def test_overlapping_commands_have_their_own_deliveries(
             await command
 
         # Even if the comment made the posts change feed correct the names first, this is the rename's work.
-        lines = page.locator("[data-groups] .sum")
-        rename = lines.filter(has_text="1 rename: ").filter(has_text="copies in 1 post").filter(has_text="done")
-        await expect(rename).to_have_count(1, timeout=20_000)
-        comment = lines.filter(has_text="1 comment").filter(has_text="change feeds")
-        await expect(comment).to_have_count(1, timeout=20_000)
+        rename = entry(page, "Rename a user", renamed).locator(".sum")
+        await expect(rename).to_contain_text(re.compile("copies in 1 post.* done after"), timeout=20_000)
+        comment = entry(page, "Create a comment", title).locator(".sum", has_text="1 comment")
+        await expect(comment).to_contain_text("by the change feeds", timeout=20_000)
         assert "1 post" not in (await comment.text_content() or "")
 
 
@@ -558,6 +560,30 @@ async def test_the_inspector_is_accessible(
         await page.evaluate(AXE.read_text(encoding="utf-8"))
         found = await page.evaluate("axe.run({resultTypes: ['violations']})")
         assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+async def test_the_front_page_with_the_open_inspector_is_small_and_does_not_shift(
+    inspected: Api, inspected_app: RunningApp, width: int
+) -> None:
+    author = await inspected.new_user()
+    for _ in range(20):
+        await inspected.new_post(author, "A title of usual length", "Some words of *Markdown*. " * 10)
+    async with a_visit(inspected_app, f"/users/{author['id']}", viewport={"width": width, "height": 844}) as page:
+        assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
+        await expect(page.locator("[data-caption]")).to_contain_text("by the change feeds", timeout=20_000)
+        session = await page.context.new_cdp_session(page)
+        await session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        responses: list[Response] = []
+        page.on("response", lambda response: responses.append(response))
+        await page.add_init_script(OBSERVE)
+
+        await page.goto(f"{inspected_app.url}/", wait_until="networkidle")
+
+        await expect(entry(page, "Rename a user")).to_be_visible()
+        sizes = [await response.request.sizes() for response in responses]
+        assert sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes) <= BYTES
+        assert await page.evaluate("window.shifts") < 0.05
 
 
 def test_the_figures_are_those_of_the_benchmark() -> None:

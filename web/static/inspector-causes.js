@@ -93,7 +93,10 @@ export function summaryOf(group) {
   if (group.deliveries.length) {
     const seconds = (Math.max(...group.deliveries.map(({ record }) => record.finishedAt)) - first.finishedAt) / 1000;
     charges.push(`${ru(byFeeds(group))} by the change feeds`);
-    charges.push(group.deliveries.at(-1).record.finished ? `done after ${seconds.toFixed(1)} s` : "not done: the delivery will be repeated");
+    // The feed of the container that the command wrote to. Changes that its fan-out wrote can be delivered before it ends.
+    const own = group.deliveries.filter(({ record }) => record.name === (first.name === "C1" ? "on_users_changed" : "on_posts_changed"));
+    const isDone = own.at(-1)?.record.finished && group.deliveries.at(-1).record.finished;
+    charges.push(isDone ? `done after ${seconds.toFixed(1)} s` : "not done yet");
   }
   return `${what}${copied ? `: ${count(copied, "copy")} in ${places}` : ""}. ${charges.join(", ")}.`;
 }
