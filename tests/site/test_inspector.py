@@ -28,6 +28,7 @@ from tests.browser import PageLog, running_chromium
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app, settings_of
+from tests.site.browser.person import Person
 from tests.site.browser.test_budget import BYTES, OBSERVE
 from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
@@ -542,6 +543,20 @@ async def test_a_page_loads_only_new_events(inspected: Api, inspected_app: Runni
         assert "after=0" not in answer.url
         assert not [one for one in (await answer.json())["events"] if one["title"].startswith("Rename")]
         await expect(entry(page, "Rename a user")).to_be_visible()
+
+
+async def test_the_sheet_does_not_hide_a_new_comment(inspected: Api, inspected_app: RunningApp) -> None:
+    post = await inspected.new_post(await inspected.new_user())
+    async with a_visit(inspected_app, f"/posts/{post['id']}", viewport={"width": 390, "height": 844}) as page:
+        ada = Person(page, inspected_app.url)
+        await ada.sign_up()
+        await ada.comment("Mine.")
+        await expect(ada.status).to_have_text("Your comment is published.")
+
+        comment, sheet = await ada.comments.first.bounding_box(), await page.locator("[data-drawer]").bounding_box()
+        assert comment is not None
+        assert sheet is not None
+        assert 0 <= comment["y"] < comment["y"] + comment["height"] <= sheet["y"]
 
 
 @pytest.mark.parametrize("colors", ["light", "dark"])

@@ -67,6 +67,8 @@ export function startView(drawer) {
 
   function entry(group) {
     const [first] = group.requests;
+    // Its name may be another one now.
+    if (first.method === "PUT" && !elements.has(group.key)) delete names[ID.exec(first.path)?.[0]];
     const element = document.createElement("li");
     const details = document.createElement("details");
     const summary = document.createElement("summary");

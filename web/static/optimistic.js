@@ -112,6 +112,7 @@ async function comment(event) {
   permalink.removeAttribute("href");
   item.setAttribute("aria-busy", "true");
   list.prepend(item);
+  item.scrollIntoView({ block: "nearest" });
   sending.push(content);
   form.reset();
   keepText();
