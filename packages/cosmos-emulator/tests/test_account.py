@@ -5,9 +5,10 @@ from __future__ import annotations
 from email.utils import formatdate
 
 import pytest
+from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
-from cosmos_emulator import CosmosEmulator
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.messages.links import parse_link
 from tests.errors import fails_with
@@ -96,6 +97,18 @@ async def test_any_entra_id_token_is_accepted(raw: RawClient, token: str) -> Non
     response = await raw.send("GET", "/dbs", kind="dbs", headers={"authorization": token})
 
     assert response.status == 200
+
+
+@pytest.mark.parametrize(("accepted", "status"), [(False, 401), (True, 201)])
+async def test_with_a_key_of_ones_own_tokens_are_accepted_only_by_option(accepted: bool, status: int) -> None:
+    settings = EmulatorSettings(key="c2VjcmV0", accept_entra_tokens=accepted)
+    async with CosmosEmulator(settings) as emulator, ClientSession(emulator.endpoint) as session:
+        raw, headers = RawClient(session, emulator), {"authorization": "type=aad&ver=1.0&sig=garbage"}
+        created = await raw.send("POST", "/dbs", kind="dbs", body={"id": "db"}, headers=headers)
+        signed = await raw.send("GET", "/dbs", kind="dbs")
+
+    assert (created.status, signed.status) == (status, 200)
+    assert accepted or "--accept-entra-tokens" in created.json["message"]
 
 
 async def test_encoded_names_are_found_with_and_without_a_trailing_slash(raw: RawClient, client: CosmosClient) -> None:

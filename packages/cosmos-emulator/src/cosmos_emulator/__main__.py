@@ -104,6 +104,11 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         "--script-operations", type=int, metavar="N", help="calls a script can make before the next is not accepted"
     )
     parser.add_argument("--lenient-order-by", action="store_true", help="accept an ORDER BY without an index")
+    parser.add_argument(
+        "--accept-entra-tokens",
+        action="store_true",
+        help="with a --key of your own, accept any Microsoft Entra ID token",
+    )
     parser.add_argument("--no-signature-check", action="store_true", help="do not check signatures")
     _add_simulation_options(parser)
     given = parser.parse_args(arguments)
@@ -122,6 +127,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         partitions=given.partitions,
         key=given.key,
         charge_profile=given.profile,
+        accept_entra_tokens=given.accept_entra_tokens,
         check_signatures=not given.no_signature_check,
         script_queries_see_own_writes=given.script_queries_see_own_writes,
         script_operations=given.script_operations,

@@ -25,6 +25,7 @@ class EmulatorSettings:
         data_dir: None stores the data in a temporary directory.
         partitions: Least number of physical partitions of a new container; more throughput creates more.
         charge_profile: Coefficients of the modeled request charge.
+        accept_entra_tokens: Accept any Microsoft Entra ID token also with another `key` than the well-known one.
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
         lenient_order_by: Accept an ORDER BY without an index, which the service rejects.
@@ -46,6 +47,7 @@ class EmulatorSettings:
     key: str = WELL_KNOWN_KEY
     charge_profile: ChargeProfile = "service-2026"
     tls: bool = False
+    accept_entra_tokens: bool = False
     management_key: str | None = None
     check_signatures: bool = True
     script_queries_see_own_writes: bool = False

@@ -1,6 +1,7 @@
 """Authentication with the account key (azure-cosmos auth.py).
 
-Microsoft Entra ID tokens are accepted unvalidated, because there is no issuer.
+Microsoft Entra ID tokens cannot be validated, because there is no issuer. They are accepted beside the well-known key,
+which protects nothing either.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from urllib.parse import unquote
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.links import Link
+from cosmos_emulator.settings import WELL_KNOWN_KEY
 
 _MASTER: Final = "type=master&ver=1.0&sig="
 _MAX_SKEW_S: Final = 15 * 60
@@ -26,19 +28,27 @@ _MAX_SKEW_S: Final = 15 * 60
 class MasterKey:
     """An account key that verifies signatures."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, *, accept_entra_tokens: bool = False) -> None:
+        """Create a key. Beside one's own key, only `accept_entra_tokens` accepts Microsoft Entra ID tokens."""
+        self._accepts_tokens = accept_entra_tokens or key == WELL_KNOWN_KEY
         try:
             self._secret = base64.b64decode(key, validate=True)
         except ValueError as error:
             raise ValueError("the account key must be base64") from error
 
     def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
-        """Raise 401 without a valid signature or a Microsoft Entra ID token."""
+        """Raise 401 without a valid signature or an accepted Microsoft Entra ID token."""
         header = unquote(headers.get(h.AUTHORIZATION, ""))
         if not header:
             raise CosmosError(401, "Required Header authorization is missing.")
         if header.startswith("type=aad&"):
-            return
+            if self._accepts_tokens:
+                return
+            raise CosmosError(
+                401,
+                "The emulator cannot validate Microsoft Entra ID tokens, so it rejects them with a key of your own. "
+                "Accept any token with --accept-entra-tokens (accept_entra_tokens).",
+            )
         if not header.startswith(_MASTER):
             raise CosmosError(401, "The authorization header must be of type=master, type=resource or type=aad.")
         if not self.has_signed(verb, link, headers):

@@ -64,7 +64,7 @@ class CosmosServer:
         self._gateway = gateway
         self._unfinished = unfinished
         self._stages = Stages(gateway)
-        self._key = MasterKey(gateway.settings.key)
+        self._key = MasterKey(gateway.settings.key, accept_entra_tokens=gateway.settings.accept_entra_tokens)
         management_key = gateway.settings.management_key
         self._management_key = MasterKey(management_key) if management_key else None
         self._load = LoadHistory(gateway.settings.clock)
