@@ -179,7 +179,7 @@ async def test_a_query_plan_request_does_not_run_the_query(
         "x-ms-cosmos-is-query-plan-request": "True",
         "x-ms-cosmos-supported-query-features": "OrderBy,Top",
     }
-    body = {"query": "SELECT TOP 3 * FROM c ORDER BY c.n", "id": "not an item", "pk": "p"}
+    body = {"query": "SELECT TOP 3 * FROM c ORDER BY c.n"}
 
     plan = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=body, headers=headers)
 

@@ -115,3 +115,17 @@ def test_rows_with_deeply_equal_keys_share_a_group() -> None:
 )
 def test_misplaced_aggregates_are_rejected(text: str, code: str) -> None:
     assert refusal(text)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.x FROM c)", [3]),
+        ("SELECT COUNT(1) AS n FROM (SELECT DISTINCT c.x FROM c WHERE c.x != 2) AS d", [{"n": 2}]),
+        ("SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE t FROM t IN c.tags)", [2]),
+        ("SELECT VALUE COUNT(1) FROM (SELECT VALUE c.x FROM c)", [4]),
+    ],
+)
+def test_distinct_rows_are_counted_once(text: str, expected: list[object]) -> None:
+    items = [{"x": 1, "tags": ["a"]}, {"x": 1, "tags": ["b", "a"]}, {"x": 2}, {"x": [1]}, {}]
+    assert rows(text, items) == expected

@@ -93,6 +93,8 @@ ARRAYS = [
     ("ARRAY_CONCAT([1], 2)", UNDEFINED),
     ("ARRAY_CONTAINS_ANY([1, 2], 5, 2)", True),
     ("ARRAY_CONTAINS_ANY([1, 2], 5)", False),
+    ("ARRAY_CONTAINS_ANY([1, 2], 1, c.x)", True),
+    ("ARRAY_CONTAINS_ANY([1, 2], 5, c.x)", UNDEFINED),
     ("ARRAY_CONTAINS_ALL([1, 2, 3], 1, 3)", True),
     ("ARRAY_CONTAINS_ALL([1, 2, 3], 1, 4)", False),
     ("SETINTERSECT([1, 2, 2, 3], [3, 2])", [2, 3]),

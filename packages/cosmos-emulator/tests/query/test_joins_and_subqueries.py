@@ -26,7 +26,9 @@ FAMILIES = [
         ("SELECT VALUE children[0].name FROM c JOIN c.children", ["Ann", "Bob"]),
         ("SELECT VALUE x FROM c JOIN x IN c.id", []),
         ("SELECT VALUE s FROM c JOIN (SELECT VALUE t FROM t IN c.tags WHERE t != 'x') AS s", ["y"]),
-        ("SELECT VALUE s FROM c JOIN s IN (SELECT VALUE t FROM t IN c.tags)", ["x", "y"]),
+        ("SELECT VALUE s FROM c JOIN s IN (SELECT VALUE t FROM t IN c.tags)", []),
+        ("SELECT VALUE s FROM c JOIN s IN (SELECT VALUE c.tags)", ["x", "y"]),
+        ("SELECT VALUE s.k FROM c JOIN s IN (SELECT VALUE OBJECTTOARRAY(c.children[0])) WHERE s.v = 1", ["grade"]),
         ("SELECT VALUE s.n FROM (SELECT c.id AS n FROM c) AS s", ["A", "B", "C"]),
     ],
 )

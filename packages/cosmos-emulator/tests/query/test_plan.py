@@ -100,6 +100,7 @@ REWRITTEN = {
     ),
     "SELECT DISTINCT TOP 5 VALUE c.name FROM c": "SELECT DISTINCT VALUE c.name FROM c",
     "SELECT DISTINCT * FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2": "SELECT DISTINCT * FROM c WHERE (c.key = 5)",
+    "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.x FROM c)": "SELECT DISTINCT VALUE c.x FROM c",
     "SELECT DISTINCT VALUE c.blah FROM c ORDER BY c.blah": (
         'SELECT c._rid, [{"item": c.blah}] AS orderByItems, c.blah AS payload FROM c'
         f" WHERE (({FILTER}) AND IS_DEFINED(c.blah)) ORDER BY c.blah"
@@ -205,6 +206,22 @@ def test_prefixes_of_a_hierarchical_key_narrow_the_ranges() -> None:
     assert ranges(text, paths=("a", "b")) == [("[1, 2]", "[1, 2]"), ("[1, 3]", "[1, 3]")]
     assert ranges(text, paths=("a", "z")) == [("[1]", "[1]FF")]
     assert ranges(text, paths=("z", "b")) == EVERYTHING
+
+
+@pytest.mark.parametrize(("select", "alias"), [("VALUE COUNT(1)", ""), ("COUNT(1) AS n", "n"), ("COUNT(1)", "$1")])
+def test_a_count_of_distinct_rows_is_left_to_the_client(select: str, alias: str) -> None:
+    inner = "SELECT DISTINCT VALUE c.x FROM c WHERE c.key = 5"
+    counted, plain = plan(f"SELECT {select} FROM ({inner}) AS d"), plan(inner)
+
+    assert counted["queryRanges"] == plain["queryRanges"]
+    assert counted["queryInfo"] == {
+        **plain["queryInfo"],
+        "rewrittenQuery": "SELECT DISTINCT VALUE c.x\nFROM c\nWHERE (c.key = 5)",
+        "hasSelectValue": not alias,
+        "dCountInfo": {"dCountAlias": alias},
+    }
+    with pytest.raises(CosmosError, match="DCount"):
+        plan(f"SELECT {select} FROM ({inner})", features={"Aggregate", "Distinct", "NonValueAggregate"})
 
 
 def test_a_query_without_from_has_one_range() -> None:

@@ -112,6 +112,7 @@ NUMBERED = [{"n": n} for n in range(5)]
         ("", "OFFSET 1 LIMIT 2", [1, 2]),
         ("", "OFFSET 0 LIMIT 0", []),
         ("", "OFFSET 9 LIMIT 1", []),
+        ("", "OFFSET 2 LIMIT 2147483649", [2, 3, 4]),
         ("", "OFFSET @two LIMIT @two", [2, 3]),
         ("", "ORDER BY c.n DESC OFFSET 1 LIMIT 2", [3, 2]),
         ("TOP 2", "ORDER BY c.n DESC", [4, 3]),

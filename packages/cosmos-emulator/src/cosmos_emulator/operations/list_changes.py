@@ -131,7 +131,8 @@ async def _answer(request: Request, container: Container, feed: _Feed[Change]) -
     page = await _page(feed, slices, after, request.page_size)
     headers = {**slices_headers(container, slices), h.ETAG: f'"{_packed(slices, after)}"'}
     if not page:
-        return Answer(304, b"", headers, request.gateway.charges.refusal(304))
+        # The .NET SDK parses the count even here (ChangeFeedPage of NetworkAttachedDocumentContainer.cs).
+        return Answer(304, b"", {h.ITEM_COUNT: "0", **headers}, request.gateway.charges.refusal(304))
     charge_ru = request.gateway.charges.change_feed([len(change.body) for change in page])
     return feed_answer(container.rid, "Documents", [feed.shown(change) for change in page], headers, charge_ru)
 

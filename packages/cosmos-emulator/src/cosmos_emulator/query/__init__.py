@@ -15,6 +15,7 @@ from cosmos_emulator.query.computed import parse_computed
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse
 from cosmos_emulator.query.plan import EffectivePartitionKey, query_plan, query_ranges
+from cosmos_emulator.query.resume import ResumeFilter, resume_filter
 from cosmos_emulator.query.syntax import PLAIN, Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined
 
@@ -32,6 +33,7 @@ __all__ = [
     "Predicate",
     "Query",
     "QueryFeatures",
+    "ResumeFilter",
     "UdfCaller",
     "Undefined",
     "compile_condition",
@@ -44,4 +46,5 @@ __all__ = [
     "pinned_values",
     "query_plan",
     "query_ranges",
+    "resume_filter",
 ]

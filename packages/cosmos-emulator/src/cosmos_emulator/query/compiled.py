@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from cosmos_emulator.query.compiler.ordered import OrderedRows, Ordering, OrderPosition, compile_ordering
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
 from cosmos_emulator.query.compiler.selection import Selection, compile_selection, distinct_rows, set_dialect
 from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
-from cosmos_emulator.query.features import QueryFeatures, features_of
+from cosmos_emulator.query.features import QueryFeatures, distinct_input, features_of
 from cosmos_emulator.query.parser import parse_condition
-from cosmos_emulator.query.syntax import PLAIN, Dialect, Query
+from cosmos_emulator.query.resume import ResumeFilter
+from cosmos_emulator.query.syntax import PLAIN, Dialect, PathCollection, Query, Source
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Item = dict[str, Json]
+
+_ROWS: Final = Source(PathCollection("rows"), None, iterate=False)
 
 
 class OrderedItems:
@@ -65,12 +70,14 @@ class CompiledQuery:
         context: Context,
         selection: Selection,
         ordering: Ordering | None,
+        source: CompiledQuery | None = None,
     ) -> None:
         self.features = features
         self.counts = counts
         self._context = context
         self._selection = selection
         self._ordering = ordering
+        self._source = source
 
     @property
     def is_streaming(self) -> bool:
@@ -81,6 +88,12 @@ class CompiledQuery:
     def is_ordered(self) -> bool:
         """Return whether `run_ordered` works: ORDER BY without groups, aggregates and DISTINCT."""
         return self._ordering is not None and not self.features.has_distinct
+
+    @property
+    def first_values(self) -> tuple[JsonOrUndefined, ...] | None:
+        """Return the values of the ORDER BY items at which the resume filter starts; None without it."""
+        resume = None if self._ordering is None else self._ordering.resume
+        return None if resume is None else resume.values
 
     @property
     def joins(self) -> int:
@@ -133,6 +146,8 @@ class CompiledQuery:
     def run(self, items: Iterable[Item]) -> Iterator[Json]:
         """Return the complete result over the items."""
         rows: Iterator[Json]
+        if self._source is not None:
+            items = self._source.run(items)  # type: ignore[assignment]  # COUNT(1) reads no row
         if self._ordering is None:
             frame = self._context.new_frame()
             rows = self._selection.projected(self._matching(items, frame), frame)
@@ -184,6 +199,7 @@ def compile_query(
     udfs: UdfCaller | None = None,
     *,
     dialect: Dialect = PLAIN,
+    resume: ResumeFilter | None = None,
 ) -> CompiledQuery:
     """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
@@ -193,9 +209,13 @@ def compile_query(
     context = Context(parameters, udfs)
     set_dialect(dialect, context)
     counts = row_counts(query, parameters)
+    features, distinct = features_of(query), distinct_input(query)
+    source = None if distinct is None else compile_query(distinct, parameters, udfs, dialect=dialect)
+    if source is not None:
+        query = replace(query, sources=(_ROWS,))
     selection = compile_selection(query, context, Scope(opens_container=True))
-    ordering = compile_ordering(query, selection)
-    return CompiledQuery(features_of(query), counts, context, selection, ordering)
+    ordering = compile_ordering(query, selection, resume)
+    return CompiledQuery(features, counts, context, selection, ordering, source)
 
 
 def compile_condition(text: str) -> CompiledQuery:

@@ -11,7 +11,8 @@ from cosmos_emulator.query.errors import not_supported, query_error
 from cosmos_emulator.query.syntax import Count, Parameter, Query
 from cosmos_emulator.query.values import Json, JsonOrUndefined
 
-MAX_COUNT = 2**31 - 1
+MAX_COUNT = 2**32 - 1
+"""The planner adds OFFSET and LIMIT, up to this value (.NET QueryPlanBaselineTests.OffsetLimit.xml)."""
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ class RowCounts:
 
 
 def row_counts(query: Query, parameters: Mapping[str, Json]) -> RowCounts:
-    """Resolve the counts. Raises 400 unless they are integers from 0 to 2147483647 (SC2060, SC2061, SC2062)."""
+    """Resolve the counts. Raises 400 unless they are integers from 0 to 4294967295 (SC2060, SC2061, SC2062)."""
     if query.top is not None and query.offset is not None:
         raise not_supported("TOP together with OFFSET LIMIT", query.location)
     return RowCounts(

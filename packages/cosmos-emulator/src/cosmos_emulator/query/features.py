@@ -58,6 +58,24 @@ def features_of(query: Query) -> QueryFeatures:
     )
 
 
+def distinct_input(query: Query) -> Query | None:
+    """Return the subquery of `SELECT COUNT(1) FROM (SELECT DISTINCT …)`, which counts rows that differ; or None.
+
+    Sources: DCountQueryPipelineStage.cs of the .NET SDK; spzsource.github.io, "does DISTINCT COUNT really work?".
+    """
+    match query:
+        case Query(
+            sources=(syntax.Source(collection=syntax.SubqueryCollection(query=rows), iterate=False),),
+            where=None,
+            group_by=(),
+            distinct=False,
+        ) if rows.distinct and not rows.group_by and not has_aggregates(rows):
+            match syntax.selected(query.select):
+                case (syntax.FunctionCall(name="COUNT", arguments=(syntax.Literal(),)),):
+                    return rows
+    return None
+
+
 def _counts_items(query: Query) -> bool:
     match query:
         case Query(

@@ -14,8 +14,8 @@ from cosmos_emulator.query.compiled import compile_query
 from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
 from cosmos_emulator.query.counts import row_counts
 from cosmos_emulator.query.errors import evaluation_error
-from cosmos_emulator.query.features import QueryFeatures, features_of
-from cosmos_emulator.query.printer import printed
+from cosmos_emulator.query.features import QueryFeatures, distinct_input, features_of
+from cosmos_emulator.query.printer import print_query, printed
 from cosmos_emulator.query.rewriting import rewritten_query
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
@@ -54,14 +54,18 @@ def query_plan(
     needs a feature missing from `supported_features` (None: not checked).
     """
     compile_query(query, parameters, _never_called)
-    features = features_of(query)
+    counted = distinct_input(query)
+    features = features_of(counted or query)
     if supported_features is not None:
-        _check_supported(query, features, supported_features)
+        _check_supported(counted or query, features, supported_features, counts_distinct=counted is not None)
     ranges = query_ranges(query, parameters, partition_key_paths, effective_partition_key)
     is_pinned = len(ranges) == 1 and ranges[0]["min"] == ranges[0]["max"]
+    info = _query_info(counted or query, parameters, features, is_pinned)
+    if counted is not None:
+        info |= _count_of_rows(query, counted)
     return {
         "partitionedQueryExecutionInfoVersion": PLAN_VERSION,
-        "queryInfo": _query_info(query, parameters, features, is_pinned),
+        "queryInfo": info,
         "queryRanges": [*ranges],
     }
 
@@ -91,6 +95,16 @@ def _query_info(
         "hasSelectValue": features.is_select_value,
         "dCountInfo": None,
         "hasNonStreamingOrderBy": False,
+    }
+
+
+def _count_of_rows(query: Query, counted: Query) -> dict[str, Json]:
+    """Return what tells the client to count the distinct rows (DCountInfo.cs): `SELECT VALUE` has no alias."""
+    names = [name for name, _ in query.select.named()] if isinstance(query.select, syntax.SelectList) else [""]
+    return {
+        "rewrittenQuery": print_query(counted),
+        "hasSelectValue": isinstance(query.select, syntax.SelectValue),
+        "dCountInfo": {"dCountAlias": names[0]},
     }
 
 
@@ -124,11 +138,14 @@ def _aggregate_name(node: Expression) -> str | None:
     return _AGGREGATE_NAMES[node.name] if isinstance(node, FunctionCall) and is_aggregate(node) else None
 
 
-def _check_supported(query: Query, features: QueryFeatures, supported: Collection[str]) -> None:
+def _check_supported(
+    query: Query, features: QueryFeatures, supported: Collection[str], *, counts_distinct: bool
+) -> None:
     calls = [name for name in _aliases(query).values() if name is not None]
     needed = {
         "Aggregate": features.has_aggregates,
         "CountIf": "CountIf" in (*calls, *_value_aggregates(query)),
+        "DCount": counts_distinct,
         "Distinct": features.has_distinct,
         "GroupBy": features.has_group_by,
         "ListAndSetAggregate": bool({"MakeList", "MakeSet"} & {*calls, *map(str, _value_aggregates(query))}),
@@ -154,6 +171,7 @@ def query_ranges(
     effective_partition_key: EffectivePartitionKey,
 ) -> list[dict[str, Json]]:
     """Return the EPK ranges of all matches: points if keys are pinned, one empty range if nothing matches."""
+    query = distinct_input(query) or query
     if not query.sources:
         return [_EMPTY_RANGE]
     pinned = [pinned_values(query, parameters, tuple(path)) for path in partition_key_paths]

@@ -46,7 +46,7 @@ class OrderedPage:
         is_cut = is_done or self._page.continuation is not None
         count = yield from entries.read(
             self._reading.slices,
-            None if self._after is None else _values_of(self._after, entries.order),
+            self._first_values(entries.order),
             _values_of(end, entries.order) if end is not None and is_cut else None,
         )
         # A page that resumes reads the last entry of the page before again.
@@ -68,7 +68,15 @@ class OrderedPage:
         walk = access.ordered(slices[0]) if access is not None and len(slices) == 1 else None
         if walk is None or access is None or access.finds_few(slices[0], walk):
             return None
-        return walk if self._after is None else walk.resumed(_values_of(self._after, access.order))
+        first = self._first_values(access.order)
+        return walk if first is None else walk.resumed(first)
+
+    def _first_values(self, order: Order) -> dict[Names, JsonOrUndefined] | None:
+        """Return the values with which the page starts; None at the start of the order."""
+        if self._after is not None:
+            return _values_of(self._after, order)
+        first = self._query.first_values
+        return None if first is None else {path: value for (path, _), value in zip(order, first, strict=True)}
 
     def _sort(self) -> Steps[None]:
         for _, chunk in self._reading.chunks():

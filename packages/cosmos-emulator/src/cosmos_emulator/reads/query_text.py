@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cosmos_emulator import json_text
@@ -19,6 +19,7 @@ from cosmos_emulator.query import (
     JsonOrUndefined,
     Predicate,
     Query,
+    ResumeFilter,
     UdfCaller,
     compile_query,
     filter_predicates,
@@ -26,12 +27,15 @@ from cosmos_emulator.query import (
     parse,
     query_plan,
     query_ranges,
+    resume_filter,
 )
 
 LONG_TEXT_BYTES: Final = 4096
 """Request bodies from this size on are parsed in a worker thread, because it takes about 5 µs per character."""
 
 _MAX_TEXT: Final = 512 * 1024
+# All that SDKs send (SqlQuerySpec.cs). The level, of the .NET SDK, has no effect here.
+_MEMBERS: Final = {"query", "parameters", "resumeFilter", "clientQLCompatibilityLevel"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,11 @@ class QueryText:
     parameters: dict[str, Json]
     calls_udfs: bool
     dialect: Dialect = PLAIN
+    resume: ResumeFilter | None = None
 
     def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
         """Compile the query. Raises 400."""
-        return compile_query(self.query, self.parameters, udfs, dialect=self.dialect)
+        return compile_query(self.query, self.parameters, udfs, dialect=self.dialect, resume=self.resume)
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
         """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""
@@ -76,12 +81,17 @@ class QueryText:
 
 
 def parse_query_body(body: bytes, dialect: Dialect = PLAIN) -> QueryText:
-    """Parse a body `{"query", "parameters"}`. Raises 400."""
+    """Parse a body `{"query", "parameters", "resumeFilter"}`. Raises 400, also for an unknown member."""
     document = json_text.parse_object(body)
+    unknown = document.keys() - _MEMBERS
+    if unknown:
+        raise CosmosError(400, f"The request payload is invalid: a query has no member {min(unknown)!r}.")
     text, parameters = document.get("query"), document.get("parameters", [])
     if not isinstance(text, str):
         raise CosmosError(400, "The request payload is invalid: it must have a 'query'.")
-    return parse_query(text, parameters if parameters is not None else [], dialect)
+    resume = document.get("resumeFilter")
+    parsed = parse_query(text, parameters if parameters is not None else [], dialect)
+    return parsed if resume is None else replace(parsed, resume=resume_filter(resume))
 
 
 def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryText:

@@ -54,13 +54,13 @@ def coalesce(left: Evaluator, right: Evaluator) -> Evaluator:
 
 
 def conditional(test: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evaluator:
-    """Compile `test ? then : otherwise`, undefined if the test is not a boolean."""
+    """Compile `test ? then : otherwise`, whose test fails unless it is true.
+
+    Sources: ScalarExpressionEvaluator.cs of the .NET SDK; learn.microsoft.com/cosmos-db/query/iif.
+    """
 
     def evaluate(frame: Frame) -> JsonOrUndefined:
-        decision = test(frame)
-        if decision is True:
-            return then(frame)
-        return otherwise(frame) if decision is False else UNDEFINED
+        return then(frame) if test(frame) is True else otherwise(frame)
 
     return evaluate
 

@@ -15,6 +15,7 @@ from cosmos_emulator.query.compiler.selection import Selection
 from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
 from cosmos_emulator.query.functions.arrays import document_id
 from cosmos_emulator.query.ordering import SortKey, sort_key
+from cosmos_emulator.query.resume import ResumeFilter
 from cosmos_emulator.query.syntax import Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -26,6 +27,8 @@ number of rows that the query had returned, including this row.
 """
 
 Tie: TypeAlias = "tuple[int, str, int]"
+Start: TypeAlias = "tuple[tuple[SortKey, ...], Tie | None, bool]"
+"""The keys and tie of a resume filter, and whether it excludes rows with these keys."""
 
 _UNSORTED: Final = 1000  # rows between sorts
 
@@ -51,9 +54,11 @@ class Ordering:
     keys: list[Evaluator]
     descending: list[bool]
     selection: Selection
+    resume: ResumeFilter | None = None
 
     def entries(self, frames: Iterable[Frame]) -> Iterator[Entry]:
-        """Yield the frames' defined rows, unsorted."""
+        """Yield the frames' defined rows, unsorted, from the position of the resume filter."""
+        start = self._start()
         previous: JsonOrUndefined = UNDEFINED
         row_number = 0
         for frame in frames:
@@ -64,7 +69,9 @@ class Ordering:
             if row is not UNDEFINED:
                 self.selection.measure(row)
                 values = tuple(evaluate(frame) for evaluate in self.keys)
-                yield Entry(values, tuple(map(sort_key, values)), self._tie(item, row_number), row)
+                entry = Entry(values, tuple(map(sort_key, values)), self._tie(item, row_number), row)
+                if start is None or self._is_resumed(entry, *start):
+                    yield entry
 
     def sort(self, entries: list[Entry]) -> None:
         # Each key has its own direction, so sort stably from the last key to the first.
@@ -87,10 +94,27 @@ class Ordering:
         return _integer(position, "taken")
 
     def _is_after(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie) -> bool:
+        is_after = self._has_later_keys(entry, keys)
+        return entry.tie > tie if is_after is None else is_after
+
+    def _has_later_keys(self, entry: Entry, keys: tuple[SortKey, ...]) -> bool | None:
+        """Return whether an entry sorts after the keys; None if it has the same."""
         for mine, other, descending in zip(entry.keys, keys, self.descending, strict=True):
             if mine != other:
                 return (mine < other) == descending
-        return entry.tie > tie
+        return None
+
+    def _start(self) -> Start | None:
+        if self.resume is None:
+            return None
+        tie = None if self.resume.rid is None else self._tie({"_rid": self.resume.rid}, 0)
+        return tuple(map(sort_key, self.resume.values)), tie, self.resume.exclude
+
+    def _is_resumed(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie | None, exclude: bool) -> bool:
+        is_after = self._has_later_keys(entry, keys)
+        if is_after is None:
+            return not exclude and (tie is None or entry.tie >= tie)
+        return is_after
 
     def _parsed(self, position: OrderPosition) -> tuple[tuple[SortKey, ...], Tie]:
         keys, rid = position.get("keys"), position.get("rid")
@@ -181,12 +205,14 @@ def _malformed() -> Exception:
     return evaluation_error("The continuation token is malformed: it does not contain a position of this query.")
 
 
-def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
+def compile_ordering(query: Query, selection: Selection, resume: ResumeFilter | None = None) -> Ordering | None:
     """Return the compiled ORDER BY; None without it or for a single aggregate row.
 
     Raises 400 for ORDER BY with GROUP BY, and for an expression that is neither a path nor a UDF call (error 2206 of
     the service).
     """
+    if resume is not None and (len(resume.values) != len(query.order_by) or selection.grouping is not None):
+        raise evaluation_error("The resumeFilter must have a value for each item of ORDER BY.")
     if not query.order_by:
         return None
     if query.group_by:
@@ -198,7 +224,7 @@ def compile_ordering(query: Query, selection: Selection) -> Ordering | None:
     keys = [selection.compiler.compile(item.expression) for item in query.order_by]
     if selection.grouping is not None:
         return None
-    return Ordering(keys, [item.descending for item in query.order_by], selection)
+    return Ordering(keys, [item.descending for item in query.order_by], selection, resume)
 
 
 def _is_path(node: syntax.Expression) -> bool:

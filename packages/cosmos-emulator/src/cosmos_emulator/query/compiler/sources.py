@@ -64,7 +64,8 @@ def _alias(source: Source) -> str | None:
 def _values(source: Source, root: bool, context: Context, scope: Scope, subquery: Subquery) -> Values:
     collection = source.collection
     if not isinstance(collection, PathCollection):
-        return subquery(collection.query, root)
+        rows = subquery(collection.query, root)
+        return _elements_of_rows(rows) if source.iterate else rows
     slot = ITEM_SLOT if root else scope.resolve(collection)
     evaluate = _path(slot, collection.path, context)
     return _elements(evaluate) if source.iterate else _value(evaluate)
@@ -86,6 +87,19 @@ def _elements(evaluate: Evaluator) -> Values:
     def values(frame: Frame) -> Iterable[JsonOrUndefined]:
         value = evaluate(frame)
         return value if type(value) is list else ()
+
+    return values
+
+
+def _elements_of_rows(rows: Callable[[Frame], Iterator[Json]]) -> Values:
+    """`x IN (SELECT …)`: one row per element of each array that the subquery yields.
+
+    Sources: learn.microsoft.com/azure/cosmos-db/nosql/query/subquery, which joins literal arrays; the .NET SDK's
+    DataSourceEvaluator.cs, which skips other values.
+    """
+
+    def values(frame: Frame) -> Iterable[JsonOrUndefined]:
+        return (element for row in rows(frame) if type(row) is list for element in row)
 
     return values
 

@@ -46,7 +46,10 @@ def _array_contains_any(array: JsonOrUndefined, *values: JsonOrUndefined) -> boo
     if type(array) is not list:
         return UNDEFINED
     wanted = set(map(identity, values))
-    return any(identity(element) in wanted for element in array)
+    if any(identity(element) in wanted for element in array):
+        return True
+    # Without a match, an undefined argument decides (learn.microsoft.com/cosmos-db/query/array-contains-any).
+    return UNDEFINED if UNDEFINED in values else False
 
 
 def _array_contains_all(array: JsonOrUndefined, *values: JsonOrUndefined) -> bool | Undefined:
