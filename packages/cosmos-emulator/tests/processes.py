@@ -6,7 +6,7 @@ import asyncio
 import re
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,13 +20,14 @@ def cpu_ticks(pid: int) -> int:
 
 
 @asynccontextmanager
-async def emulator_process(*arguments: str) -> AsyncIterator[tuple[Process, str]]:
+async def emulator_process(*arguments: str, launcher: Sequence[str] = ()) -> AsyncIterator[tuple[Process, str]]:
     """Start `python -m cosmos_emulator` on a free port, and yield the process and its endpoint.
 
-    The process is killed at the end if it is still running.
+    The process is killed at the end if it is still running. `launcher` is a command that gets the emulator's command as
+    its arguments.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "cosmos_emulator", "--port", "0", *arguments, stdout=PIPE, stderr=PIPE
+        *launcher, sys.executable, "-m", "cosmos_emulator", "--port", "0", *arguments, stdout=PIPE, stderr=PIPE
     )
     try:
         assert process.stdout is not None

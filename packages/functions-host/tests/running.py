@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
@@ -80,12 +80,22 @@ class HostProcess:
 
 @asynccontextmanager
 async def host_process(
-    app_dir: Path, name: str, environment: Mapping[str, str], *options: str, reload: bool = False, wait: bool = True
+    app_dir: Path,
+    name: str,
+    environment: Mapping[str, str],
+    *options: str,
+    reload: bool = False,
+    wait: bool = True,
+    launcher: Sequence[str] = (),
 ) -> AsyncIterator[HostProcess]:
-    """Run a host until it listens and, if `wait`, its triggers do. Kill it at the end."""
+    """Run a host until it listens and, if `wait`, its triggers do. Kill it at the end.
+
+    `launcher` is a command that gets the host's command as its arguments.
+    """
     log = app_dir / f"{name}.log"
     with log.open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
+            *launcher,
             sys.executable,
             *("-m", "functions_host", "--port", "0", "--app-dir", str(app_dir), *options),
             *(() if reload else ("--no-reload",)),

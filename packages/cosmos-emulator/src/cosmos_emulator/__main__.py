@@ -18,6 +18,7 @@ from cosmos_emulator import __version__, importing_command
 from cosmos_emulator.emulator import CosmosEmulator
 from cosmos_emulator.faults import Faults, parse_rule
 from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.connections import AcceptErrorFilter
 from cosmos_emulator.latency import Latency
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 
@@ -31,6 +32,7 @@ DEFAULT_DATA_DIR = Path(".data/cosmos")
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns 1 if the emulator cannot start."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("asyncio").addFilter(AcceptErrorFilter())
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["import"]:
         return importing_command.main(given[1:])

@@ -17,6 +17,7 @@ from aiohttp import web
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http.connections import LimitedServer
 from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.settings import EmulatorSettings
@@ -89,7 +90,7 @@ class CosmosEmulator:
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
         runner = web.ServerRunner(
-            web.Server(server.answer, request_factory=new_request, access_log=None), shutdown_timeout=_SHUTDOWN_S
+            LimitedServer(server.answer, request_factory=new_request, access_log=None), shutdown_timeout=_SHUTDOWN_S
         )
         await runner.setup()
         stack.push_async_callback(runner.cleanup)

@@ -11,6 +11,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
+from .http.connections import AcceptErrorFilter
+
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 # The host's own requests to Cosmos DB. In Azure, they are not in the app's log.
 SDK = "Host.CosmosDB"
@@ -34,6 +36,7 @@ def configure_logging(levels: Mapping[str, int], *, quiet: bool) -> None:
     in_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     handler.setFormatter(_ColorFormatter(FORMAT) if in_color else logging.Formatter(FORMAT))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
+    logging.getLogger("asyncio").addFilter(AcceptErrorFilter())
     for category in (SDK, "Host.Http", "Function") if quiet else (SDK,):
         logging.getLogger(category).setLevel(logging.WARNING)
     for category, level in levels.items():

@@ -22,6 +22,7 @@ from ..invocation import Invoker, TraceContext
 from . import sign_in
 from .admin import AdminApi, is_public
 from .callers import ForbiddenCallerError, check_host, check_page
+from .connections import LimitedServer
 from .cors import CorsPolicy
 from .keys import Keys
 from .request import function_request, split_target
@@ -75,7 +76,7 @@ class HttpServer:
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         """Listen on duplicates of these sockets."""
-        server = web.Server(
+        server = LimitedServer(
             self._handle,
             request_factory=self._make_request,
             access_log=None,

@@ -1,0 +1,76 @@
+"""Limits for idle connections: how long they stay open, and how many."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+# From the last response, or the start, to the end of a request's headers. Longer than clients keep idle connections
+# (aiohttp: 15 s, .NET: 1 min), which would otherwise send requests on a connection that is being closed.
+IDLE_TIMEOUT_S: Final = 75.0
+# Descriptors for the files of partitions, and for connections that asyncio accepts in one step (128), before they are
+# counted.
+_RESERVED: Final = 512
+_ON_WINDOWS: Final = 8192  # without a limit of descriptors
+
+_Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class LimitedServer(web.Server):
+    """Closes connections without complete headers within 75 s, and the oldest idle one if there are too many.
+
+    If all are busy, the new one is closed.
+    """
+
+    def __init__(self, handler: _Handler, **options: Any) -> None:
+        """Create a server. `options` are those of aiohttp."""
+        super().__init__(self._serve, keepalive_timeout=IDLE_TIMEOUT_S, **options)
+        self._answer = handler
+        self._most = _most_connections()
+        self._busy: set[RequestHandler] = set()
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        self._busy.add(request.protocol)
+        try:
+            return await self._answer(request)
+        finally:
+            self._busy.discard(request.protocol)
+
+    def connection_made(self, handler: RequestHandler, transport: Any) -> None:
+        """Count a connection, which is the last in `connections`."""
+        super().connection_made(handler, transport)
+        if len(self.connections) > self._most:
+            remaining = [one for one in self.connections if one.transport is not None]  # others are being closed
+            if len(remaining) > self._most:
+                next(one for one in remaining if one not in self._busy).force_close()
+
+
+class AcceptErrorFilter(logging.Filter):
+    """Lets one record per second pass that a connection could not be accepted; asyncio logs every attempt."""
+
+    _next_s = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is logged."""
+        if not record.getMessage().startswith("socket.accept()"):
+            return True
+        now = time.monotonic()
+        if now < self._next_s:
+            return False
+        self._next_s = now + 1
+        return True
+
+
+def _most_connections() -> int:
+    if sys.platform == "win32":
+        return _ON_WINDOWS
+    import resource  # only on Unix
+
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if descriptors == resource.RLIM_INFINITY else max(descriptors // 4, descriptors - _RESERVED)

@@ -1,0 +1,61 @@
+"""Slow, idle and many connections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from asyncio.subprocess import Process
+
+import pytest
+from aiohttp import ClientSession
+from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.http import connections
+from cosmos_emulator.http.connections import AcceptErrorFilter
+from tests.processes import emulator_process
+from yarl import URL
+
+WITH_256_DESCRIPTORS = ("sh", "-c", 'ulimit -n 256; exec "$@"', "sh")
+unix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_connection_without_complete_headers_is_closed(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(connections, "IDLE_TIMEOUT_S", 0.1)
+    async with CosmosEmulator() as emulator:
+        address = URL(emulator.endpoint)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(sent)
+
+        assert await asyncio.wait_for(reader.read(), 30) == b""
+        writer.close()
+
+
+@unix_only
+async def test_idle_connections_do_not_stop_the_emulator() -> None:
+    async with emulator_process("--memory", launcher=WITH_256_DESCRIPTORS) as (process, endpoint):
+        address = URL(endpoint)
+        idle = [await asyncio.open_connection(address.host, address.port) for _ in range(330)]
+        health = f"{endpoint}_emulator/health"
+        async with asyncio.timeout(30), ClientSession() as session, session.get(health) as response:
+            status = response.status
+        log = await logged(process)
+        for _, writer in idle:
+            writer.close()
+
+    assert status == 200
+    assert b"socket.accept()" not in log
+
+
+def test_a_repeated_accept_error_is_logged_once_per_second() -> None:
+    accepting = AcceptErrorFilter()
+    failed = logging.makeLogRecord({"msg": "socket.accept() out of system resource\nsocket: %s", "args": (1,)})
+    other = logging.makeLogRecord({"msg": "Task was destroyed"})
+
+    assert [accepting.filter(one) for one in (failed, failed, other, other)] == [True, False, True, True]
+
+
+async def logged(process: Process) -> bytes:
+    process.terminate()
+    assert process.stderr is not None
+    return await asyncio.wait_for(process.stderr.read(), 60)

@@ -1,0 +1,77 @@
+"""Slow, idle and many connections."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+from functions_host.http import connections
+from tests.running import app_module, eventually, host_process, running, write_app
+from yarl import URL
+
+APP = """
+import asyncio
+started = asyncio.Event()
+gate = asyncio.Event()
+
+@app.route(route="hello")
+def hello(req): return "x"
+
+@app.route(route="wait")
+async def wait(req):
+    started.set()
+    await gate.wait()
+    return "done"
+"""
+WITH_256_DESCRIPTORS = ("sh", "-c", 'ulimit -n 256; exec "$@"', "sh")
+unix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /api/hello HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_connection_without_complete_headers_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(connections, "IDLE_TIMEOUT_S", 0.1)
+    async with running(write_app(tmp_path, APP)) as host:
+        address = URL(host.url)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(sent)
+
+        assert await asyncio.wait_for(reader.read(), 30) == b""
+        writer.close()
+
+
+async def test_a_running_request_is_not_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, http: ClientSession
+) -> None:
+    monkeypatch.setattr(connections, "IDLE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(connections, "_most_connections", lambda: 1)
+    async with running(write_app(tmp_path, APP)) as host:
+        address = URL(host.url)
+        waiting = asyncio.create_task(http.get(f"{host.url}/api/wait"))
+        await eventually(lambda: app_module().started.is_set())
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        refused = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+        app_module().gate.set()
+        response = await waiting
+
+        assert (refused, response.status) == (b"", 200)
+
+
+@unix_only
+async def test_idle_connections_do_not_stop_the_host(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(tmp_path, APP)
+    async with host_process(app_dir, "host", {}, launcher=WITH_256_DESCRIPTORS) as host:
+        address = URL(host.url)
+        idle = [await asyncio.open_connection(address.host, address.port) for _ in range(330)]
+        async with asyncio.timeout(30), http.get(f"{host.url}/api/hello") as response:
+            status = response.status
+        for _, writer in idle:
+            writer.close()
+
+    assert status == 200
+    assert "socket.accept()" not in host.log.read_text()
