@@ -1,4 +1,4 @@
-"""local.settings.json, read as the Functions host does.
+"""local.settings.json, read as the Functions host does, and the address of a running local stack.
 
 https://learn.microsoft.com/azure/azure-functions/functions-develop-local#local-settings-file
 """
@@ -6,9 +6,14 @@ https://learn.microsoft.com/azure/azure-functions/functions-develop-local#local-
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 NAME = "local.settings.json"
+# Written by `python -m local`, whose ports can differ from the file's.
+_RUNNING = Path(".data") / "running.json"
+_OF_STACK = ("COSMOS", "BLOG_DATABASE")
 
 
 class LocalSettingsError(Exception):
@@ -31,3 +36,26 @@ def local_settings(file: Path) -> dict[str, str]:
     except (ValueError, AttributeError) as error:
         raise LocalSettingsError(f"{file.name} is not valid JSON settings: {error}. Fix or delete the file.") from error
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values if value is not None}
+
+
+@contextmanager
+def announced(app_dir: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Let `stack_settings` find the local stack of `app_dir` during the block."""
+    file = app_dir / _RUNNING
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(
+        json.dumps({name: environment[name] for name in _OF_STACK if name in environment}), encoding="utf-8"
+    )
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def stack_settings(app_dir: Path) -> dict[str, str]:
+    """Return the account and the database of the local stack that is running in `app_dir`; none if there is none."""
+    try:
+        found = json.loads((app_dir / _RUNNING).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: found[name] for name in _OF_STACK if name in found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -17,11 +17,12 @@ from management.configuration import read_configuration
 from management.errors import EXPECTED, sentence
 from management.provision import provision
 from management.seeding.plan import Range, SeedPlan
-from management.terminal import say, say_charge, say_error
+from management.terminal import say, say_charge, say_error, say_to_stderr
 from shared.database.charges import metered
 from shared.settings import Settings
 
 FAILED = 2
+INTERRUPTED = 130
 _LOCAL_SETTINGS = Path(__file__).with_name(NAME)
 _SMALL = SeedPlan()
 _POSTS, _COMMENTS, _LIKES = (
@@ -35,7 +36,20 @@ app.add_typer(
     failures_app, name="failures", help="List or replay changes that the change-feed functions could not handle."
 )
 
-_Source = Annotated[str | None, typer.Option(metavar="FUNCTION", help="Only failures of this change-feed function.")]
+leases_app = typer.Typer(no_args_is_help=True)
+app.add_typer(leases_app, name="leases", help="Repair the leases of the change-feed functions.")
+
+
+class ChangeFeedFunction(StrEnum):
+    """The functions that handle change feeds."""
+
+    on_users_changed = "on_users_changed"
+    on_posts_changed = "on_posts_changed"
+
+
+_Source = Annotated[
+    ChangeFeedFunction | None, typer.Option(metavar="FUNCTION", help="Only failures of this change-feed function.")
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
@@ -84,7 +98,7 @@ def provision_command(
             return commands.SUCCESS
         return await commands.seed_database(configuration, _SMALL, if_empty=True, concurrency=_CONCURRENCY)
 
-    _run(context, command)
+    _run(context, command, writes=True)
 
 
 @app.command("seed")
@@ -110,6 +124,8 @@ def seed_command(
     _run(
         context,
         lambda configuration: commands.seed_database(configuration, plan, if_empty=if_empty, concurrency=concurrency),
+        writes=True,
+        interrupted="Interrupted. To continue, repeat the command with the same options.",
     )
 
 
@@ -119,47 +135,67 @@ def verify_command(
     wait: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Repeat until the data is consistent or the time is up.")
     ] = 0,
+    as_json: _Json = False,
 ) -> None:
-    """Check the consistency of the stored data.
+    """Check every stored item, and that copies, counts and reservations are consistent.
 
     Exits with 1 if anything is wrong. Updates still in progress count as wrong; use --wait to let them finish.
     """
-    _run(context, lambda configuration: commands.verify_database(configuration, wait_s=wait))
+    _run(
+        context,
+        lambda configuration: commands.verify_database(configuration, wait_s=wait, as_json=as_json),
+        charge_to_stderr=as_json,
+    )
 
 
 @app.command("rebuild")
-def rebuild_command(context: typer.Context) -> None:
+def rebuild_command(context: typer.Context, as_json: _Json = False) -> None:
     """Rebuild copies, the feed, usernames, counts and reservations, then verify.
 
-    The app can run at the same time. Exits with 1 if anything is still wrong.
+    The app can run at the same time. Exits with 1 if anything is still wrong, and says what to do by hand.
     """
-    _run(context, commands.rebuild_database)
+    _run(
+        context,
+        lambda configuration: commands.rebuild_database(configuration, as_json=as_json),
+        writes=True,
+        charge_to_stderr=as_json,
+    )
 
 
 @app.command("lag")
 def lag_command(
     context: typer.Context,
     watch: Annotated[bool, typer.Option("--watch", help="Update every 2 seconds until you press Ctrl+C.")] = False,
+    most: Annotated[
+        float | None, typer.Option("--max", min=0, metavar="SECONDS", help="Exit with 1 if the lag is longer.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Show how far the change-feed functions are behind.
 
-    Exits with 1 if the lag of a function is unknown.
+    Exits with 1 if a function stands still: it has never run although changes wait, nobody renews a lease, or the
+    leases are damaged. `manage.py leases reset` repairs leases.
     """
-    with suppress(KeyboardInterrupt):
-        _run(
-            context,
-            lambda configuration: commands.show_lag(configuration, watch=watch, as_json=as_json),
-            charge_to_stderr=as_json,
-        )
+    _run(
+        context,
+        lambda configuration: commands.show_lag(configuration, watch=watch, as_json=as_json, most_s=most),
+        charge_to_stderr=as_json,
+    )
 
 
 @failures_app.command("list")
-def list_failures_command(context: typer.Context, source: _Source = None, as_json: _Json = False) -> None:
-    """List failures, oldest first."""
+def list_failures_command(
+    context: typer.Context,
+    source: _Source = None,
+    most: Annotated[
+        int | None, typer.Option("--max", min=0, metavar="N", help="Exit with 1 if there are more failures.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """List failures, in the order of their last attempt, and whether their items have changed or been deleted since."""
     _run(
         context,
-        lambda configuration: commands.list_failures(configuration, source=source, as_json=as_json),
+        lambda configuration: commands.list_failures(configuration, source=source, as_json=as_json, most=most),
         charge_to_stderr=as_json,
     )
 
@@ -183,8 +219,20 @@ def replay_failures_command(
     _run(
         context,
         lambda configuration: commands.replay_failures(configuration, ids or [], source=source, as_json=as_json),
+        writes=True,
         charge_to_stderr=as_json,
     )
+
+
+@leases_app.command("reset")
+def reset_leases_command(
+    context: typer.Context, function: Annotated[ChangeFeedFunction, typer.Argument(help="The change-feed function.")]
+) -> None:
+    """Delete a function's leases, so that it reads its change feed from the beginning.
+
+    Stop all hosts first. Handling a change again changes nothing.
+    """
+    _run(context, lambda configuration: commands.reset_leases(configuration, function), writes=True)
 
 
 def _range(text: str) -> Range:
@@ -195,18 +243,31 @@ def _range(text: str) -> Range:
 
 
 def _run(
-    context: typer.Context, command: Callable[[Settings], Coroutine[Any, Any, int]], *, charge_to_stderr: bool = False
+    context: typer.Context,
+    command: Callable[[Settings], Coroutine[Any, Any, int]],
+    *,
+    writes: bool = False,
+    charge_to_stderr: bool = False,
+    interrupted: str = "Interrupted.",
 ) -> NoReturn:
-    """Run a command and exit with its code, or with FAILED after an expected error."""
+    """Run a command and exit with its code, with FAILED after an expected error, or with INTERRUPTED after Ctrl-C.
+
+    Before it writes, say where.
+    """
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None
     with metered() as charge:
         try:
             configuration = read_configuration(context.obj)
+            if writes:
+                say_to_stderr(f"Writing to database {configuration.database} of {configuration.account.endpoint}")
             code = asyncio.run(command(configuration))
         except EXPECTED as error:
             say_error(sentence(error, configuration))
             code = FAILED
+        except KeyboardInterrupt:
+            say_error(interrupted)
+            code = INTERRUPTED
     say_charge(charge, to_stderr=charge_to_stderr)
     raise typer.Exit(code)
 

@@ -78,7 +78,6 @@ def _addresses(settings: StackSettings) -> str:
         ("API", f"{settings.url}/api/feed"),
         ("Docs", f"{settings.url}/api/docs"),
         ("Health", f"{settings.url}/api/health"),
-        ("Cosmos DB", f"{settings.cosmos_url}/"),
         ("Explorer", f"{settings.cosmos_url}/_explorer/"),
         ("Data", str(settings.data_dir or "in memory")),
     ]

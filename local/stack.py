@@ -15,13 +15,16 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 from cosmos_emulator import WELL_KNOWN_KEY
 
-from local_settings import NAME, local_settings
+from local_settings import NAME, announced, local_settings
 
+_REPOSITORY = Path(__file__).parent.parent
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 15.0
 _POLL_S = 0.05
@@ -78,6 +81,7 @@ async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
     for option, port in (("--port", settings.port), ("--cosmos-port", settings.cosmos_port)):
         _require_free(option, port)
     async with AsyncExitStack() as stack:
+        stack.enter_context(announced(settings.app_dir, settings.environment))
         host = _host(settings, say)
         # The host starts first, so that it loads the app while the emulator starts and the database is provisioned.
         await stack.enter_async_context(host.held())
@@ -117,8 +121,21 @@ def _require_free(option: str, port: int) -> None:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:
         raise StackError(
-            f"port {port} is in use; stop the process that uses it, or choose another port with {option}"
+            f"port {port} is in use{_by_whom(port)}; stop that process, or choose another port with {option}"
         ) from error
+
+
+def _by_whom(port: int) -> str:
+    """Return the process that listens on `port`, if the operating system shows it to this user."""
+    try:
+        for connection in psutil.net_connections("tcp"):
+            listens = connection.status == psutil.CONN_LISTEN and connection.laddr[1:] == (port,)
+            if listens and connection.pid:
+                command = " ".join(psutil.Process(connection.pid).cmdline()[:4])
+                return f" by process {connection.pid} ({command})"
+    except psutil.Error:
+        pass
+    return ""
 
 
 async def _manage(settings: StackSettings, *arguments: str) -> None:
@@ -149,7 +166,7 @@ class Service:
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Start the process with `--hold`. It waits until `async with` on this service releases it."""
-        self._process = await self._start("--hold", stdin=asyncio.subprocess.PIPE)
+        self._process = await self._start("--hold")
         try:
             yield
         finally:
@@ -172,13 +189,14 @@ class Service:
         await asyncio.wait([self._watch])
         await self._end()
 
-    async def _start(self, *options: str, stdin: int | None = None) -> asyncio.subprocess.Process:
+    async def _start(self, *options: str) -> asyncio.subprocess.Process:
         # In a new session, or process group on Windows, Ctrl-C does not reach the process. The stack stops its
         # processes in order.
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", *self.command, *options),
+            *(sys.executable, "-m", "local.child", *self.command, *options),
+            cwd=_REPOSITORY,
             env=self.environment,
-            stdin=stdin,
+            stdin=asyncio.subprocess.PIPE,
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
@@ -191,10 +209,13 @@ class Service:
             status = await process.wait()
             failures = 0 if loop.time() - started > _STABLE_S else failures
             delay_s = _RESTART_DELAYS_S[min(failures, len(_RESTART_DELAYS_S) - 1)]
-            self.say(f"{self.name} ended with status {status}; restarting in {delay_s} s")
+            self._say_now(f"{self.name} ended with status {status}; restarting in {delay_s} s")
             await asyncio.sleep(delay_s)
             failures += 1
             self._process = process = await self._start()
+
+    def _say_now(self, text: str) -> None:
+        self.say(f"{datetime.now(UTC).astimezone():%H:%M:%S} {text}")
 
     async def _end(self) -> None:
         if self._process is None or self._process.returncode is not None:
@@ -203,7 +224,7 @@ class Service:
         try:
             await asyncio.wait_for(self._process.wait(), _STOP_TIMEOUT_S)
         except TimeoutError:
-            self.say(f"{self.name} did not stop within {_STOP_TIMEOUT_S:.0f} s; killing it")
+            self._say_now(f"{self.name} did not stop within {_STOP_TIMEOUT_S:.0f} s; killing it")
             self._process.kill()
             await self._process.wait()
 

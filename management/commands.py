@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,6 +11,7 @@ from management import terminal
 from management.account import open_blog, signed_in
 from management.seeding.plan import SeedPlan
 from management.seeding.writing import is_empty, is_unfinished, seed, with_dates_of_earlier_run
+from management.verification.findings import Finding
 from management.verify import is_broken, verify, verify_within
 from shared.settings import Settings
 
@@ -39,22 +40,32 @@ async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bo
         return SUCCESS
 
 
-async def verify_database(configuration: Settings, *, wait_s: float) -> int:
+async def verify_database(configuration: Settings, *, wait_s: float, as_json: bool) -> int:
     """Print all findings; return BROKEN unless all are informational."""
     async with signed_in(configuration) as client:
-        findings = await verify_within(await open_blog(client, configuration.database), wait_s)
-    terminal.say_findings(findings)
+        blog = await open_blog(client, configuration.database)
+        with terminal.reading_progress() as count:
+            findings = await verify_within(blog, wait_s, count)
+    return _report(findings, count.items, as_json=as_json)
+
+
+def _report(findings: Sequence[Finding], items: int, *, as_json: bool) -> int:
+    if as_json:
+        terminal.say_findings_as_json(findings)
+    else:
+        terminal.say_findings(findings, items=items)
     return BROKEN if is_broken(findings) else SUCCESS
 
 
-async def list_failures(configuration: Settings, *, source: str | None, as_json: bool) -> int:
+async def list_failures(configuration: Settings, *, source: str | None, as_json: bool, most: int | None) -> int:
+    """Print failures; return BROKEN if there are more than `most`."""
     from management import failure_report, failures
 
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
-        listed = failures.list_failures(blog, source)
-        await (failure_report.say_failures_as_json(listed) if as_json else failure_report.say_failures(listed))
-    return SUCCESS
+        listed = ((each, await failures.state_of(blog, each)) async for each in failures.list_failures(blog, source))
+        number = await failure_report.say_failures(listed, as_json=as_json)
+    return BROKEN if most is not None and number > most else SUCCESS
 
 
 async def replay_failures(configuration: Settings, ids: Collection[str], *, source: str | None, as_json: bool) -> int:
@@ -69,8 +80,8 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
     return SUCCESS if went_well else BROKEN
 
 
-async def show_lag(configuration: Settings, *, watch: bool, as_json: bool) -> int:
-    """Show the lag; return BROKEN if any is unknown."""
+async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_s: float | None) -> int:
+    """Show the lag; return BROKEN if a function stands still, or its lag is unknown or above `most_s`."""
     from management import lag_report
     from management.lag import measure_lags
 
@@ -78,16 +89,32 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool) -> in
         await open_blog(client, configuration.database)
         database = client.get_database_client(configuration.database)
         measure = partial(measure_lags, database, account_endpoint=configuration.account.endpoint)
-        is_known = await lag_report.report_lag(measure, watch=watch, as_json=as_json)
-    return SUCCESS if is_known else BROKEN
+        is_fine = await lag_report.report_lag(measure, watch=watch, as_json=as_json, most_s=most_s)
+    return SUCCESS if is_fine else BROKEN
 
 
-async def rebuild_database(configuration: Settings) -> int:
+async def reset_leases(configuration: Settings, function: str) -> int:
+    """Delete a function's leases. Raises ManagementError while a host runs it."""
+    from management import lease_reset
+    from shared.propagation.change_feed import CHANGE_FEEDS
+
+    async with signed_in(configuration) as client:
+        await open_blog(client, configuration.database)
+        database = client.get_database_client(configuration.database)
+        endpoint = configuration.account.endpoint
+        number = await lease_reset.reset_leases(database, CHANGE_FEEDS[function], account_endpoint=endpoint)
+    terminal.say(f"Deleted {number:,} lease documents of {function}. Start the app; it reads all changes again.")
+    return SUCCESS
+
+
+async def rebuild_database(configuration: Settings, *, as_json: bool) -> int:
+    """Rebuild, then verify and print all findings; return BROKEN unless all are informational."""
     from management.rebuild import rebuild
 
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
-        await rebuild(blog, terminal.say)
-        findings = await verify(blog)
-    terminal.say_findings(findings)
-    return BROKEN if is_broken(findings) else SUCCESS
+        with terminal.reading_progress() as count:
+            await rebuild(blog, terminal.say_to_stderr if as_json else terminal.say, count)
+        with terminal.reading_progress() as count:
+            findings = await verify(blog, count)
+    return _report(findings, count.items, as_json=as_json)

@@ -9,25 +9,29 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 
-from management.failures import Failure, Outcome, Result
+from management.failures import Failure, ItemState, Outcome, Result
 from management.terminal import say
 
 _LONGEST_ERROR = 160
+# ID, SINCE, LAST, TIMES, FUNCTION, ITEM, NOW, ERROR
+_WIDTHS = (36, 24, 24, 5, 16, 42, 13, 0)
 
 
-async def say_failures(failures: AsyncIterator[Failure]) -> None:
+async def say_failures(failures: AsyncIterator[tuple[Failure, ItemState]], *, as_json: bool) -> int:
+    """Print failures with the state of their items, and return their number."""
     count = 0
-    async for failure in failures:
-        if not count:
-            say(_row("ID", "SINCE", "FUNCTION", "ITEM", "ERROR"))
-        say(_row(failure.id, failure.date, failure.source, _place(failure), _cut(failure.error)))
+    async for failure, state in failures:
         count += 1
-    say(f"{count:,} failed changes." if count else "No failed changes.")
-
-
-async def say_failures_as_json(failures: AsyncIterator[Failure]) -> None:
-    async for failure in failures:
-        say(json.dumps(_as_json(failure), ensure_ascii=True))
+        if as_json:
+            say(json.dumps(_as_json(failure) | {"item": state.value}, ensure_ascii=True))
+            continue
+        if count == 1:
+            say(_row("ID", "SINCE", "LAST", "TIMES", "FUNCTION", "ITEM", "NOW", "ERROR"))
+        dates = (failure.first, failure.last, f"{failure.attempts:,}")
+        say(_row(failure.id, *dates, failure.source, _place(failure), state.value, _cut(failure.error)))
+    if not as_json:
+        say(f"{count:,} failed {'change' if count == 1 else 'changes'}." if count else "No failed changes.")
+    return count
 
 
 @contextmanager
@@ -50,8 +54,8 @@ def replay_report(*, as_json: bool) -> Iterator[Callable[[Outcome], None]]:
         say(", ".join(f"{count:,} {result.value}" for result, count in counts.items()) + ".")
 
 
-def _row(identifier: str, date: str, source: str, place: str, error: str) -> str:
-    return f"{identifier:36}  {date:24}  {source:16}  {place:42}  {error}"
+def _row(*cells: str) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True)).rstrip()
 
 
 def _place(failure: Failure) -> str:
@@ -71,5 +75,7 @@ def _as_json(failure: Failure) -> dict[str, object]:
         "itemId": failure.item_id,
         "partitionKey": failure.partition_key,
         "error": failure.error,
-        "failureDate": failure.date,
+        "firstFailureDate": failure.first,
+        "failureDate": failure.last,
+        "attempts": failure.attempts,
     }

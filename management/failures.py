@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any
 
 from azure.cosmos.partition_key import NonePartitionKeyValue
@@ -18,6 +18,7 @@ from azure.cosmos.partition_key import NonePartitionKeyValue
 from management.errors import ManagementError
 from shared.data.blog import Blog
 from shared.database.container import Container
+from shared.database.containers import POSTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
@@ -32,7 +33,10 @@ _PAGE_SIZE = 100
 _CONCURRENCY = 8
 
 # Without the change, which can be a megabyte.
-_FIELDS = "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate"
+_FIELDS = (
+    "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate, c.firstFailureDate, c.attempts,"
+    ' c["change"]._etag AS changeEtag'
+)
 _ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
 
 Handle = Callable[[Blog, Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
@@ -48,7 +52,10 @@ class Failure:
     item_id: str
     partition_key: Any
     error: str
-    date: str
+    first: str  # the date of the first failure
+    last: str
+    attempts: int
+    change_etag: str | None
 
     @classmethod
     def of(cls, item: Item) -> Failure:
@@ -60,8 +67,19 @@ class Failure:
             str(item.get("itemId")),
             item.get("partitionKey"),
             f"{error.get('type')}: {error.get('message')}",
+            str(item.get("firstFailureDate", item.get("failureDate"))),
             str(item.get("failureDate")),
+            int(item.get("attempts", 1)),
+            item.get("changeEtag"),
         )
+
+
+class ItemState(StrEnum):
+    """What became of the item since its last failure."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed since"
+    DELETED = "deleted"
 
 
 class Result(Enum):
@@ -85,6 +103,15 @@ async def list_failures(blog: Blog, source: str | None) -> AsyncIterator[Failure
     """Yield one function's failures, or all, oldest first. Costs one paged query. Raises DatabaseUnavailable."""
     async for item in blog.failures.query_across(_ALL, {"source": source}, page_size=_PAGE_SIZE):
         yield Failure.of(item)
+
+
+async def state_of(blog: Blog, failure: Failure) -> ItemState:
+    """Compare the item with the failed change. Costs one point read, or two without a partition key."""
+    container = blog.posts if failure.container == POSTS else blog.users
+    item = await _read(container, failure.item_id, failure.partition_key)
+    if item is None:
+        return ItemState.DELETED
+    return ItemState.UNCHANGED if item["_etag"] == failure.change_etag else ItemState.CHANGED
 
 
 async def find_failures(blog: Blog, ids: Collection[str], source: str | None) -> list[Failure]:
@@ -168,12 +195,18 @@ async def _current_state(container: Container, stored: Item) -> Item | None:
 
     Costs one point read, or two without a partition key.
     """
-    key = stored.get("partitionKey")
-    # A missing and a null key are different partitions, but the failure stores both as null.
-    candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if key is None else (key,)
-    for candidate in candidates:
-        item = await container.read(stored["itemId"], candidate)
-        if item is not None:
-            return item
+    item = await _read(container, stored["itemId"], stored.get("partitionKey"))
+    if item is not None:
+        return item
     change: Item | None = stored.get("change")
     return change if change is not None and change.get("type") == DELETED_TYPE else None
+
+
+async def _read(container: Container, item_id: str, partition_key: Any) -> Item | None:
+    # A missing and a null key are different partitions, but the failure stores both as null.
+    candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if partition_key is None else (partition_key,)
+    for candidate in candidates:
+        item = await container.read(item_id, candidate)
+        if item is not None:
+            return item
+    return None

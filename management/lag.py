@@ -18,20 +18,28 @@ from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED,
 
 DEADLINE_S = 10.0
 
+State = Literal["known", "notStarted", "stalled", "unknown"]
+
 
 @dataclass(frozen=True)
 class Lag:
     """The lag of one function.
 
     `seconds` is the age of the oldest waiting change by the database's clock; `changes` counts waiting transactions.
-    `notStarted`: no leases exist. `unknown`: see `problem`.
+    `notStarted`: no leases exist. `stalled`: changes wait behind a lease whose owner is gone. `unknown`: see `problem`.
     """
 
     function: str
-    state: Literal["known", "notStarted", "unknown"]
+    state: State
     seconds: int | None = None
     changes: int | None = None
     problem: str = ""
+
+    def is_fine(self, most_s: float | None) -> bool:
+        """Return whether somebody handles the changes, and none has waited for more than `most_s` seconds."""
+        if self.state == "notStarted":
+            return self.changes == 0
+        return self.state == "known" and (most_s is None or (self.seconds or 0) <= most_s)
 
 
 async def measure_lags(
@@ -60,5 +68,5 @@ async def _lag(database: DatabaseProxy, feed: ChangeFeed, host: str, deadline_s:
 async def _measured(database: DatabaseProxy, feed: ChangeFeed, host: str) -> Lag:
     watched, leases = (Container(database.get_container_client(name)) for name in (feed.container, LEASES))
     progress = await measure_progress(feed, watched, leases, host)
-    state: Literal["known", "notStarted"] = "known" if progress.has_leases else "notStarted"
+    state: State = "stalled" if progress.is_stalled else "known" if progress.has_leases else "notStarted"
     return Lag(feed.function, state, seconds=progress.seconds, changes=progress.changes)

@@ -18,8 +18,8 @@ _INTERVAL_S = 2.0
 Measure = Callable[[], Awaitable[Mapping[str, Lag]]]
 
 
-async def report_lag(measure: Measure, *, watch: bool, as_json: bool) -> bool:
-    """Show the lag once, or until cancelled; return whether all are known."""
+async def report_lag(measure: Measure, *, watch: bool, as_json: bool, most_s: float | None = None) -> bool:
+    """Show the lag once, or until cancelled; return whether all are fine."""
     lags = await measure()
     if as_json:
         _say_json(lags.values())
@@ -33,7 +33,7 @@ async def report_lag(measure: Measure, *, watch: bool, as_json: bool) -> bool:
                 live.update(_table((await measure()).values()), refresh=True)
     else:
         Console().print(_table(lags.values()))
-    return all(lag.state != "unknown" for lag in lags.values())
+    return all(lag.is_fine(most_s) for lag in lags.values())
 
 
 def _say_json(lags: Iterable[Lag]) -> None:

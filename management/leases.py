@@ -3,8 +3,8 @@
 The Functions host keeps a lease per physical partition, in the undocumented format of the .NET SDK's change feed
 processor (https://github.com/Azure/azure-cosmos-dotnet-v3, ChangeFeedProcessor/LeaseManagement). Anything unexpected is
 rejected. A lease's ID is `<prefix><account host>_<database rid>_<container rid>..<token>`. `FeedRange` is a range of
-keys. `ContinuationToken` is the quoted LSN of the last handled change, or null. IDs ending in `.info` or `.lock` are
-not leases.
+keys. `ContinuationToken` is the quoted LSN of the last handled change, or null. `timestamp` is when `Owner` last
+renewed the lease; a host that stops releases it (`Owner` is null). IDs ending in `.info` or `.lock` are not leases.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 _CONTINUATION = re.compile(r'"?\d+"?')
 _INCREMENTAL = "Incremental Feed"
 _FIRST, _END = "", "FF"
+# Twice the trigger's expiration interval (shared/propagation/change_feed.py): another host has had time to take it.
+EXPIRED_AFTER_S = 30
 
 
 class UnreadableLeasesError(Exception):
@@ -48,10 +51,19 @@ class KeyRange:
 
 @dataclass(frozen=True)
 class Position:
-    """Changes of `keys` are handled up to `continuation`; None if none are."""
+    """Changes of `keys` are handled up to `continuation`; None if none are.
+
+    `renewed` is when the lease's owner last renewed it; None if it has no owner.
+    """
 
     keys: KeyRange
     continuation: str | None
+    renewed: datetime | None = None
+
+
+def is_expired(renewed: datetime | None, now: datetime) -> bool:
+    """Return whether a lease's owner is gone, and no host has taken the lease."""
+    return renewed is not None and (now - renewed).total_seconds() > EXPIRED_AFTER_S
 
 
 EVERYTHING = KeyRange(_FIRST, _END)
@@ -82,11 +94,20 @@ def _position(lease: Mapping[str, Any]) -> Position:
         raise UnreadableLeasesError("A lease has no feed range.")
     if lease.get("Mode", _INCREMENTAL) != _INCREMENTAL:
         raise UnreadableLeasesError("A lease has another change feed mode.")
-    if continuation is None:
-        return Position(KeyRange.of(feed_range), None)
-    if not isinstance(continuation, str) or not _CONTINUATION.fullmatch(continuation):
+    if continuation is not None and not (isinstance(continuation, str) and _CONTINUATION.fullmatch(continuation)):
         raise UnreadableLeasesError("A lease has an unknown kind of continuation token.")
-    return Position(KeyRange.of(feed_range), continuation)
+    return Position(KeyRange.of(feed_range), continuation, renewed_at(lease))
+
+
+def renewed_at(lease: Mapping[str, Any]) -> datetime | None:
+    """Return when the lease's owner last renewed it; None without an owner. Raises UnreadableLeasesError."""
+    if not lease.get("Owner"):
+        return None
+    try:
+        moment = datetime.fromisoformat(str(lease.get("timestamp")))
+    except ValueError:
+        raise UnreadableLeasesError("A lease has no valid timestamp.") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _checked(leases: list[Position]) -> list[Position]:

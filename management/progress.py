@@ -17,22 +17,32 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
-from management.leases import EVERYTHING, KeyRange, Position, UnreadableLeasesError, positions
+from management.leases import (
+    EVERYTHING,
+    KeyRange,
+    Position,
+    UnreadableLeasesError,
+    is_expired,
+    positions,
+)
 from shared.database.container import Container
 from shared.models.base import Item
 from shared.propagation.change_feed import ChangeFeed
 
 _LEASE_PAGE = 100
+_ATTEMPTS = 3
+_REPLICA_DELAY_S = 0.5
 _LEASES = (
-    "SELECT c.id, c.FeedRange, c.ContinuationToken, c.Mode FROM c WHERE STARTSWITH(c.id, @prefix) AND"
-    " CONTAINS(c.id, @rids)"
+    "SELECT c.id, c.FeedRange, c.ContinuationToken, c.Mode, c.Owner, c.timestamp FROM c"
+    " WHERE STARTSWITH(c.id, @prefix) AND CONTAINS(c.id, @rids)"
 )
 
 
@@ -40,17 +50,18 @@ _LEASES = (
 class FeedProgress:
     """`seconds` is the age of the oldest waiting change by the database's clock; `changes` counts transactions.
 
-    Without leases, the function has never run.
+    Without leases, the function has never run. `is_stalled` if changes wait behind an expired lease.
     """
 
     has_leases: bool
     seconds: int
     changes: int
+    is_stalled: bool
 
 
 async def measure_progress(feed: ChangeFeed, watched: Container, leases: Container, host: str) -> FeedProgress:
     """Measure one function, which watches a container of the account at `host`. Raises UnreadableLeasesError."""
-    rids = await _rids(watched.proxy)
+    rids = await rids_of(watched.proxy)
     parameters = {"prefix": feed.lease_prefix, "rids": rids}
     documents = [lease async for lease in leases.query_across(_LEASES, parameters, page_size=_LEASE_PAGE)]
     found = positions(documents, prefix=f"{feed.lease_prefix}{host}", rids=rids)
@@ -58,10 +69,12 @@ async def measure_progress(feed: ChangeFeed, watched: Container, leases: Contain
     places = _by_partition(found or [Position(EVERYTHING, None)], partitions)
     waiting = await asyncio.gather(*(_waiting(watched.proxy, place) for place in places))
     ages, counts = zip(*waiting, strict=True)
-    return FeedProgress(bool(found), max(ages), sum(counts))
+    now = datetime.now(UTC)  # the hosts' clock, not the database's, is in leases
+    is_stalled = any(count and is_expired(place.renewed, now) for count, place in zip(counts, places, strict=True))
+    return FeedProgress(bool(found), max(ages), sum(counts), is_stalled)
 
 
-async def _rids(watched: ContainerProxy) -> str:
+async def rids_of(watched: ContainerProxy) -> str:
     """Return `<database rid>_<container rid>`, part of the lease IDs."""
     _, database_rid, _, container_rid, *_ = str((await watched.read())["_self"]).split("/")
     return f"{database_rid}_{container_rid}"
@@ -70,11 +83,24 @@ async def _rids(watched: ContainerProxy) -> str:
 def _by_partition(found: Iterable[Position], partitions: Iterable[KeyRange]) -> list[Position]:
     """Split positions at partition boundaries: leases follow a split or merge late."""
     parts = ((place, place.keys.within(partition)) for place in found for partition in partitions)
-    return [Position(keys, place.continuation) for place, keys in parts if keys is not None]
+    return [replace(place, keys=keys) for place, keys in parts if keys is not None]
 
 
 async def _waiting(watched: ContainerProxy, place: Position) -> tuple[int, int]:
     """Read one change after `place`; return its age in seconds, and how many wait. Raises UnreadableLeasesError."""
+    for _ in range(_ATTEMPTS):
+        changes, headers = await _page_after(watched, place)
+        if changes:
+            return _age_and_number(changes[0], headers)
+        latest = headers.get("x-ms-session-token")
+        if place.continuation is None or latest is None or int(place.continuation.strip('"')) <= _latest_lsn(latest):
+            return 0, 0
+        await asyncio.sleep(_REPLICA_DELAY_S)  # a lagging replica may have answered
+    raise UnreadableLeasesError("A continuation token is beyond the end of the change feed, so no changes are read.")
+
+
+async def _page_after(watched: ContainerProxy, place: Position) -> tuple[list[Item], Mapping[str, str]]:
+    """Read at most one change after `place`, and the headers of the response."""
     headers: dict[str, str] = {}
 
     def keep_headers(response_headers: Mapping[str, str], _: object) -> None:
@@ -89,10 +115,11 @@ async def _waiting(watched: ContainerProxy, place: Position) -> tuple[int, int]:
         feed_range={"Range": bounds}, start_time="Beginning", max_item_count=1, response_hook=keep_headers, **condition
     ).by_page()
     page = await anext(pages, None)
-    changes: list[Item] = [] if page is None else [change async for change in page]
-    if not changes:
-        return 0, 0
-    number, second = changes[0].get("_lsn"), changes[0].get("_ts")
+    return [] if page is None else [change async for change in page], headers
+
+
+def _age_and_number(oldest: Item, headers: Mapping[str, str]) -> tuple[int, int]:
+    number, second = oldest.get("_lsn"), oldest.get("_ts")
     if not isinstance(number, int) or not isinstance(second, int):
         raise UnreadableLeasesError("A change has no _lsn or no _ts.")
     latest = _latest_lsn(headers.get("x-ms-session-token", ""))

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from management.repairs import Repairs
 from management.replay import replay
-from management.verification.census import take_census
+from management.verification.census import Count, ignored, take_census
 from shared.data.blog import Blog
 from shared.propagation.change_feed import for_each
 from shared.propagation.copies import Copies, FrontPageIndex, trim
@@ -29,7 +29,7 @@ from shared.propagation.users import handle_changed_users
 T = TypeVar("T")
 
 
-async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
+async def rebuild(blog: Blog, say: Callable[[str], None], count: Count = ignored) -> None:
     """Rebuild and report each step through `say`. Raises DatabaseUnavailable, AzureError."""
 
     repairs = Repairs(blog)
@@ -39,9 +39,10 @@ async def rebuild(blog: Blog, say: Callable[[str], None]) -> None:
         await for_each(suspects, repair)
         say(f"{step}: {repairs.changed - before:,}")
 
-    census = await take_census(blog)
+    census = await take_census(blog, count)
     await run("Texts that look like dates stored again", census.date_like, repairs.store_texts_again)
     await run("Users completed", census.incomplete_users, repairs.complete_user)
+    await run("Tombstones that expire", census.tombstones, repairs.expire_tombstone)
     await run("Posts recounted", census.counts, repairs.recount_post)
     await run("Posts with usernames updated", _by_post(census.names), repairs.update_usernames)
     await run("Copies in users repaired or deleted", census.copies, repairs.repair_user_copy)

@@ -13,12 +13,13 @@ from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of
 from shared.data import username_reservations
 from shared.data.blog import Blog
+from shared.data.posts import DELETED_TTL_S
 from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, UsernameTaken
-from shared.models.base import Item, is_item_id, iso_utc
-from shared.models.post import Post
+from shared.models.base import Item, integer_of, is_item_id, is_sound, iso_utc
+from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User, name_version
 from shared.propagation.copies import Copies
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
@@ -65,17 +66,22 @@ class Repairs:
                 await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
                 self.changed += 1
 
+    async def expire_tombstone(self, post_id: str) -> None:
+        """Set the ttl of a deleted post. Costs a write."""
+        with suppress(ItemMissing, ConditionFailed):
+            is_tombstone = f"FROM c WHERE c.type = '{DELETED_TYPE}'"
+            await self.blog.posts.patch(post_id, post_id, patch_of({"ttl": DELETED_TTL_S}), predicate=is_tombstone)
+            self.changed += 1
+
     async def recount_post(self, post_id: str) -> None:
         """Correct a post's counts and increment its version. Raises DatabaseUnavailable."""
         for _ in range(_ATTEMPTS):
             counted = await recount(self.blog.posts, post_id)
             if counted is None or not counted.faults():
                 return
-            operations: list[dict[str, Any]] = [
-                {"op": "set", "path": "/commentCount", "value": counted.comments},
-                {"op": "set", "path": "/likeCount", "value": counted.likes},
-                {"op": "incr", "path": "/version", "value": 1},
-            ]
+            version = integer_of(counted.post, "version") + 1
+            counts = {"commentCount": counted.comments, "likeCount": counted.likes}
+            operations = patch_of({**counts, "version": version})
             with suppress(ConditionFailed, ItemMissing):
                 await self.blog.posts.patch(post_id, post_id, operations, etag=counted.post["_etag"])
                 self.changed += 1
@@ -92,9 +98,22 @@ class Repairs:
             item = await self.blog.posts.read(item_id, post_id)
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
-            if item and user and "username" in user and is_outdated(item, user):
+            if item and user and is_sound(User, user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
+            elif item and user and is_sound(User, user) and item.get("userUsername") != user["username"]:
+                await self._undo_rename(item, post_id, user_id)
+
+    async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
+        """Replace a username of a rename that the user does not have. Costs a point read and a write."""
+        user = await self.blog.users.read_latest(user_id, user_id)
+        if user is None or name_version(user) >= integer_of(item, "nameVersion"):
+            return
+        name = {"userUsername": user["username"], "nameVersion": name_version(user)}
+        increments = {"version": 1} if item.get("type") == Post.TYPE else {}
+        with suppress(ConditionFailed, ItemMissing):  # changed since
+            await self.blog.posts.patch(item["id"], post_id, patch_of(name, **increments), etag=item["_etag"])
+            self.changed += 1
 
     async def repair_user_copy(self, place: tuple[str, str]) -> None:
         user_id, post_id = place
@@ -126,14 +145,14 @@ class Repairs:
         if held is None:
             return
         owner = await self.blog.users.read_latest(held["ownerId"], held["ownerId"])
-        if username_reservations.is_abandoned(held, owner):
+        if (owner is None or is_sound(User, owner)) and username_reservations.is_abandoned(held, owner):
             await self._delete(self.blog.users, held, key)
 
     async def reserve_username(self, user_id: str) -> None:
         """Reserve a user's username, unless somebody else has it; make a reservation that expires permanent."""
         users = self.blog.users
         user = await users.read_latest(user_id, user_id)
-        if user is None:
+        if user is None or not is_sound(User, user):
             return
         # `verify` reports a username that is taken. Another write of the reservation comes from the user or a release.
         with suppress(UsernameTaken, ConditionFailed, ItemMissing):

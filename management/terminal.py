@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import groupby
 
 from rich.console import Console
@@ -17,6 +19,11 @@ def say(line: str) -> None:
     Console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def say_to_stderr(line: str) -> None:
+    """Print a line that is not part of the JSON output."""
+    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def say_error(line: str) -> None:
     Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
@@ -28,15 +35,61 @@ def say_charge(charge: Charge, *, to_stderr: bool = False) -> None:
         Console(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def say_findings(findings: Sequence[Finding]) -> None:
-    """Print the sorted findings by kind, then a summary."""
+def say_findings(findings: Sequence[Finding], *, items: int) -> None:
+    """Print the sorted findings by kind, each kind with what to do, then a summary."""
     for kind, group in groupby(findings, key=lambda finding: finding.kind):
         of_kind = list(group)
-        say(f"{kind.value}: {len(of_kind):,}" + ("" if kind.is_broken else " (for information)"))
+        number = sum(finding.number for finding in of_kind)
+        say(f"{kind.value}: {number:,}" + ("" if kind.is_broken else " (for information)"))
         for finding in of_kind:
             say(f"  {finding}")
-    broken = sum(finding.kind.is_broken for finding in findings)
-    say(f"{broken:,} violations found." if broken else "No violations found.")
+        for advice in dict.fromkeys(finding.advice for finding in of_kind if finding.advice):
+            say(f"  To do: {advice}")
+    broken = sum(finding.number for finding in findings if finding.kind.is_broken)
+    found = counted(broken, "violation") if broken else "No violations"
+    say(f"{counted(items, 'item')} read. {found} found.")
+
+
+def say_findings_as_json(findings: Sequence[Finding]) -> None:
+    """Print one JSON object per finding."""
+    for finding in findings:
+        fields = {name: value for name, value in asdict(finding).items() if name != "kind"}
+        say(json.dumps({"kind": finding.kind.name.lower(), "isBroken": finding.kind.is_broken} | fields))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 item`, `2,000 items`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+class ItemCount:
+    """Counts the items read."""
+
+    def __init__(self) -> None:
+        self.items = 0
+
+    def __call__(self, number: int) -> None:
+        self.items += number
+
+
+@contextmanager
+def reading_progress() -> Iterator[ItemCount]:
+    """Count the items read, and show the number on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield ItemCount()
+        return
+    from rich.progress import Progress, SpinnerColumn
+
+    with Progress(SpinnerColumn(), "{task.completed:,} items read", console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        class Shown(ItemCount):
+            def __call__(self, number: int) -> None:
+                super().__call__(number)
+                bar.update(task, completed=self.items)
+
+        yield Shown()
 
 
 class SeedCount:

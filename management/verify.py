@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 
 from management.errors import MULTIPLE_WRITE_REGIONS
-from management.verification.census import take_census
+from management.verification.census import Count, ignored, take_census
 from management.verification.examination import examine
 from management.verification.findings import Finding, Kind, in_order
 from shared.data.blog import Blog
@@ -15,23 +16,23 @@ from shared.database.client import has_multiple_write_regions
 _POLL_S = 0.5
 
 
-async def verify(blog: Blog) -> list[Finding]:
-    """Return all findings, including updates still in progress while the app runs."""
-    findings = await examine(blog, await take_census(blog))
+async def verify(blog: Blog, count: Count = ignored) -> list[Finding]:
+    """Return all findings, including updates still in progress while the app runs. `count` is told of items read."""
+    findings = await examine(blog, await take_census(blog, count))
     if await has_multiple_write_regions(blog.users.proxy):
         findings.append(Finding(Kind.ACCOUNT, "account", MULTIPLE_WRITE_REGIONS))
     return in_order(findings)
 
 
-async def verify_within(blog: Blog, seconds: float) -> list[Finding]:
+async def verify_within(blog: Blog, seconds: float, count: Count = ignored) -> list[Finding]:
     """Verify until nothing is broken or `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while True:
-        findings = await verify(blog)
+        findings = await verify(blog, count)
         if not is_broken(findings) or time.monotonic() + _POLL_S > deadline:
             return findings
         await asyncio.sleep(_POLL_S)
 
 
-def is_broken(findings: list[Finding]) -> bool:
+def is_broken(findings: Iterable[Finding]) -> bool:
     return any(finding.kind.is_broken for finding in findings)

@@ -5,7 +5,7 @@
     ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
     ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
-    ├── DatabaseThrottled, DatabaseUnavailable, NotReady
+    ├── DatabaseThrottled, DatabaseUnavailable, NotReady, ItemDamaged
     └── DatabaseRefusal: PartitionFull, ItemTooLarge, RequestRefused
 
 shared/http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
@@ -174,6 +174,17 @@ class RequestRefused(DatabaseRefusal):
 
 class NoProgress(Exception):
     """Other writes refused every attempt to handle a change, which is therefore stored in `failures`."""
+
+
+class ItemDamaged(BlogError):
+    """A stored item is not what the app writes. `manage.py verify` names it.
+
+    `reason` is for the log, because it names the item and its fields.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("A stored item is damaged; the operator must repair it.")
+        self.reason = reason
 
 
 class NotReady(BlogError):

@@ -6,8 +6,9 @@ username, it is either wrong or newer.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -15,28 +16,31 @@ from typing import Any
 from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
-from management.verification.findings import Finding, Kind
+from management.verification.findings import EDIT_ITEM, REBUILD, Finding, Kind
 from shared.data import idempotency, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container
-from shared.models.base import Item
+from shared.errors import ItemDamaged
+from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import DELETED_TYPE, Post, short_form, version_of
+from shared.models.post import DELETED_TYPE, Post, short_form
 from shared.models.user import User
 
 _PAGE_SIZE = 1000
 
+# Is told how many more items were read.
+Count = Callable[[int], None]
+
 _USERS = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR c.type != 'post'"
 _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
 _POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'tombstone')"
-_RESPONSES = (
-    "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.ttl FROM c"
-    " WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'tombstone', 'idempotency'))"
-)
+_RESPONSES = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'tombstone'))"
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"
+
+_PARTITION_KEYS = {"users": "userId", "posts": "postId", "feed": "type"}
 
 # Users of the article's blog lack some; `rebuild` adds them.
 USER_FIELDS = ("type", "username", "creationDate")
@@ -87,15 +91,21 @@ class Census:
     names: list[tuple[str, str]] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
+    # without a ttl
+    tombstones: list[str] = field(default_factory=list)
     # (user ID, post ID)
     copies: list[tuple[str, str]] = field(default_factory=list)
     feed: list[str] = field(default_factory=list)
     newest: frozenset[str] = frozenset()
 
 
-async def take_census(blog: Blog) -> Census:
-    """Read every item once. Raises DatabaseThrottled, DatabaseUnavailable."""
-    reader = _Reader(blog)
+def ignored(number: int) -> None:
+    """Do not count."""
+
+
+async def take_census(blog: Blog, count: Count = ignored) -> Census:
+    """Read every item once, and tell `count` how many. Raises DatabaseThrottled, DatabaseUnavailable."""
+    reader = _Reader(blog, count)
     await reader.read_users()
     await reader.read_posts()
     await reader.read_responses()
@@ -110,21 +120,26 @@ async def take_census(blog: Blog) -> Census:
 @dataclass
 class _Reader:
     blog: Blog
+    count: Count
     census: Census = field(default_factory=Census)
     users: dict[str, str] = field(default_factory=dict)  # username by user ID
+    damaged_users: set[str] = field(default_factory=set)
     reservations: dict[str, _Reservation] = field(default_factory=dict)
     posts: defaultdict[str, _Post] = field(default_factory=lambda: defaultdict(_Post))
     newest: Newest[str] = field(default_factory=lambda: Newest(FRONT_PAGE_LENGTH))
 
     async def read_users(self) -> None:
-        async for item in _stream(self.blog.users, _USERS):
+        async for item in self._stream(self.blog.users, _USERS):
             match item.get("type", User.TYPE):
                 case User.TYPE:
                     self._see_user(item)
                 case username_reservations.TYPE:
-                    self.reservations[item["id"]] = _Reservation(str(item.get("ownerId")), "ttl" in item)
+                    if fault := username_reservations.fault_of(item):
+                        self._malformed("users", item, fault)
+                    else:
+                        self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)
                 case idempotency.TYPE:
-                    pass
+                    self._see_record("users", item)
                 case _:
                     self._malformed("users", item, "unknown type")
 
@@ -134,14 +149,17 @@ class _Reader:
             return
         if missing := [name for name in USER_FIELDS if name not in user]:
             self.census.incomplete_users.append(user["id"])
-            self._malformed("users", user, f"missing {', '.join(missing)}")
+            repairable = "username" not in missing
+            self._malformed("users", user, f"missing {', '.join(missing)}", REBUILD if repairable else EDIT_ITEM)
+        elif not self._is_sound("users", user, User):
+            self.damaged_users.add(user["id"])
         if isinstance(user.get("username"), str):
             self.users[user["id"]] = user["username"]
             if user.get("formerUsernames"):
                 self.census.users.append(user["id"])
 
     async def read_posts(self) -> None:
-        async for item in _stream(self.blog.posts, _POSTS):
+        async for item in self._stream(self.blog.posts, _POSTS):
             entry = self.posts[item["id"]]
             entry.user_id = str(item.get("userId"))
             if item["type"] == DELETED_TYPE:
@@ -149,6 +167,7 @@ class _Reader:
                 if "ttl" not in item:
                     detail = "its tombstone has no ttl"
                     self.census.findings.append(Finding(Kind.LEFTOVER, f"post {item['id']}", detail))
+                    self.census.tombstones.append(item["id"])
             else:
                 self._see_post(item, entry)
 
@@ -157,23 +176,32 @@ class _Reader:
         if post["id"] != post.get("postId"):
             self._malformed("posts", post, "id differs from postId")
             return
+        if not self._is_sound("posts", post, Post):
+            return
         try:
-            Post.from_item(post)
-            copy = short_form(post)
+            # `rebuild` counts again, and replaces a version that is not a number.
+            numbers = {name: integer_of(post, name) for name in ("commentCount", "likeCount", "version")}
+            copy = short_form(post | numbers)
         except (KeyError, TypeError, ValueError) as error:
-            self._malformed("posts", post, f"not a valid post ({type(error).__name__})")
+            self._malformed("posts", post, str(error))
             return
         entry.state = _State.LIVE
         entry.fingerprint = fingerprint(copy)
         entry.counts = (post.get("commentCount"), post.get("likeCount"))
-        entry.has_version = version_of(post) > 0
+        entry.has_version = integer_of(post, "version") > 0
         self.newest.offer((copy["creationDate"], copy["id"]), copy["id"])
         self._check_name(post)
 
     async def read_responses(self) -> None:
-        async for item in _stream(self.blog.posts, _RESPONSES):
+        async for item in self._stream(self.blog.posts, _RESPONSES):
+            if item.get("type") == idempotency.TYPE:
+                self._see_record("posts", item)
+                continue
             if item.get("type") not in (Comment.TYPE, Like.TYPE):
                 self._malformed("posts", item, "unknown type")
+                continue
+            is_sound = self._is_sound("posts", item, Comment if item["type"] == Comment.TYPE else Like)
+            if not isinstance(item.get("postId"), str):
                 continue
             entry = self.posts[item["postId"]]
             if item["type"] == Comment.TYPE:
@@ -182,14 +210,19 @@ class _Reader:
                 entry.likes += 1
             if "ttl" not in item:
                 entry.has_lasting_responses = True
-                self._check_name(item)
+                if is_sound:
+                    self._check_name(item)
 
     def _check_name(self, item: Item) -> None:
-        if self.users.get(item.get("userId", "")) != item.get("userUsername", ""):
+        user_id = item["userId"]
+        if user_id not in self.damaged_users and self.users.get(user_id) != item.get("userUsername", ""):
             self.census.names.append((item["postId"], item["id"]))
 
     async def read_copies(self) -> None:
-        async for copy in _stream(self.blog.users, _COPIES):
+        async for copy in self._stream(self.blog.users, _COPIES):
+            if not isinstance(copy.get("userId"), str):
+                self._malformed("users", copy, "userId must be a string")
+                continue
             post = self.posts.get(copy["id"])
             if post is not None and post.state is _State.MALFORMED:
                 continue
@@ -203,7 +236,7 @@ class _Reader:
     async def read_feed(self) -> None:
         self.census.newest = frozenset(self.newest.values())
         missing = set(self.census.newest)
-        async for copy in _stream(self.blog.feed, _ALL):
+        async for copy in self._stream(self.blog.feed, _ALL):
             if copy["type"] != Post.TYPE:
                 self._malformed("feed", copy, "unknown type")
                 continue
@@ -214,9 +247,10 @@ class _Reader:
         self.census.feed.extend(missing)
 
     async def read_failures(self) -> None:
-        sources = Counter([str(source) async for source in _stream(self.blog.failures, _FAILURES)])
+        sources = Counter([str(source) async for source in self._stream(self.blog.failures, _FAILURES)])
         for source, number in sources.items():
-            self.census.findings.append(Finding(Kind.FAILURE, source, f"{number} stored for replay"))
+            advice = f"List them with `manage.py failures list --source {source}`, repair the items, and replay them."
+            self.census.findings.append(Finding(Kind.FAILURE, source, f"{number:,} stored", advice, number))
 
     def conclude(self) -> None:
         """Run the checks that require all items."""
@@ -234,13 +268,31 @@ class _Reader:
             if reservation is None or reservation.owner_id != user_id or reservation.expires:
                 census.users.append(user_id)
         for key, reservation in self.reservations.items():
+            if reservation.owner_id in self.damaged_users:
+                continue  # the username is unknown
             owner = self.users.get(reservation.owner_id)
             if owner is None or username_reservations.reservation_id(owner) != key:
                 census.reservations.append(key)
 
-    def _malformed(self, container: str, item: Item, detail: str) -> None:
-        self.census.findings.append(Finding(Kind.MALFORMED, f"{container} {item['id']}", detail))
+    def _see_record(self, container: str, record: Item) -> None:
+        if not (isinstance(record.get("fingerprint"), str) and isinstance(record.get("result"), dict)):
+            self._malformed(container, record, "fingerprint must be a string, and result an object")
 
+    def _is_sound(self, container: str, item: Item, resource: type[Resource]) -> bool:
+        """Check the item with the model that the API answers with."""
+        try:
+            resource.checked(item)
+        except ItemDamaged as error:
+            self._malformed(container, item, error.reason.partition(": ")[2])
+            return False
+        return True
 
-def _stream(container: Container, text: str) -> AsyncIterator[Any]:
-    return container.query_across(text, {}, page_size=_PAGE_SIZE)
+    def _malformed(self, container: str, item: Item, detail: str, advice: str = EDIT_ITEM) -> None:
+        key = item.get(_PARTITION_KEYS[container])
+        within = "" if key == item["id"] else f" in partition {key if isinstance(key, str) else json.dumps(key)}"
+        self.census.findings.append(Finding(Kind.MALFORMED, f"{container} {item['id']}{within}", detail, advice))
+
+    async def _stream(self, container: Container, text: str) -> AsyncIterator[Any]:
+        async for item in container.query_across(text, {}, page_size=_PAGE_SIZE):
+            self.count(1)
+            yield item

@@ -32,7 +32,9 @@ class Recount:
             for name, number in counted.items()
             if self.post.get(name) != number
         ]
-        return faults if "version" in self.post else [*faults, "version is absent"]
+        if isinstance(self.post.get("version"), int):
+            return faults
+        return [*faults, "version is absent or not a whole number"]
 
 
 async def recount(posts: Container, post_id: str) -> Recount | None:

@@ -8,16 +8,26 @@ from management.verification.census import Census
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, is_date_like
-from management.verification.findings import Finding, Kind
+from management.verification.findings import REBUILD, Finding, Kind
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.models.base import Item, is_item_id
+from shared.models.base import Item, is_item_id, is_sound
 from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User
 from shared.propagation.change_feed import for_each
 
 _LASTING = "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl)"
 _NAMED_IDS = 5
+_RENAME = (
+    "Rename one of the two users: send PUT /api/users/{userId} with another username. Then run `manage.py rebuild`."
+)
+_WAIT = "Run `manage.py rebuild` in a minute, when the reservation is old enough to count as abandoned."
+_RESTORE_USER = (
+    "Restore the user from a backup and run `manage.py rebuild`, or delete the item in the account's Data Explorer."
+)
+_RESTORE_POST = (
+    "Restore the post from a backup and run `manage.py rebuild`, or delete these items in the account's Data Explorer."
+)
 
 
 async def examine(blog: Blog, census: Census) -> list[Finding]:
@@ -40,26 +50,32 @@ class _Examination:
     newest: frozenset[str]
     findings: list[Finding] = field(default_factory=list)
 
-    def _found(self, kind: Kind, subject: str, detail: str) -> None:
-        self.findings.append(Finding(kind, subject, detail))
+    def _found(self, kind: Kind, subject: str, detail: str, advice: str = REBUILD) -> None:
+        self.findings.append(Finding(kind, subject, detail, advice))
 
     async def date_like(self, place: Place) -> None:
         if await is_date_like(self.blog, place):
-            self._found(Kind.DATE_LIKE, f"{place.item_type} {place.item_id} in {place.container}", "run rebuild")
+            self._found(Kind.DATE_LIKE, f"{place.item_type} {place.item_id} in {place.container}", "stored unchanged")
 
     async def user(self, user_id: str) -> None:
         user = await self._user(user_id)
-        if user is None:
+        if user is None or not isinstance(user.get("username"), str):
             return
         subject = f"user {user_id} {user['username']!r}"
-        if former := user.get("formerUsernames"):
+        former = user.get("formerUsernames")
+        if former and isinstance(former, list):
             self._found(Kind.RENAME, subject, f"former usernames are still pending: {', '.join(map(repr, former))}")
         key = username_reservations.reservation_id(user["username"])
         reservation = await self.blog.users.read(key, key)
         if reservation is None:
             self._found(Kind.RESERVATION, subject, "the username is not reserved")
         elif reservation["ownerId"] != user_id:
-            self._found(Kind.RESERVATION, subject, f"the username is reserved for user {reservation['ownerId']}")
+            owner = await self._user(str(reservation["ownerId"]))
+            shared = owner is not None and username_reservations.reservation_id(owner["username"]) == key
+            held = f"the username is reserved for user {reservation['ownerId']}" + (
+                ", who has it, too" if shared else ""
+            )
+            self._found(Kind.RESERVATION, subject, held, _RENAME if shared else _WAIT)
         elif "ttl" in reservation:  # written before reservations were permanent
             self._found(Kind.RESERVATION, subject, "the reservation expires")
 
@@ -69,9 +85,11 @@ class _Examination:
             return
         owner_id = str(reservation.get("ownerId"))
         owner = await self._user(owner_id)
+        if owner is not None and not is_sound(User, owner):
+            return  # its own finding
         if username_reservations.is_abandoned(reservation, owner):
             held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
-            self._found(Kind.ABANDONED, f"reservation {key}", held)
+            self._found(Kind.ABANDONED, f"reservation {key}", held, "")
 
     async def name(self, place: tuple[str, str]) -> None:
         post_id, item_id = place
@@ -80,8 +98,10 @@ class _Examination:
             return
         subject = f"{item['type']} {item_id}" + ("" if item_id == post_id else f" on post {post_id}")
         user = await self._user(str(item.get("userId")))
+        if user is not None and not is_sound(User, user):
+            return  # its own finding
         if user is None:
-            self._found(Kind.NAME, subject, f"user {item.get('userId')} does not exist")
+            self._found(Kind.NAME, subject, f"user {item.get('userId')} does not exist", _RESTORE_USER)
         elif item.get("userUsername") != user["username"]:
             stated = repr(item["userUsername"]) if "userUsername" in item else "absent"
             self._found(Kind.NAME, subject, f"the username is {stated}, but user {user['id']} is {user['username']!r}")
@@ -98,7 +118,9 @@ class _Examination:
         ids = await self.blog.posts.query(_LASTING, {}, partition_key=post_id, page_size=1000)
         if ids:
             more = f" and {len(ids) - _NAMED_IDS} more" if len(ids) > _NAMED_IDS else ""
-            self._found(Kind.LEFTOVER, f"post {post_id}", f"items never expire: {', '.join(ids[:_NAMED_IDS])}{more}")
+            advice = _RESTORE_POST if post is None else REBUILD
+            shown = f"items never expire: {', '.join(ids[:_NAMED_IDS])}{more}"
+            self._found(Kind.LEFTOVER, f"post {post_id}", shown, advice)
 
     async def copy(self, place: tuple[str, str]) -> None:
         user_id, post_id = place

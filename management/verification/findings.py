@@ -31,11 +31,22 @@ class Kind(Enum):
         return self not in (Kind.ABANDONED, Kind.FAILURE)
 
 
+REBUILD = "Run `manage.py rebuild`."
+EDIT_ITEM = (
+    "Open the item in the account's Data Explorer, and repair the field or delete the item. Then run"
+    " `manage.py rebuild`."
+)
+
+
 @dataclass(frozen=True)
 class Finding:
+    """`advice` says how to repair it. `number` is how many items it stands for."""
+
     kind: Kind
     subject: str
     detail: str
+    advice: str = REBUILD
+    number: int = 1
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.detail}"

@@ -36,10 +36,10 @@ async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, etag: str
 async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:
     """One point read; if the comment does not exist, another one of the post. Raises PostNotFound, CommentNotFound."""
     comment = await posts.read(comment_id, post_id) if is_item_id(comment_id) else None
-    if comment is None or comment["type"] != Comment.TYPE:
+    if comment is None or comment.get("type") != Comment.TYPE:
         await get_post(posts, post_id)
         raise CommentNotFound(comment_id)
-    return comment
+    return Comment.checked(comment)
 
 
 async def list_comments(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:

@@ -1,7 +1,8 @@
 """Changes that a change-feed function could not handle, stored with their error until they are replayed.
 
 `failures` has one item per changed item and function: `source` (the function), `container`, `itemId`, `partitionKey`,
-`change` (the item as delivered), `error` (`type`, `message`), `failureDate`. A repeated failure replaces the first.
+`change` (the item as delivered), `error` (`type`, `message`), `failureDate`. A repeated failure replaces the last one,
+but not `firstFailureDate`, and increments `attempts`.
 """
 
 from __future__ import annotations
@@ -9,22 +10,28 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from shared.database.container import Container
-from shared.errors import DatabaseRefusal, ItemTooLarge, RequestRefused
-from shared.models.base import now
+from shared.database.container import Container, patch_of
+from shared.database.refusals import ItemExists, ItemMissing
+from shared.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, RequestRefused
+from shared.models.base import Item, now
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
 # Items are limited to 2 MB. A larger change is left out; a replay reads the item from its container anyway.
 _LARGEST_CHANGE = 1_000_000
 _LONGEST_MESSAGE = 2_000
+_ATTEMPTS = 3
 
 
 async def keep_failure(
     failures: Container, *, source: str, container: str, partition_key: Any, change: Mapping[str, Any], error: Exception
 ) -> None:
-    """Store a failed change. One write, or two if the database rejects the change as a part of the failure."""
+    """Store a failed change. Two writes for the first failure of an item, and one for each later.
+
+    There is another one if the database rejects the change as a part of the failure.
+    """
     item_id = str(change.get("id"))
     fits = len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
@@ -39,6 +46,18 @@ async def keep_failure(
         "failureDate": now(),
     }
     try:
-        await failures.upsert(failure)
+        await _store(failures, failure)
     except (ItemTooLarge, RequestRefused):  # for example, the change is nested as deeply as an item can be
-        await failures.upsert(failure | {"change": None})
+        await _store(failures, failure | {"change": None})
+
+
+async def _store(failures: Container, failure: Item) -> None:
+    last = {name: failure[name] for name in ("change", "error", "failureDate")}
+    for _ in range(_ATTEMPTS):
+        with suppress(ItemMissing):
+            await failures.patch(failure["id"], failure["source"], patch_of(last, attempts=1))
+            return
+        with suppress(ItemExists):  # a concurrent delivery of the same change
+            await failures.create(failure | {"firstFailureDate": failure["failureDate"], "attempts": 1})
+            return
+    raise DatabaseUnavailable(f"failure {failure['id']} is replayed and stored at the same time")

@@ -56,6 +56,6 @@ async def create_recorded(container: Container, item: Item, record: Item | None,
 async def is_recorded(container: Container, record: Item, partition_key: str) -> bool:
     """Return whether the command ran in the last 24 hours: one point read. Raises IdempotencyKeyReused."""
     stored = await container.read(record["id"], partition_key)
-    if stored is not None and stored["fingerprint"] != record["fingerprint"]:
+    if stored is not None and stored.get("fingerprint") != record["fingerprint"]:
         raise IdempotencyKeyReused
     return stored is not None

@@ -9,13 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import logging
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from shared.database.container import Container
-from shared.errors import MalformedRequest
+from shared.errors import ItemDamaged, MalformedRequest
 from shared.models.base import Item, Resource, is_item_id
+from shared.observability.logs import log
 
 _DATE = re.compile(r"[0-9TZ:.+-]{1,40}")
 
@@ -60,9 +62,23 @@ async def read_page(
     One query for `limit` + 1 items; the extra one shows whether there is another page.
     """
     rows = await newest_first(container, resource, partition_key, *types, limit=limit + 1, cursor=cursor)
-    items = rows[:limit]
-    more = len(rows) > limit
+    items = sound(resource, rows[:limit])
+    more = len(rows) > limit and items
     return Page(items, Cursor(items[-1]["creationDate"], items[-1]["id"]) if more else None)
+
+
+def sound(resource: type[Resource], rows: list[Item]) -> list[Item]:
+    """Leave out, and log, the items that the API cannot answer with, so that one does not hide the others."""
+    found = []
+    for row in rows:
+        try:
+            if row.get("type") == resource.TYPE:  # a tombstone has another type
+                resource.from_item(row)
+        except ItemDamaged as error:
+            log(logging.ERROR, "damaged item left out", reason=error.reason)
+        else:
+            found.append(row)
+    return found
 
 
 async def newest_first(

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from shared.data.blog import Blog
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
-from shared.data.pages import Cursor, Page, newest_first, read_page
+from shared.data.pages import Cursor, Page, newest_first, read_page, sound
 from shared.data.users import get_author, get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
@@ -112,7 +112,7 @@ async def list_posts_of_user(users: Container, user_id: str, *, limit: int, curs
 
 async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
     """Q6, the front page: one query in the only partition of `feed`."""
-    return await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None)
+    return sound(Post, await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None))
 
 
 async def list_responses(

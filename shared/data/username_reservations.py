@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import RESERVE_ATTEMPTS
-from shared.errors import DatabaseUnavailable, UsernameTaken
-from shared.models.base import Item
-from shared.models.user import name_version
+from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
+from shared.models.base import Item, is_item_id
+from shared.models.user import User, name_version
 
 TYPE = "username"
 # Longer than any request, so a reservation is not taken over before its user is written.
@@ -71,9 +71,25 @@ async def reserve(users: Container, username: str, user_id: str, name_version: i
     raise UsernameTaken(username)
 
 
+async def read_reservation(users: Container, key: str) -> Item | None:
+    """Return the reservation, as the primary has it. Raises ItemDamaged."""
+    held = await users.read_latest(key, key)
+    if held is not None and (fault := fault_of(held)):
+        raise ItemDamaged(f"reservation {key}: {fault}")
+    return held
+
+
+def fault_of(reservation: Item) -> str:
+    """Name a field that is not what the app writes; empty if there is none."""
+    owner_id = reservation.get("ownerId")
+    if not isinstance(owner_id, str) or not is_item_id(owner_id):
+        return "ownerId must be an ID"
+    return "" if isinstance(reservation.get("nameVersion"), int) else "nameVersion must be a whole number"
+
+
 async def _take_over(users: Container, wanted: Item) -> Reservation:
     """Raises UsernameTaken; ItemMissing, ConditionFailed if the reservation changed concurrently."""
-    held = await users.read_latest(wanted["id"], wanted["id"])
+    held = await read_reservation(users, wanted["id"])
     if held is None:
         raise ItemMissing
     owner = await users.read_latest(held["ownerId"], held["ownerId"])
@@ -91,7 +107,7 @@ def is_abandoned(reservation: Item, owner: Item | None) -> bool:
     A command that has not written its user yet is running or has crashed. Only the age of the reservation shows which.
     """
     if owner is not None:
-        if reservation_id(owner["username"]) == reservation["id"]:
+        if reservation_id(User.checked(owner)["username"]) == reservation["id"]:
             return False
         if name_version(owner) > reservation["nameVersion"]:
             return True
@@ -115,7 +131,7 @@ async def release(users: Container, username: str, user: Item) -> None:
     if key == reservation_id(user["username"]):
         return
     for _ in range(RESERVE_ATTEMPTS):
-        held = await users.read_latest(key, key)
+        held = await read_reservation(users, key)
         if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= name_version(user):
             return
         with suppress(ConditionFailed):  # taken over or taken back: read again

@@ -123,7 +123,7 @@ async def get_user(users: Container, user_id: str) -> Item:
     user = await users.read(user_id, user_id) if is_item_id(user_id) else None
     if user is None or user.get("type", User.TYPE) != User.TYPE:
         raise UserNotFound(user_id)
-    remember(users, user)
+    remember(users, User.checked(user))
     return user
 
 

@@ -237,7 +237,7 @@ class Container:
 def _require_text(partition_key: object) -> None:
     """Raise TypeError unless it is a string. With None, azure-cosmos queries all partitions (aio/_container.py)."""
     if not isinstance(partition_key, str):
-        raise TypeError(f"a partition key must be a string, not {partition_key!r}")
+        raise TypeError(f"a partition key must be a string, not {type(partition_key).__name__}")
 
 
 @contextmanager

@@ -17,7 +17,14 @@ from shared.auth.callers import ANONYMOUS, authenticate
 from shared.database.charges import Charge, deadline, metered
 from shared.database.retries import REQUEST_DEADLINE_S
 from shared.database.sessions import SESSION_HEADER, Session
-from shared.errors import BlogError, DatabaseRefusal, DatabaseUnavailable, MalformedRequest, NotAuthenticated
+from shared.errors import (
+    BlogError,
+    DatabaseRefusal,
+    DatabaseUnavailable,
+    ItemDamaged,
+    MalformedRequest,
+    NotAuthenticated,
+)
 from shared.http.calls import Body, Call, parse_call
 from shared.http.inspector_cookie import visitor_of
 from shared.http.problems import problem_response
@@ -147,6 +154,8 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
 def _log_failure(function: str, error: Exception) -> None:
     if isinstance(error, DatabaseUnavailable):
         log(logging.WARNING, "database unavailable", function=function, reason=error.reason)
+    elif isinstance(error, ItemDamaged):
+        log(logging.ERROR, "item damaged", function=function, reason=error.reason)
     elif isinstance(error, DatabaseRefusal):
         log(logging.ERROR, "database refused", function=function, reason=error.reason)
     elif isinstance(error, NotAuthenticated):

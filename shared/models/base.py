@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import quote, unquote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic.alias_generators import to_camel
+
+from shared.errors import ItemDamaged
 
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
@@ -22,6 +24,7 @@ COMMENT_LENGTH = 5_000
 # Clients show this text next to the field.
 EMPTY = "This is empty. Write something."
 
+_NAMES = {int: "a whole number", str: "a string", list: "an array"}
 _TWO_PARTS = re.compile('"([^/]*)/.+"')
 # The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
@@ -51,11 +54,25 @@ class Resource(BaseModel):
     )
 
     TYPE: ClassVar[str]
+    # Fields that items can have in addition, and that responses omit.
+    INTERNAL: ClassVar[Mapping[str, type]] = {"nameVersion": int}
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """Return the resource that an item stores. Raises pydantic.ValidationError."""
-        return cls.model_validate(item)
+        """Return the resource that an item stores. Raises ItemDamaged."""
+        try:
+            return cls.model_validate(item)
+        except ValidationError as error:
+            raise ItemDamaged(f"{cls.TYPE} {item.get('id')}: {_faults(error)}") from None
+
+    @classmethod
+    def checked(cls, item: Item) -> Item:
+        """Return `item`. Raises ItemDamaged if it is not what the app writes."""
+        cls.from_item(item)
+        for name, expected in cls.INTERNAL.items():
+            if not isinstance(item.get(name, expected()), expected):
+                raise ItemDamaged(f"{cls.TYPE} {item.get('id')}: {name} must be {_NAMES[expected]}")
+        return item
 
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
@@ -66,13 +83,27 @@ class Resource(BaseModel):
     @classmethod
     def last_edit(cls, item: Mapping[str, Any]) -> str:
         """Return what If-Match compares. Comments and likes cannot be edited; a like made again has another date."""
-        date: str = item["creationDate"]
-        return date
+        return str(item.get("creationDate"))
 
     @classmethod
     def projection(cls) -> str:
         """Return the SELECT list that reads only this resource's fields from items named c."""
         return ", ".join(f"c.{field.alias}" for field in cls.model_fields.values())
+
+
+def is_sound(resource: type[Resource], item: Item) -> bool:
+    """Return whether the item is what the app writes."""
+    try:
+        resource.checked(item)
+    except ItemDamaged:
+        return False
+    return True
+
+
+def _faults(error: ValidationError) -> str:
+    """Name the invalid fields, without their values."""
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
 
 
 def integer_of(item: Mapping[str, Any], name: str, default: int = 0) -> int:
@@ -137,7 +168,11 @@ def now() -> str:
 
 def parse_moment(text: str) -> datetime:
     """Parse an ISO 8601 time; UTC is the default offset. Raises TypeError, ValueError."""
-    moment = datetime.fromisoformat(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        # The original message quotes the text, which does not belong in the log.
+        raise ValueError("a date must be in ISO 8601 format") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

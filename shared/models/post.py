@@ -18,6 +18,7 @@ from shared.models.base import (
     Resource,
     Title,
     UserId,
+    integer_of,
     iso_utc,
     parse_moment,
 )
@@ -54,6 +55,7 @@ class Post(Resource):
     """A post in a response; in short form, its content is a summary."""
 
     TYPE: ClassVar[str] = "post"
+    INTERNAL: ClassVar[Mapping[str, type]] = {"nameVersion": int, "editId": str}
 
     id: str
     type: Literal["post"] = "post"
@@ -71,8 +73,12 @@ class Post(Resource):
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """Return the resource of a post or of a copy; copies omit `postId`."""
-        return super().from_item({"postId": item.get("id"), **item})
+        """Return the resource of a post or of a copy; copies omit `postId`. Raises ItemDamaged.
+
+        A count that is not a number is 0. The next comment or like writes it, and `manage.py rebuild` counts again.
+        """
+        counts = {name: integer_of(item, name) for name in ("commentCount", "likeCount") if name in item}
+        return super().from_item({"postId": item.get("id"), **item, **counts})
 
     @classmethod
     def last_edit(cls, item: Mapping[str, Any]) -> str:
@@ -122,17 +128,20 @@ def short_form(post: Item) -> Item:
 
 
 def existing_post(post: Item | None, post_id: str) -> Item:
-    """Return a post that was read by its ID. Raises PostNotFound if there is none, or only its tombstone."""
+    """Return a post that was read by its ID. Raises PostNotFound if there is none, or only its tombstone.
+
+    Raises ItemDamaged if it is not what the app writes.
+    """
     if post is None or post.get("type") != Post.TYPE:
         raise PostNotFound(post_id)
-    return post
+    return Post.checked(post)
 
 
 def version_of(post: Item) -> int:
     """Return how often the post was written; 0 for a V1 post. Raises TypeError."""
     version = post.get("version", 0)
     if not isinstance(version, int):
-        raise TypeError(f"version must be a whole number, not {version!r}")
+        raise TypeError(f"version must be a whole number, not {type(version).__name__}")
     return version
 
 

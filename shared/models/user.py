@@ -24,6 +24,7 @@ class User(Resource):
     """A user in a response."""
 
     TYPE: ClassVar[str] = "user"
+    INTERNAL: ClassVar[Mapping[str, type]] = {"nameVersion": int, "formerUsernames": list, "editId": str}
 
     id: UserId
     type: Literal["user"] = "user"

@@ -52,7 +52,7 @@ def text_of(change: Item, name: str) -> str:
     """Return a property that must be a string, such as the partition key. Raises KeyError, TypeError."""
     value = change[name]
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, not {value!r}")
+        raise TypeError(f"{name} must be a string, not {type(value).__name__}")
     return value
 
 
@@ -183,6 +183,8 @@ class ChangeFeed:
 
 USERS_CHANGE_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId", targets=(POSTS,))
 POSTS_CHANGE_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId", targets=(USERS, FEED))
+CHANGE_FEEDS = {feed.function: feed for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)}
+CHANGE_FEEDS = {feed.function: feed for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)}
 
 
 def _age_s(changes: Iterable[Mapping[str, Any]]) -> float:

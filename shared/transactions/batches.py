@@ -13,7 +13,7 @@ from typing import Final
 from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.database.retries import COMMIT_ROUNDS
-from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, VersionMismatch
+from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, ItemDamaged, VersionMismatch
 from shared.models.base import Item, Resource, edit_of, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
@@ -155,13 +155,15 @@ async def _find_added(posts: Container, item: Item, record: Item | None) -> Adde
 
 def _replay(record: Item, stored: Item, existing: Item | None, *, is_comment: bool) -> Added:
     """Return what the first command with this key returned. Raises IdempotencyKeyReused, CommentNotFound."""
-    first = stored["result"]
-    if stored["fingerprint"] != record["fingerprint"]:
+    if stored.get("fingerprint") != record["fingerprint"]:
         raise IdempotencyKeyReused
     if is_comment and existing is None:
-        raise CommentNotFound(first["id"])
-    if not is_comment and (existing is None or existing["creationDate"] != first["creationDate"]):
-        existing = {**first, "type": Like.TYPE, "postId": stored["postId"], "_etag": stored["_etag"]}
+        raise CommentNotFound(record["result"]["id"])
+    first = stored.get("result")
+    if not isinstance(first, dict):
+        raise ItemDamaged(f"record {stored['id']}: result must be an object")
+    if not is_comment and (existing is None or existing.get("creationDate") != first.get("creationDate")):
+        existing = {**first, "type": Like.TYPE, "postId": record["postId"], "_etag": stored["_etag"]}
     return Added(existing or {}, created=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -106,6 +107,34 @@ async def test_a_signal_stops_the_host_and_the_emulator(tmp_path: Path, http: Cl
         for url in (running.url, running.cosmos_url):
             with pytest.raises(ClientConnectionError):
                 await http.get(url)
+
+
+async def test_a_killed_stack_leaves_nothing_running(tmp_path: Path, http: ClientSession) -> None:
+    app_dir = write_app(tmp_path, APP)
+    async with stack(app_dir) as running:
+        await eventually(lambda: body_of(http, f"{running.url}/api/hello"))
+        write_app(tmp_path, APP.replace("return 'hello'", "return 'edited'"))
+
+        async def is_reloaded() -> bool:
+            return await body_of(http, f"{running.url}/api/hello") == "edited"
+
+        await eventually(is_reloaded)
+        running.process.kill()
+        # Host and emulator have the stack's output open, which therefore ends with the last of them.
+        await running.ended()
+
+        for url in (running.url, running.cosmos_url):
+            with pytest.raises(ClientConnectionError):
+                await http.get(url)
+
+
+async def test_a_port_in_use_is_reported_with_its_process(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        async with stack(write_app(tmp_path, APP), "--port", str(used.getsockname()[1])) as failing:
+            status, output = await failing.ended()
+
+    assert status == 1
+    assert f"is in use by process {os.getpid()} (" in output
 
 
 async def test_an_edit_reloads_the_app_and_restarts_nothing(tmp_path: Path, http: ClientSession) -> None:

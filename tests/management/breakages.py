@@ -160,7 +160,7 @@ async def an_unpropagated_deletion(blog: Blog) -> str:
 
 
 async def a_tombstone_without_a_ttl(blog: Blog) -> str:
-    await blog.posts.create({"id": "gone", "postId": "gone", "type": "tombstone"})
+    await blog.posts.create({"id": "gone", "postId": "gone", "userId": AUTHOR["id"], "type": "tombstone"})
     return "gone"
 
 

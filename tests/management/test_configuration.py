@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from local_settings import LocalSettingsError
+from local_settings import LocalSettingsError, announced
 from management.configuration import read_configuration
 from shared.settings import Settings, SettingsError
 
@@ -34,6 +34,20 @@ def test_the_file_supplies_settings_missing_from_the_environment(tmp_path: Path)
     configuration = _read({"BLOG_DATABASE": ""}, file)
 
     assert (configuration.account.endpoint, configuration.database) == ("http://localhost:8081/", "blog")
+
+
+def test_a_running_local_stack_supersedes_the_file(tmp_path: Path) -> None:
+    """Its ports can differ from those in the file, which select the stack of another clone."""
+    file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})
+    of_stack = "AccountEndpoint=http://localhost:8082/;AccountKey=a2V5;"
+
+    with announced(tmp_path, {"COSMOS": of_stack, "BLOG_DATABASE": "blog"}):
+        during = _read({}, file)
+        chosen = _read({"COSMOS": "AccountEndpoint=http://localhost:9999/;AccountKey=a2V5;"}, file)
+    after = _read({}, file)
+
+    endpoints = [each.account.endpoint for each in (during, chosen, after)]
+    assert endpoints == ["http://localhost:8082/", "http://localhost:9999/", "http://localhost:8081/"]
 
 
 def test_the_file_can_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,71 @@ async def test_a_missing_lease_makes_the_lag_unknown(idle: Blog) -> None:
     assert (lag.state, lag.problem) == ("unknown", "The leases overlap or leave a gap.")
 
 
+async def _a_lease(blog: Blog) -> Item:
+    leases = await blog.all_items(blog.container("leases"))
+    return next(item for item in leases if ".." in item["id"] and item["id"].startswith(POSTS))
+
+
+async def test_changes_behind_an_expired_lease_are_stalled(blog: Blog, tmp_path: Path) -> None:
+    await _ran_once(blog, tmp_path / "host.log")
+    long_ago = {"Owner": "a-host-that-is-gone", "timestamp": "2026-01-01T00:00:00.0000000Z"}
+    for lease in await blog.all_items(blog.container("leases")):
+        if ".." in lease["id"]:
+            await blog.container("leases").upsert(lease | long_ago)
+
+    before = await _lag(blog)
+    await _posts(blog, await _user(blog), 1)
+    result = await manage_blog(blog, "lag")
+
+    assert before == _up_to_date("on_posts_changed")
+    assert (await _lag(blog)).state == "stalled"
+    assert result.exit_code == 1
+
+
+async def test_a_continuation_token_beyond_the_end_makes_the_lag_unknown(idle: Blog) -> None:
+    await idle.container("leases").upsert(await _a_lease(idle) | {"ContinuationToken": '"9000000000000000000"'})
+
+    lag = await _lag(idle)
+
+    assert lag.state == "unknown"
+    assert lag.problem.startswith("A continuation token is beyond the end of the change feed")
+
+
+async def test_max_limits_the_lag(moved: Blog, clock: Clock, tmp_path: Path) -> None:
+    await _ran_once(moved, tmp_path / "host.log")
+    await _posts(moved, await _user(moved), 1)
+    clock.ahead_s = 60
+
+    results = [await manage_blog(moved, "lag", "--max", most) for most in ("300", "10")]
+
+    assert [result.exit_code for result in results] == [0, 1]
+
+
+@pytest.mark.parametrize("damage", ["all", "one"])
+async def test_reset_leases_repairs_missing_leases(blog: Blog, tmp_path: Path, damage: str) -> None:
+    await _ran_once(blog, tmp_path / "first.log")
+    leases = blog.container("leases")
+    damaged = [lease for lease in await blog.all_items(leases) if ".." in lease["id"]]
+    for lease in damaged if damage == "all" else damaged[:1]:
+        await leases.delete(lease["id"], lease["id"])
+
+    results = [await manage_blog(blog, "leases", "reset", name) for name in ("on_users_changed", "on_posts_changed")]
+
+    assert [result.exit_code for result in results] == [0, 0]
+    await _posts(blog, await _user(blog), 3)
+    await _ran_once(blog, tmp_path / "second.log")
+
+
+async def test_reset_leases_refuses_while_a_host_is_running(blog: Blog, tmp_path: Path) -> None:
+    with running_app(blog.settings, tmp_path / "host.log"):
+        await eventually(lambda: _are_up_to_date(blog))
+
+        result = await manage_blog(blog, "leases", "reset", "on_posts_changed")
+
+    assert result.exit_code == 2
+    assert "A host runs on_posts_changed. Stop all hosts" in result.output
+
+
 async def test_leases_of_another_account_address_make_the_lag_unknown(idle: Blog) -> None:
     lag = await _lag(idle, account_endpoint="https://elsewhere.documents.azure.com:443/")
 
@@ -222,7 +288,7 @@ async def test_the_command_prints_a_table(blog: Blog) -> None:
         ("on_posts_changed", "notStarted", "2"),
     ]
     assert "Request charge: " in result.output
-    assert result.exit_code == 0
+    assert result.exit_code == 1
 
 
 async def test_the_command_prints_json(idle: Blog) -> None:
@@ -285,7 +351,7 @@ def test_a_lease_of_the_real_extension_is_parsed() -> None:
 
     found = positions([marker, LEASE, former], **REAL_ACCOUNT)
 
-    assert found == [Position(KeyRange("", "FF"), '"1234"')]
+    assert found == [Position(KeyRange("", "FF"), '"1234"', renewed=datetime(2026, 1, 1, tzinfo=UTC))]
 
 
 def test_a_new_lease_has_no_continuation_token() -> None:

@@ -133,7 +133,8 @@ def test_an_unreachable_account_prints_one_line_without_a_traceback() -> None:
 
         result = _run("provision", COSMOS=connection, BLOG_DATABASE="blog")
 
-    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    # One line says where the command writes, and one what is wrong.
+    assert (result.returncode, result.stderr.count("\n")) == (2, 2)
     assert f"No response from {address}" in result.stderr
 
 
@@ -142,5 +143,5 @@ async def test_a_wrong_key_prints_what_to_do(blog: Blog) -> None:
 
     result = await asyncio.to_thread(_run, "provision", COSMOS=connection, BLOG_DATABASE="blog")
 
-    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 2)
     assert "rejected the key" in result.stderr

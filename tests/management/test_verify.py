@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog
+from tests.items import a_user
 from tests.management.breakages import (
     ABANDONED_RESERVATIONS,
     AUTHOR,
@@ -32,6 +34,7 @@ from tests.management.breakages import (
     set_on_post,
     set_operations,
 )
+from tests.management.test_manage import manage_blog
 
 
 @pytest.fixture
@@ -53,6 +56,35 @@ async def test_verify_finds_a_violation(blog: Blog, seeded: ManagedBlog, break_:
     assert {finding.kind for finding in findings} == kinds
     assert is_broken(findings)
     assert broken_id in _text(findings)
+
+
+@pytest.mark.parametrize(("break_", "kinds"), BREAKAGES, ids=[break_.__name__ for break_, _ in BREAKAGES])
+async def test_every_violation_comes_with_what_to_do(
+    blog: Blog, seeded: ManagedBlog, break_: Breakage, kinds: set[Kind]
+) -> None:
+    await break_(blog)
+
+    assert all(finding.advice for finding in await verify(seeded))
+
+
+async def test_verify_prints_json(blog: Blog, seeded: ManagedBlog) -> None:
+    await set_on_post(blog, commentCount=99)
+
+    result = await manage_blog(blog, "verify", "--json")
+
+    findings = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {finding["kind"] for finding in findings} == {"count", "copy_stale", "feed_stale"}
+    assert all(finding["isBroken"] for finding in findings)
+    assert result.exit_code == 1
+
+
+async def test_the_summary_counts_items_and_violations(blog: Blog, managed: ManagedBlog) -> None:
+    await blog.users.create(a_user("ada"))
+
+    result = await manage_blog(blog, "verify")
+
+    assert "1 item read. 1 violation found." in result.output
+    assert "To do: Run `manage.py rebuild`." in result.output
 
 
 async def test_verify_lists_the_stale_fields_of_a_copy(blog: Blog, seeded: ManagedBlog) -> None:
@@ -98,7 +130,8 @@ async def test_failures_are_informational_findings(blog: Blog, seeded: ManagedBl
 
     findings = await verify(seeded)
 
-    assert findings == [Finding(Kind.FAILURE, "on_x", "2 stored for replay")]
+    [finding] = findings
+    assert (finding.kind, finding.subject, finding.detail, finding.number) == (Kind.FAILURE, "on_x", "2 stored", 2)
 
 
 @pytest.mark.parametrize("break_", ABANDONED_RESERVATIONS, ids=[break_.__name__ for break_ in ABANDONED_RESERVATIONS])

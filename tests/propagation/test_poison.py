@@ -182,3 +182,19 @@ async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> 
     async with asyncio.timeout(60):
         with pytest.raises(NoProgress):
             await expire_contributions(_RefusingContainer(blog.posts.proxy), post["id"])
+
+
+@pytest.mark.parametrize(
+    "field", ["userId", "title", "content", "creationDate", "editedDate", "version", "commentCount"]
+)
+@pytest.mark.parametrize("value", ["secret", {"email": "secret"}, ["secret"]], ids=["text", "object", "array"])
+async def test_errors_do_not_quote_what_an_item_contains(
+    blog: Blog, caplog: pytest.LogCaptureFixture, field: str, value: object
+) -> None:
+    author = await blog.users.create(a_user())
+    post = await blog.posts.create(a_post(author) | {field: value})
+
+    errors = await blog.posts_handler.on_changed([post])
+
+    stored = [failure["error"] for failure in await blog.all_items(blog.failures)]
+    assert "secret" not in f"{errors} {stored} {caplog.text}"

@@ -1,0 +1,102 @@
+"""Field types that several models share, with their limits."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+USERNAME_LENGTH = (3, 30)
+TITLE_LENGTH = 200
+POST_LENGTH = 100_000
+COMMENT_LENGTH = 5_000
+# Clients show this text next to the field.
+EMPTY = "This is empty. Write something."
+
+# The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
+# https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits
+_ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
+
+
+def is_item_id(value: str) -> bool:
+    """Return whether an item can have this id. If not, no request to the database is needed."""
+    # "." and ".." are path segments: the SDK's request would address another resource.
+    return _ID.fullmatch(value) is not None and value.isprintable() and value not in (".", "..")
+
+
+def check_username(value: str) -> str:
+    """Allow letters of one script, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError.
+
+    Stored names are not checked again, so names from before a rule stay valid.
+    """
+    normal = unicodedata.normalize("NFKC", value)
+    if not all(_is_name_character(character) for character in value + normal):
+        raise ValueError("Use only letters, digits, “_”, “-” and “.”.")
+    if not value.isascii():
+        # Slow to import, and few names need it.
+        from shared.models.scripts import has_invisible, mixes_scripts
+
+        if has_invisible(value + normal):
+            raise ValueError("This has invisible characters. Remove them.")
+        if mixes_scripts(value) or mixes_scripts(normal):
+            raise ValueError("This mixes alphabets, such as Latin and Cyrillic. Use letters of only one.")
+    if len(normal) > USERNAME_LENGTH[1]:
+        raise ValueError(f"This is too long. Use at most {USERNAME_LENGTH[1]} characters; some count as several.")
+    return value
+
+
+def _is_name_character(character: str) -> bool:
+    return character in "_-." or unicodedata.category(character)[0] == "L" or unicodedata.category(character) == "Nd"
+
+
+def check_not_blank(value: str) -> str:
+    """Require a character that is not white space. Raises ValueError."""
+    if not value.strip():
+        raise ValueError(EMPTY)
+    return value
+
+
+def iso_utc(moment: datetime) -> str:
+    """Format a time as `2026-01-31T23:59:59.123Z`: with a fixed width, so that strings sort by time."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def now() -> str:
+    """Return the current time in the blog's date format."""
+    return iso_utc(datetime.now(UTC))
+
+
+def parse_moment(text: str) -> datetime:
+    """Parse an ISO 8601 time; UTC is the default offset. Raises TypeError, ValueError."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        # The original message quotes the text, which does not belong in the log.
+        raise ValueError("a date must be in ISO 8601 format") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _length(least: int, most: int, *, example: str) -> Any:
+    return Field(min_length=least, max_length=most, examples=[example])
+
+
+_NOT_BLANK = AfterValidator(check_not_blank)
+
+Username = Annotated[str, _length(*USERNAME_LENGTH, example="ada.lovelace"), AfterValidator(check_username)]
+UserId = Annotated[str, _length(1, 255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
+# White space is removed before the length is checked.
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), _NOT_BLANK
+]
+PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _NOT_BLANK]
+CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _NOT_BLANK]
+# The format is documented but not enforced: items with older formats must stay readable.
+_DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
+_DATE_FIELD = Field(
+    description="ISO 8601, UTC, milliseconds.", json_schema_extra=_DATE, examples=["2026-01-31T23:59:59.123Z"]
+)
+CreationDate = Annotated[str, _DATE_FIELD]
+EditedDate = Annotated[str, _DATE_FIELD]

@@ -1,0 +1,124 @@
+"""Damaged items: `verify` names each that the API cannot answer with, and the API never answers 500."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientSession
+
+from management.verify import verify
+from shared.data.blog import Blog as ManagedBlog
+from shared.data.username_reservations import reservation_item
+from shared.models.base import Item
+from shared.models.post import short_form
+from tests.blog import Blog
+from tests.items import a_comment, a_like, a_post, a_user
+from tests.running_app import running_app
+
+_ABSENT = object()
+_VALUES: tuple[Any, ...] = (_ABSENT, None, 1.5, "text", {"a": 1})
+# The keys of the containers and of the change feeds' queries; without them, no request finds the item.
+_KEYS = {"id", "postId", "type", "userId"}
+_KINDS = ("user", "post", "comment", "like", "copy")
+
+
+class _Family:
+    """A user, their post, its copy, a comment and a like. One of them is damaged."""
+
+    def __init__(self) -> None:
+        self.user = a_user()
+        self.post = a_post(self.user) | {"commentCount": 1, "likeCount": 1}
+        self.items: dict[str, Item] = {
+            "user": self.user,
+            "post": self.post,
+            "comment": a_comment(self.post, self.user),
+            "like": a_like(self.post, self.user),
+            "copy": short_form(self.post),
+        }
+
+    def damage(self, kind: str, field: str, value: Any) -> str:
+        """Change one field, and return the ID of its item."""
+        item = self.items[kind]
+        if value is _ABSENT:
+            item.pop(field, None)
+        else:
+            item[field] = value
+        return str(item["id"])
+
+    async def store(self, blog: Blog) -> None:
+        name = a_user()["username"] if not isinstance(self.user.get("username"), str) else self.user["username"]
+        await blog.users.create(reservation_item(name, self.user["id"], 0))
+        for kind, item in self.items.items():
+            await (blog.users if kind in ("user", "copy") else blog.posts).create(item)
+
+    def requests(self, kind: str) -> Iterator[tuple[str, str, object]]:
+        """The requests that read or write the damaged item."""
+        user, post, comment = self.user["id"], self.post["id"], self.items["comment"]["id"]
+        likes = ("POST", f"/api/posts/{post}/likes", {"userId": user})
+        comments = ("POST", f"/api/posts/{post}/comments", {"userId": user, "content": "Well put."})
+        requests: dict[str, list[tuple[str, str, object]]] = {
+            "user": [
+                ("GET", f"/api/users/{user}", None),
+                ("GET", f"/users/{user}", None),
+                comments,
+                ("PUT", f"/api/users/{user}", {"username": f"u{user[:20]}"}),
+            ],
+            "post": [
+                ("GET", f"/api/posts/{post}", None),
+                ("GET", f"/posts/{post}", None),
+                comments,
+                ("PUT", f"/api/posts/{post}", {"title": "Another title", "content": "Other content."}),
+            ],
+            "comment": [
+                ("GET", f"/api/posts/{post}/comments", None),
+                ("GET", f"/posts/{post}?comment={comment}", None),
+                ("DELETE", f"/api/posts/{post}/comments/{comment}", None),
+            ],
+            "like": [
+                ("GET", f"/api/posts/{post}/likes", None),
+                likes,
+                ("DELETE", f"/api/posts/{post}/likes/{user}", None),
+            ],
+            "copy": [("GET", f"/api/users/{user}/posts", None), ("GET", f"/users/{user}", None)],
+        }
+        yield from requests[kind]
+
+
+def _damages() -> Iterator[tuple[str, str, Any]]:
+    internal = {"version", "nameVersion", "editId", "formerUsernames", "editedDate"}
+    for kind in _KINDS:
+        for field in sorted((set(_Family().items[kind]) | internal) - _KEYS):
+            for value in _VALUES:
+                yield kind, field, value
+
+
+async def test_the_api_never_answers_500_and_verify_names_every_item_it_cannot_answer_with(
+    blog: Blog, managed: ManagedBlog, tmp_path: Path
+) -> None:
+    families = []
+    for kind, field, value in _damages():
+        family = _Family()
+        families.append((family, kind, family.damage(kind, field, value), f"{kind}.{field} = {value!r}"))
+    await asyncio.gather(*(family.store(blog) for family, *_ in families))
+    named = "\n".join(f"{finding.subject}" for finding in await verify(managed))
+    wrong: list[str] = []
+    one_at_a_time = asyncio.Semaphore(8)
+
+    with running_app(blog.settings, tmp_path / "host.log", disabled=("on_posts_changed", "on_users_changed")) as app:
+        async with ClientSession(app.url) as session:
+
+            async def use(family: _Family, kind: str, damaged: str, what: str) -> None:
+                async with one_at_a_time:
+                    for method, path, body in family.requests(kind):
+                        async with session.request(method, path, json=body) as response:
+                            status = response.status
+                        if status == 500 or (status >= 500 and damaged not in named):
+                            wrong.append(f"{what}: {method} {path.replace(damaged, 'ID')} {status}")
+
+            await asyncio.gather(*(use(*each) for each in families))
+
+    assert wrong == [], json.dumps(wrong[:40], indent=1)
