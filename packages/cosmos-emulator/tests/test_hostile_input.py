@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import random
+import time
+import zlib
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import pytest
@@ -105,6 +109,33 @@ async def test_a_body_with_the_wrong_content_encoding_is_rejected(raw: RawClient
 
     assert response.status == 400
     assert "The request payload is invalid" in response.json["message"]
+
+
+@pytest.mark.parametrize("encode", [gzip.compress, zlib.compress])
+async def test_a_compressed_body_is_decoded(
+    raw: RawClient, container: ContainerProxy, encode: Callable[[bytes], bytes]
+) -> None:
+    encoding = {gzip.compress: "gzip", zlib.compress: "deflate"}[encode]
+    body = encode(b'{"id": "a", "pk": "p"}')
+
+    whole = await raw.create_item(data=body, headers={"Content-Encoding": encoding})
+    half = await raw.create_item(data=body[:-5], headers={"Content-Encoding": encoding})
+    unknown = await raw.create_item(data=body, headers={"Content-Encoding": "compress"})
+
+    assert (whole.status, half.status, unknown.status) == (201, 400, 400)
+
+
+async def test_a_body_is_decompressed_no_further_than_the_limit(raw: RawClient, container: ContainerProxy) -> None:
+    """A compressed body of 204 KB with 210 MB of zeros."""
+    bomb = gzip.compress(b"\0" * 210_000_000)
+    start_s = time.process_time()
+    gzip.decompress(bomb)
+    whole_s = time.process_time() - start_s
+
+    response = await raw.create_item(data=bomb, headers={"Content-Encoding": "gzip"})
+
+    assert response.status == 413
+    assert time.process_time() - start_s - whole_s < whole_s / 2
 
 
 async def test_a_client_that_disconnects_during_its_body_logs_nothing(

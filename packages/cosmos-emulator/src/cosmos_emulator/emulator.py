@@ -90,7 +90,9 @@ class CosmosEmulator:
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
         runner = web.ServerRunner(
-            LimitedServer(server.answer, request_factory=new_request, access_log=None), shutdown_timeout=_SHUTDOWN_S
+            # aiohttp would also decompress what no limit lets through, because it reads each body to its end.
+            LimitedServer(server.answer, request_factory=new_request, access_log=None, auto_decompress=False),
+            shutdown_timeout=_SHUTDOWN_S,
         )
         await runner.setup()
         stack.push_async_callback(runner.cleanup)

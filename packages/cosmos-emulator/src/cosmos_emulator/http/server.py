@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+import zlib
 from collections.abc import Mapping
 from email.utils import formatdate
 from typing import Final
@@ -233,7 +234,22 @@ async def _body(http: web.BaseRequest) -> bytes:
         raise CosmosError(400, f"The request payload is invalid or incomplete: {error}") from error
     if len(body) > _MAX_REQUEST_BYTES:
         raise _too_large()
-    return body
+    encoding = http.headers.get("Content-Encoding", "identity").lower()
+    return body if encoding == "identity" else _decompressed(body, encoding)
+
+
+def _decompressed(body: bytes, encoding: str) -> bytes:
+    """Decompress no more than the limit."""
+    decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)  # accepts the headers of gzip and zlib
+    try:
+        whole = decompressor.decompress(body, _MAX_REQUEST_BYTES + 1) if encoding in ("gzip", "deflate") else b""
+    except zlib.error:
+        whole = b""
+    if len(whole) > _MAX_REQUEST_BYTES:
+        raise _too_large()
+    if not decompressor.eof or decompressor.unused_data:
+        raise CosmosError(400, f"The request payload is invalid or incomplete in the content encoding {encoding!r}.")
+    return whole
 
 
 def _too_large() -> CosmosError:
