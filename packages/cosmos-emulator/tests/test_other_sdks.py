@@ -342,3 +342,20 @@ async def test_direct_mode_is_rejected_by_name(raw: RawClient, container: Contai
 
     assert response.status == 501
     assert "set the client's connection mode to gateway" in response.json["message"]
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT * FROM c", "SELECT VALUE COUNT(1) FROM c", "SELECT TOP 1 * FROM c ORDER BY c.n"]
+)
+async def test_a_net_query_of_one_partition_needs_no_plan(raw: RawClient, filled: ContainerProxy, query: str) -> None:
+    """Without the header, .NET fetches a plan and the first page again if a query has several pages."""
+    headers = {
+        **SDKS[".NET"],
+        "content-type": "application/query+json",
+        "x-ms-documentdb-isquery": "True",
+        "x-ms-cosmos-query-optimisticdirectexecute": "True",
+        "x-ms-documentdb-partitionkeyrangeid": "0",
+    }
+    response = await post(raw, {"query": query}, headers)
+
+    assert (response.status, response.headers["x-ms-cosmos-query-requiresdistribution"]) == (200, "False")

@@ -32,7 +32,7 @@ from tests.query.rows import refusal, rows
         ("SELECT 1e999 FROM c", "1e999", 7),
         ("SELECT * FROM c; DROP", ";", 15),
         ("SELECT (1 FROM c", "FROM", 10),
-        ("SELECT 1 IS NULL FROM c", "IS", 9),
+        ("SELECT 1 IS NULL FROM c", "NULL", 12),
         ("SELECT 'a' LIKE 'b' ESCAPE 'ab'", "ab", 27),
         ("", "", 0),
     ],

@@ -173,3 +173,17 @@ def test_streaming_queries_are_recognized() -> None:
         "SELECT 1",
     ):
         assert not streams(text)
+
+
+@pytest.mark.parametrize(
+    ("select", "expected"),
+    [
+        ("c.n count", [{"count": 1}]),
+        ("COUNT(1) total, MAX(c.n) most", [{"total": 1, "most": 1}]),
+        ("VALUE c.n number", [1]),
+        ("VALUE c.n AS number", [1]),
+        ("DISTINCT c.n one, c.n AS two", [{"one": 1, "two": 1}]),
+    ],
+)
+def test_an_alias_needs_no_as(select: str, expected: list[object]) -> None:
+    assert rows(f"SELECT {select} FROM c", [{"n": 1}]) == expected

@@ -136,6 +136,9 @@ def _headers(
     headers = slices_headers(container, slices)
     if page.continuation is not None:
         headers[h.CONTINUATION] = page.continuation
+    if request.flag(h.OPTIMISTIC_DIRECT):
+        # Whether the client must merge ranges (.NET SDK, OptimisticDirectExecutionQueryPipelineStage.cs).
+        headers[h.REQUIRES_DISTRIBUTION] = str(len(slices) > 1)
     if request.flag(h.POPULATE_QUERY_METRICS):
         headers[h.QUERY_METRICS] = _metrics(page, is_index_only=features_of(text.query).counts_items)
     if request.flag(h.POPULATE_INDEX_METRICS):

@@ -175,14 +175,20 @@ class _Parser:
         if self._operator("*"):
             return syntax.SelectStar(location=start.location)
         if self._keyword("VALUE"):
-            return syntax.SelectValue(self._expression(), location=self._since(start))
+            expression = self._expression()
+            self._alias()  # names nothing
+            return syntax.SelectValue(expression, location=self._since(start))
         return syntax.SelectList(self._list(self._select_item), location=self._since(start))
 
     def _select_item(self) -> syntax.SelectItem:
         start = self._next
         expression = self._expression()
-        alias = self._name() if self._keyword("AS") else None
-        return syntax.SelectItem(expression, alias, location=self._since(start))
+        return syntax.SelectItem(expression, self._alias(), location=self._since(start))
+
+    def _alias(self) -> str | None:
+        """Parse `[[AS] alias]` (learn.microsoft.com/cosmos-db/query/select)."""
+        named = self._keyword("AS") or self._next.kind is Kind.IDENTIFIER
+        return self._name() if named else None
 
     def _count(self, code: str, clause: str) -> syntax.Count:
         token = self._next
@@ -211,9 +217,7 @@ class _Parser:
             self._expect_keyword("IN")
             return syntax.Source(self._collection(), element, iterate=True, location=self._since(start))
         collection = self._collection()
-        named = self._keyword("AS") or self._next.kind is Kind.IDENTIFIER
-        alias = self._name() if named else None
-        return syntax.Source(collection, alias, iterate=False, location=self._since(start))
+        return syntax.Source(collection, self._alias(), iterate=False, location=self._since(start))
 
     def _collection(self) -> syntax.PathCollection | syntax.SubqueryCollection:
         start = self._next
