@@ -345,9 +345,18 @@ async def test_direct_mode_is_rejected_by_name(raw: RawClient, container: Contai
 
 
 @pytest.mark.parametrize(
-    "query", ["SELECT * FROM c", "SELECT VALUE COUNT(1) FROM c", "SELECT TOP 1 * FROM c ORDER BY c.n"]
+    ("query", "needs_plan"),
+    [
+        ("SELECT * FROM c", "False"),
+        ("SELECT TOP 1 * FROM c ORDER BY c.n", "False"),
+        ("SELECT * FROM c OFFSET 1 LIMIT 1", "False"),
+        ("SELECT DISTINCT VALUE c.n FROM c ORDER BY c.n", "True"),
+        ("SELECT VALUE COUNT(1) FROM c", "True"),
+    ],
 )
-async def test_a_net_query_of_one_partition_needs_no_plan(raw: RawClient, filled: ContainerProxy, query: str) -> None:
+async def test_a_net_query_of_one_partition_says_whether_it_needs_a_plan(
+    raw: RawClient, filled: ContainerProxy, query: str, needs_plan: str
+) -> None:
     """Without the header, .NET fetches a plan and the first page again if a query has several pages."""
     headers = {
         **SDKS[".NET"],
@@ -358,4 +367,4 @@ async def test_a_net_query_of_one_partition_needs_no_plan(raw: RawClient, filled
     }
     response = await post(raw, {"query": query}, headers)
 
-    assert (response.status, response.headers["x-ms-cosmos-query-requiresdistribution"]) == (200, "False")
+    assert (response.status, response.headers["x-ms-cosmos-query-requiresdistribution"]) == (200, needs_plan)

@@ -16,7 +16,7 @@ from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.routing import slices_of_query
 from cosmos_emulator.messages.scope import at_replicas
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, in_worker
-from cosmos_emulator.query import UdfCaller, features_of
+from cosmos_emulator.query import QueryFeatures, UdfCaller, features_of
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
@@ -137,8 +137,7 @@ def _headers(
     if page.continuation is not None:
         headers[h.CONTINUATION] = page.continuation
     if request.flag(h.OPTIMISTIC_DIRECT):
-        # Whether the client must merge ranges (.NET SDK, OptimisticDirectExecutionQueryPipelineStage.cs).
-        headers[h.REQUIRES_DISTRIBUTION] = str(len(slices) > 1)
+        headers[h.REQUIRES_DISTRIBUTION] = str(len(slices) > 1 or _spans_pages(features_of(text.query)))
     if request.flag(h.POPULATE_QUERY_METRICS):
         headers[h.QUERY_METRICS] = _metrics(page, is_index_only=features_of(text.query).counts_items)
     if request.flag(h.POPULATE_INDEX_METRICS):
@@ -146,6 +145,14 @@ def _headers(
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
         headers[h.INDEX_UTILIZATION] = _index_utilization_v2(_served_indexes(request, container, page))
     return headers
+
+
+def _spans_pages(features: QueryFeatures) -> bool:
+    """Return whether the client must merge pages, as .NET does without the header.
+
+    Source: OptimisticDirectExecutionQueryTests.cs; for groups and aggregates, the answer of the service is unknown.
+    """
+    return features.has_distinct or features.has_group_by or features.has_aggregates
 
 
 def _execution_info(text: QueryText) -> str:
