@@ -33,8 +33,9 @@ def restored_environment() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[EmulatorThread]:
-    # Several partitions, because queries and change feeds must work across them.
-    with EmulatorThread(EmulatorSettings(partitions=4)) as running:
+    # Several partitions, because queries and change feeds must work across them. On a busy machine, a script can take
+    # longer than the service's limit of 5 s.
+    with EmulatorThread(EmulatorSettings(partitions=4, script_time_limit_s=60)) as running:
         yield running
 
 
