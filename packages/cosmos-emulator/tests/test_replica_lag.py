@@ -310,18 +310,20 @@ def test_the_command_line_sets_the_lag() -> None:
 
 
 async def test_the_lag_can_be_changed_over_http(emulator: CosmosEmulator) -> None:
-    url = f"{emulator.endpoint}_emulator/replica-lag"
+    url = f"{emulator.endpoint}_emulator/settings"
     async with ClientSession() as session:
-        async with session.put(url, data='{"replicaLag": "20ms+-10ms"}') as changed_to:
-            assert await changed_to.json() == {"replicaLag": "20ms±10ms"}
+        async with session.patch(url, data='{"replicaLag": "20ms+-10ms"}') as changed_to:
+            assert (await changed_to.json())["replicaLag"] == "20ms±10ms"
         assert emulator.settings.replica_lag == Latency(0.02, 0.01)
-        async with session.put(url, data='{"replicaLag": null}') as off:
-            assert await off.json() == {"replicaLag": None}
+        async with session.patch(url, data='{"replicaLag": null}') as off:
+            assert (await off.json())["replicaLag"] is None
         assert emulator.settings.replica_lag is None
         for invalid in ("", "null", "[]", '{"replicaLag": 5}', '{"replicaLag": "5"}'):
-            async with session.put(url, data=invalid) as refused:
+            async with session.patch(url, data=invalid) as refused:
                 assert refused.status == 400
         async with session.get(url, headers={"Origin": "http://elsewhere.example"}) as foreign:
             assert foreign.status == 403
         async with session.delete(url) as unknown:
             assert unknown.status == 405
+        async with session.get(f"{emulator.endpoint}_emulator/replica-lag") as removed:
+            assert removed.status == 404

@@ -164,12 +164,6 @@ def test_a_point_read_matches_the_published_sizes(size_kb: float, charge_ru: flo
     assert model.point_read(round(size_kb * 1024)) == pytest.approx(charge_ru)
 
 
-@pytest.mark.parametrize("consistency", ["Strong", "BoundedStaleness"])
-def test_reads_cost_twice_as_much_at_the_two_strongest_levels(consistency: str) -> None:
-    assert model.point_read(SMALL_BYTES, consistency=consistency) == 2.0
-    assert model.feed([SMALL_BYTES] * 3, consistency=consistency) == 6.0
-
-
 def test_a_write_without_indexes_costs_the_published_charge_of_its_size() -> None:
     unindexed = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"])
 

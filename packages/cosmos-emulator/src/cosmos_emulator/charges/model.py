@@ -25,9 +25,6 @@ TIMESTAMP_UNITS = 2
 # nothing, because they occur before an item is read.
 REFUSAL_RU = {304: SMALLEST_PAGE_RU, 400: 0.0, 404: 1.0, 409: 1.48, 412: 1.24, 429: 0.38}
 
-# These levels read from two replicas (learn.microsoft.com/azure/cosmos-db/optimize-cost-reads-writes).
-DOUBLED_READS = frozenset({"Strong", "BoundedStaleness"})
-
 
 class ChargeModel:
     """The modeled charge of every operation under one profile, in RU.
@@ -44,14 +41,14 @@ class ChargeModel:
         """The label of the charges in headers and reports: `service-2026 (modeled)`."""
         return f"{self.profile.name} (modeled)"
 
-    def point_read(self, size_bytes: int, *, consistency: str = "Session") -> float:
+    def point_read(self, size_bytes: int) -> float:
         """Return the charge of a point read; for a missing item, see `refusal`."""
-        return read_ru(size_bytes / BYTES_PER_KB) * _replicas(consistency)
+        return read_ru(size_bytes / BYTES_PER_KB)
 
-    def feed(self, sizes_bytes: Iterable[int], *, consistency: str = "Session") -> float:
+    def feed(self, sizes_bytes: Iterable[int]) -> float:
         """Return the charge of a read feed page: a point read per item, or one for an empty page (assumption)."""
         items_ru = sum(read_ru(size / BYTES_PER_KB) for size in sizes_bytes)
-        return max(SMALLEST_PAGE_RU, items_ru) * _replicas(consistency)
+        return max(SMALLEST_PAGE_RU, items_ru)
 
     def change_feed(self, sizes_bytes: Iterable[int]) -> float:
         """Return the charge of a change feed page: the same as for a read feed. For an empty page, see `refusal`."""
@@ -147,7 +144,3 @@ def item_size_bytes(item: Item) -> int:
 def _item_units(item: Item, size_bytes: int | None) -> float:
     size = item_size_bytes(item) if size_bytes is None else size_bytes
     return write_units(size / BYTES_PER_KB)
-
-
-def _replicas(consistency: str) -> int:
-    return 2 if consistency in DOUBLED_READS else 1

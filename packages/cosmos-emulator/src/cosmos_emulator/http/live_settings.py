@@ -43,10 +43,10 @@ def _parsed(name: str, value: Json) -> Latency | bool | None:
         return value
     if name not in _DURATIONS:
         raise CosmosError(400, f"{name!r} is not a setting that can be changed; use {', '.join(_FIELDS)}.")
-    return parsed_duration(name, value)
+    return _parsed_duration(name, value)
 
 
-def parsed_duration(name: str, value: Json) -> Latency | None:
+def _parsed_duration(name: str, value: Json) -> Latency | None:
     """Parse a duration, or null. Raises 400 that names the property."""
     if value is None:
         return None

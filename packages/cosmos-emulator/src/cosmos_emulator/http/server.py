@@ -28,7 +28,6 @@ from cosmos_emulator.http.grants import check_grant
 from cosmos_emulator.http.health import health_response, is_health
 from cosmos_emulator.http.live_settings import SETTINGS, administer_settings
 from cosmos_emulator.http.load import LOAD, LoadHistory
-from cosmos_emulator.http.replica_lag import REPLICA_LAG, administer_replica_lag
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
 from cosmos_emulator.messages import headers as h
@@ -152,8 +151,6 @@ class CosmosServer:
         path = path.rstrip("/")
         if path == LOAD:
             return self._load.answer(method, query)
-        if path == REPLICA_LAG:
-            return administer_replica_lag(settings, method, body)
         if path == SETTINGS:
             return administer_settings(settings, method, body)
         return administer(settings.faults, method, raw_path, body)
