@@ -8,10 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Mapping
-
-from .http.connections import AcceptErrorFilter
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 # The host's own requests to Cosmos DB. In Azure, they are not in the app's log.
@@ -24,6 +23,22 @@ class _ColorFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in logging.Formatter
         level = f"\033[0;{_COLORS[record.levelno]}m{record.levelname}"
         return f"\033[2m{record.asctime} {level}\033[0;2m {record.name}\033[0m {record.message}"
+
+
+class AcceptErrorFilter(logging.Filter):
+    """Lets one record per second pass that a connection could not be accepted; asyncio logs every attempt."""
+
+    _next_s = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is logged."""
+        if not record.getMessage().startswith("socket.accept()"):
+            return True
+        now = time.monotonic()
+        if now < self._next_s:
+            return False
+        self._next_s = now + 1
+        return True
 
 
 def configure_logging(levels: Mapping[str, int], *, quiet: bool) -> None:

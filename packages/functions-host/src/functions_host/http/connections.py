@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -48,22 +46,6 @@ class LimitedServer(web.Server):
             remaining = [one for one in self.connections if one.transport is not None]  # others are being closed
             if len(remaining) > self._most:
                 next(one for one in remaining if one not in self._busy).force_close()
-
-
-class AcceptErrorFilter(logging.Filter):
-    """Lets one record per second pass that a connection could not be accepted; asyncio logs every attempt."""
-
-    _next_s = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record is logged."""
-        if not record.getMessage().startswith("socket.accept()"):
-            return True
-        now = time.monotonic()
-        if now < self._next_s:
-            return False
-        self._next_s = now + 1
-        return True
 
 
 def _most_connections() -> int:
