@@ -177,9 +177,9 @@ class NoProgress(Exception):
 
 
 class ItemDamaged(BlogError):
-    """A stored item is not what the app writes. `manage.py verify` names it.
+    """A stored item that the request needs is damaged. The operator must repair it.
 
-    `reason` is for the log, because it names the item and its fields.
+    `manage.py verify` names it. `reason` is for the log, because it names the item and its fields.
     """
 
     def __init__(self, reason: str) -> None:

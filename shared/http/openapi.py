@@ -259,7 +259,7 @@ def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Excep
     if operation.endpoint.body is not None:
         possible += [errors.BodyTooLarge, errors.UnsupportedBody, errors.InvalidFields]
     if operation.uses_items:
-        possible += [errors.RequestRefused, errors.DatabaseThrottled, errors.DatabaseUnavailable]
+        possible += [errors.RequestRefused, errors.DatabaseThrottled, errors.DatabaseUnavailable, errors.ItemDamaged]
         possible += [errors.ItemTooLarge] if operation.endpoint.body is not None else []
         possible += [errors.PartitionFull] if operation.is_command else []
     return [*possible, Exception]

@@ -61,7 +61,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.PartitionFull: Problem(507, "Partition full"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
-    errors.ItemDamaged: Problem(503, "Item damaged"),
+    errors.ItemDamaged: Problem(503, "Item damaged", retry_after_s=60),
     errors.NotReady: Problem(503, "Not ready", retry_after_s=10),
     Exception: Problem(500, "Internal error"),
 }

@@ -112,7 +112,7 @@ async def test_a_missing_container_returns_503(quiet_api: Api, gateway: Gateway)
 async def test_unexpected_errors_return_500_without_details(
     quiet_api: Api, quiet_app: RunningApp, gateway: Gateway
 ) -> None:
-    broken = {"id": "p", "postId": "p", "type": "post", "_etag": '"1"', "secret": "hidden"}
+    broken = a_post(a_user()) | {"id": "p", "postId": "p", "secret": "hidden"}  # without an _etag
     with gateway.answering(named("read posts"), 200, body=broken):
         answer = await quiet_api.get_post("p")
 

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import azure.functions as func
 import pytest
-from pydantic import ValidationError
 
 from shared.auth.callers import ANONYMOUS
 from shared.database.charges import metered, record_answer
@@ -186,10 +185,10 @@ async def test_a_page_is_serialized_once_per_limit(blog: Blog) -> None:
     assert first.headers["ETag"] == again.headers["ETag"] != shorter.headers["ETag"]
 
 
-async def test_an_invalid_item_fails_every_request(blog: Blog) -> None:
+async def test_a_damaged_item_is_left_out(blog: Blog) -> None:
     await blog.feed.create(short_form(a_post(a_user())) | {"title": None})
-    read = _reader(blog.feed)
+    sound = await blog.feed.create(short_form(a_post(a_user())))
 
-    for _ in range(2):
-        with pytest.raises(ValidationError):
-            await read()
+    page = await _reader(blog.feed)()
+
+    assert [post["id"] for post in page.posts] == [sound["id"]]

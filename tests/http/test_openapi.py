@@ -54,6 +54,7 @@ RAISED = [
     errors.DatabaseThrottled(retry_after_s=1),
     errors.DatabaseUnavailable("unreachable"),
     *(error("400/1001") for error in (errors.RequestRefused, errors.ItemTooLarge, errors.PartitionFull)),
+    errors.ItemDamaged("post 7f2c1b52: title"),
     errors.NotReady(["feed"]),
     Exception("unexpected"),
 ]

@@ -194,7 +194,7 @@ async def test_errors_do_not_quote_what_an_item_contains(
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author) | {field: value})
 
-    errors = await blog.posts_handler.on_changed([post])
+    errors = await blog.handle_posts([post])
 
     stored = [failure["error"] for failure in await blog.all_items(blog.failures)]
     assert "secret" not in f"{errors} {stored} {caplog.text}"

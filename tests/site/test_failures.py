@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.gateway import Gateway, named
+from tests.items import a_post, a_user
 from tests.site.pages import Shown, Site
 
 RETRY_SOON = {"x-ms-retry-after-ms": "1"}
@@ -33,7 +34,7 @@ async def test_a_page_without_a_database_says_to_wait(quiet_site: Site, gateway:
 
 
 async def test_an_unexpected_error_reveals_no_details(quiet_site: Site, gateway: Gateway) -> None:
-    broken = {"id": "any", "postId": "any", "type": "post", "_etag": '"1"', "secret": "hidden"}
+    broken = a_post(a_user()) | {"id": "any", "postId": "any", "secret": "hidden"}  # without an _etag
     with gateway.answering(named("read posts"), 200, body=broken):
         shown = await quiet_site.get("/posts/any/edit")
 

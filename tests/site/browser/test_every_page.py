@@ -104,7 +104,16 @@ async def found_by_axe(page: Page) -> list[Any]:
 async def show_colors(page: Page, scheme: Literal["light", "dark"]) -> None:
     """Apply a color scheme, and wait until colors no longer change."""
     await page.emulate_media(color_scheme=scheme)
-    await page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")
+    await page.wait_for_function("scheme => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", arg=scheme)
+    # A transition starts with the frame after the change.
+    await page.evaluate(
+        """async () => {
+            for (let frames = 0; frames < 3; frames++) {
+                await new Promise(requestAnimationFrame);
+                await Promise.allSettled(document.getAnimations().map((one) => one.finished));
+            }
+        }"""
+    )
 
 
 async def test_readers_without_javascript_see_everything_and_no_dead_controls(visit: Visit, post: Json) -> None:
