@@ -7,6 +7,7 @@ import logging
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,10 +33,7 @@ def main(
     """Run the blog under faults and check its data; exit with 1 if anything is lost or inconsistent."""
     logging.getLogger("azure").setLevel(logging.ERROR)  # the SDK warns each time the database is down
     plans = [short(one) if brief else Plan(one, seconds) for one in range(seed, seed + seeds)]
-    reports = [
-        _run(plan.model_copy(update={"transactions": transactions, "replica_lag": replica_lag}), report)
-        for plan in plans
-    ]
+    reports = [_run(replace(plan, transactions=transactions, replica_lag=replica_lag), report) for plan in plans]
     _say(table(reports))
     raise typer.Exit(0 if all(one.is_clean for one in reports) else 1)
 
