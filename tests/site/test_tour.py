@@ -59,7 +59,9 @@ async def at_step(app: RunningApp, step: int, **options: Any) -> AsyncIterator[P
         log = PageLog(page)
         await page.goto(f"{app.url}/tour/{step}", wait_until="networkidle")
         yield page
-        assert log.errors == []
+        # Steps 6 and 7 make the database refuse requests, also those that the SDK repeats in vain.
+        expected = ("status of 429", "status of 503") if step in (6, 7) else ()
+        assert [error for error in log.errors if not any(text in error for text in expected)] == []
 
 
 async def press(page: Page, button: str, *texts: str | re.Pattern[str]) -> None:
@@ -125,13 +127,11 @@ async def test_a_hot_partition_refuses_requests(toured_app: RunningApp, emulator
 
 async def test_faults_end_when_the_step_is_left_halfway(toured_app: RunningApp, emulator: EmulatorThread) -> None:
     async with at_step(toured_app, 7) as page:
-        await press(page, "Rename and like", "failed and ran again")
-        assert [fault for fault in emulator.faults if fault.rule.effect == "drop"]
+        await page.get_by_role("button", name="Rename and like", exact=True).click()
+        await eventually(lambda: [fault for fault in emulator.faults if fault.rule.effect == "drop"])
         await page.goto(f"{toured_app.url}/")
 
         await eventually(lambda: not list(emulator.faults))
-        # The last answer to the page that was left can be missing.
-        await expect(page.locator("[data-caption]")).to_contain_text("RU by the change feeds", timeout=WAIT_MS)
 
 
 async def test_the_bill_follows_the_load(toured_app: RunningApp) -> None:

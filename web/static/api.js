@@ -3,7 +3,7 @@ import { HEADER, keepSession, sessionToken } from "./session.js";
 
 const READ_ONLY =
   "This site is read-only: commands need a function key, which a page must not contain. " +
-  "docs/deploy.md says how to let people sign in.";
+  "To let people sign in, set BLOG_AUTH to app-service; see docs/deploy.md.";
 const DELETED = "This was deleted. Reload the page.";
 const ADVICE = {
   400: "The blog did not understand this request. Reload the page, then try again.",

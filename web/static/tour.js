@@ -84,19 +84,31 @@ const ACTIONS = {
     measured.textContent = `Without the token: “${read.without ?? "no such post yet"}”. With it: “${read.with}”.`;
   },
   async break() {
-    prepared = await post("/tour/comments");
-    const liked = await post("/tour/post");
-    const name = await rename(prepared.userId);
-    await post(`/tour/likes/${liked.postId}`);
+    prepared = await insist(() => post("/tour/comments"));
+    const liked = await insist(() => post("/tour/post"));
+    const name = await insist(() => rename(prepared.userId));
+    await insist(() => post(`/tour/likes/${liked.postId}`));
     for (let stale = prepared.postIds; stale.length; ) {
       await new Promise(done => setTimeout(done, 3000));
       const names = await Promise.all(stale.map(id => get(`/api/posts/${id}/comments?limit=100`).catch(() => null)));
       stale = stale.filter((_, index) => !names[index]?.items.every(one => one.userUsername === name));
       tell(`${count(prepared.postIds.length - stale.length, "post")} of ${prepared.postIds.length} have the new name everywhere.`);
     }
-    return `All 1,000 comments have the new name. ${await counted([liked])}`;
+    return `All 1,000 comments have the new name. ${await insist(() => counted([liked]))}`;
   },
 };
+
+/** Repeat what failed: the SDK repeats a write only a few times, and all of these can be repeated. */
+async function insist(run) {
+  for (let attempt = 1; attempt < 10; attempt++) {
+    try {
+      return await run();
+    } catch {
+      tell(`Attempt ${attempt} failed.`);
+    }
+  }
+  return run();
+}
 
 /** Compare the counts of posts with their likes. */
 async function counted(posts) {
