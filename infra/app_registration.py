@@ -112,14 +112,15 @@ def _graph(method: str, path: str, body: Json | None = None) -> Json:
             file = Path(folder, "body.json")
             file.write_text(json.dumps(body), encoding="utf-8")
             command += ["--headers", "Content-Type=application/json", "Prefer=create-if-missing", "--body", f"@{file}"]
-        for attempt in range(1, _ATTEMPTS + 1):
+        attempts = 1
+        while True:
             try:
                 return dict(json.loads(_run(*command) or "{}"))
             except RegistrationError as error:
-                if "ResourceNotFound" not in str(error) or attempt == _ATTEMPTS:
+                if "ResourceNotFound" not in str(error) or attempts == _ATTEMPTS:
                     raise
-                time.sleep(float(os.environ.get("HOOK_WAIT_S", "5")))
-    raise AssertionError("unreachable")
+            attempts += 1
+            time.sleep(float(os.environ.get("HOOK_WAIT_S", "5")))
 
 
 def _run(program: str, *arguments: str) -> str:

@@ -184,7 +184,6 @@ class ChangeFeed:
 USERS_CHANGE_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId", targets=(POSTS,))
 POSTS_CHANGE_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId", targets=(USERS, FEED))
 CHANGE_FEEDS = {feed.function: feed for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)}
-CHANGE_FEEDS = {feed.function: feed for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)}
 
 
 def _age_s(changes: Iterable[Mapping[str, Any]]) -> float:
