@@ -129,3 +129,11 @@ def test_misplaced_aggregates_are_rejected(text: str, code: str) -> None:
 def test_distinct_rows_are_counted_once(text: str, expected: list[object]) -> None:
     items = [{"x": 1, "tags": ["a"]}, {"x": 1, "tags": ["b", "a"]}, {"x": 2}, {"x": [1]}, {}]
     assert rows(text, items) == expected
+
+
+def test_true_and_1_are_different_literals() -> None:
+    items = [{"f": True, "x": 1}, {"f": 1, "x": 2}, {"f": 1}]
+
+    assert rows("SELECT COUNTIF(c.f = true) AS t, COUNTIF(c.f = 1) AS n FROM c", items) == [{"t": 1, "n": 2}]
+    assert rows("SELECT SUM(c.x ?? false) AS f, SUM(c.x ?? 0) AS n FROM c", items) == [{"n": 3}]
+    assert "SC2102" in refusal("SELECT c.x = true FROM c GROUP BY c.x = 1", items)["code"]

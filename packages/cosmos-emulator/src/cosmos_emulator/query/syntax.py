@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
 from cosmos_emulator.query.errors import Location
-from cosmos_emulator.query.values import JsonOrUndefined
+from cosmos_emulator.query.values import JsonOrUndefined, identity
 
 NOWHERE = Location(0, 0)
 """The location of nodes created by a rewrite."""
@@ -30,6 +30,12 @@ class Literal(Node):
     """A number, string, true, false, null or undefined."""
 
     value: JsonOrUndefined
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and identity(self.value) == identity(other.value)
+
+    def __hash__(self) -> int:
+        return hash(identity(self.value))
 
 
 @dataclass(frozen=True, slots=True)
