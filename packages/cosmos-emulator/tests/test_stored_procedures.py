@@ -418,3 +418,13 @@ async def test_a_delete_runs_triggers(triggers: ContainerProxy) -> None:
     await triggers.delete_item("a", "p", post_trigger_include="reply")
 
     assert await ids(triggers) == []
+
+
+@pytest.mark.parametrize("item_id", ["a?b", "a#b", "a%3Fb", "100%"])
+async def test_a_script_names_items_by_their_ids(container: ContainerProxy, raw: RawClient, item_id: str) -> None:
+    await container.create_item({"id": "a", "pk": "p"})
+    await raw.create_item({"id": item_id, "pk": "p"})
+
+    await run(container, "function (id) { __.deleteDocument(`${__.getAltLink()}/docs/${id}`); }", item_id)
+
+    assert await ids(container) == ["a"]

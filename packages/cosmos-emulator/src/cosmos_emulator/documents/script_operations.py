@@ -57,7 +57,7 @@ class PartitionOperations:
     def read_document(self, document_link: str, *, if_none_match: str | None) -> JsonObject | None:
         """Return a document, or None if unchanged. Raises 404."""
         target = self._target
-        result = read(target.items, target.key, _reference(document_link), self._charges, if_none_match)
+        result = read(target.items, target.key, self._reference(document_link), self._charges, if_none_match)
         self.reads_ru += result.charge_ru
         return None if result.status == 304 or result.item is None else result.item.document()
 
@@ -103,16 +103,22 @@ class PartitionOperations:
     def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
         """Replace a document. Raises 404, 412."""
         with self._target.items.savepoint():
-            return self._written(replace(self._target, _reference(document_link), body, etag))
+            return self._written(replace(self._target, self._reference(document_link), body, etag))
 
     def delete_document(self, document_link: str, *, etag: str | None) -> None:
         """Delete a document. Raises 404, 412."""
         with self._target.items.savepoint():
-            self.writes_ru += delete(self._target, _reference(document_link), etag).charge_ru
+            self.writes_ru += delete(self._target, self._reference(document_link), etag).charge_ru
 
     def resource_usage(self) -> tuple[str, str]:
         """Return quota and usage."""
         return QUOTA, USAGE
+
+    def _reference(self, document_link: str) -> ItemReference:
+        """Return the item of a link, which is not a URL: the id can have `?` or `%`."""
+        if document_link.startswith(self.self_link):
+            return ItemReference.of_link(parse_link(document_link))
+        return ItemReference(document_link.rpartition("/")[2])
 
     def _written(self, result: ItemResult) -> JsonObject:
         self.writes_ru += result.charge_ru
@@ -122,7 +128,3 @@ class PartitionOperations:
         target = self._target
         view = target.items if own_writes else target.partition.committed_for_worker
         return Slice(target.partition, ItemScope(key=target.key), view)
-
-
-def _reference(document_link: str) -> ItemReference:
-    return ItemReference.of_link(parse_link(document_link))
