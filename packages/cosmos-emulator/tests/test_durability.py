@@ -7,6 +7,7 @@ import itertools
 import signal
 import sqlite3
 import sys
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import AzureError
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
+from cosmos_emulator.container_definition import completed
+from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.resources import ResourceTable
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
@@ -234,3 +237,19 @@ async def test_deleting_a_container_during_writes_leaves_no_files(tmp_path: Path
         with pytest.raises(AzureError):
             await container.create_item({"id": "late", "pk": "p"})
     assert _directories(tmp_path) == []
+
+
+async def test_a_second_deletion_of_a_database_finds_nothing(tmp_path: Path) -> None:
+    account = Account(tmp_path, time.time, durable=False)
+    database = account.add_database({"id": "db"})
+    container = account.add_container(database, completed({"id": "items", "partitionKey": {"paths": ["/pk"]}}), 1)
+    async with container.partitions[0].transaction():
+        deletion = asyncio.create_task(account.remove_database(database))
+        await asyncio.sleep(0)  # until it waits for the transaction
+
+        assert account.resources.find("dbs", "", "db") is None
+        assert account.resources.find("colls", database.rid, "items") is None
+
+    await deletion
+    assert _directories(tmp_path) == []
+    await account.close()

@@ -313,21 +313,19 @@ class Account:
 
     async def remove_container(self, container: Container) -> None:
         """Delete a container with its items, scripts and throughput."""
-        del self._containers[container.rid]
-        for kind in _SCRIPT_RID_KINDS:
-            for script in self.resources.children(kind, container.rid):
-                self.resources.remove(script)
-        self._remove_with_offer(container.resource)
-        await container.close()
-        shutil.rmtree(container.directory, ignore_errors=True)
+        self._unlist(container)
+        await _delete_files(container)
 
     async def remove_database(self, database: Resource) -> None:
-        """Delete a database with its containers and users."""
+        """Delete a database with its containers and users. Requests no longer find them, even before this returns."""
         for user in self.resources.children("users", database.rid):
             self.remove_user(user)
-        for resource in self.resources.children("colls", database.rid):
-            await self.remove_container(self._containers[resource.rid])
+        containers = [self._containers[one.rid] for one in self.resources.children("colls", database.rid)]
+        for container in containers:
+            self._unlist(container)
         self._remove_with_offer(database)
+        for container in containers:
+            await _delete_files(container)
 
     def remove_user(self, user: Resource) -> None:
         """Delete a user with its permissions."""
@@ -341,6 +339,13 @@ class Account:
         for container in self._containers.values():
             await container.close()
         self.resources.close()
+
+    def _unlist(self, container: Container) -> None:
+        del self._containers[container.rid]
+        for kind in _SCRIPT_RID_KINDS:
+            for script in self.resources.children(kind, container.rid):
+                self.resources.remove(script)
+        self._remove_with_offer(container.resource)
 
     def _remove_with_offer(self, resource: Resource) -> None:
         offer = self.offer_of(resource)
@@ -385,3 +390,8 @@ class Account:
     def _stamped(self, body: JsonObject, rid: str, links: JsonObject) -> JsonObject:
         own: JsonObject = {name: value for name, value in body.items() if not name.startswith("_")}
         return {**own, **links, "_rid": rid, "_etag": new_etag(), "_ts": int(self._clock())}
+
+
+async def _delete_files(container: Container) -> None:
+    await container.close()
+    shutil.rmtree(container.directory, ignore_errors=True)
