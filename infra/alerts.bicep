@@ -136,7 +136,6 @@ resource alerts 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = [for rule 
   }
 }]
 
-// The health check also measures the lag, so a change feed that stands still is noticed.
 resource availabilityTest 'Microsoft.Insights/webtests@2022-06-15' = if (!empty(healthUrl)) {
   name: 'health-${suffix}'
   location: location

@@ -121,7 +121,7 @@ param tracesSamplerArgument string = '5'
 @description('Receives the alerts. Empty: alerts appear only in the portal.')
 param alertEmail string = ''
 
-@description('Whether Azure calls /api/health every 15 minutes from two regions. It measures the lag. Each call is billed.')
+@description('Whether Azure calls /api/health every 15 minutes from two regions. Each call is billed.')
 param availabilityTest bool = true
 
 @description('Age of the oldest unhandled change that raises an alert.')

@@ -1,34 +1,39 @@
-"""Readiness: whether the account has one write region, and database, containers and scripts exist."""
+"""Readiness: whether the account has one write region, database and scripts exist, and containers can be read."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Set
+from contextlib import suppress
 from typing import Any, Literal, cast
 
 from async_lru import alru_cache
 from azure.core.exceptions import AzureError
 from azure.cosmos.aio import ContainerProxy
-from azure.cosmos.exceptions import CosmosHttpResponseError
+from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 from pydantic import BaseModel, ConfigDict, Field
 
+from shared.database.charges import add_share, deadline, metered
 from shared.database.client import get_container, has_multiple_write_regions
-from shared.database.container import Container
+from shared.database.container import NO_ITEM, Container
 from shared.database.containers import container_definitions
-from shared.errors import NotReady
+from shared.errors import DatabaseThrottled, DatabaseUnavailable, NotReady
 from shared.observability.logs import log
 from shared.settings import SettingsError, settings
 
 Check = Literal["ready", "unchecked"]
 
-_FORBIDDEN = 403
+_FORBIDDEN, _THROTTLED = 403, 429
 _READY, _UNCHECKED = "ready", "unchecked"
 _SINGLE_WRITE_REGION = "single write region"
 
 
 class Health(BaseModel):
-    """Everything the blog needs exists. A script is `unchecked` if the app's identity can run it but not list it."""
+    """Everything the blog needs exists.
+
+    `unchecked`: a script that the app's identity can run but not list, or the database throttles the check.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,7 +68,9 @@ class Readiness:
     async def checks(self) -> dict[str, Check]:
         """Return the state of each part by its name. Raises NotReady with the names of the parts that are not ready.
 
-        Reads account, database, every container and, if requests run scripts, the lists of scripts, all at once.
+        Reads account, database, every container and one of its items, and, if requests run scripts, the lists of
+        scripts, all at once. Only the items, 1 RU each, use the provisioned throughput; definitions have another limit:
+        https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-request-rate-too-large
         """
         states = await self._cached_states()
         if failed := _failed(states):
@@ -86,7 +93,7 @@ class Readiness:
         yield self._probe([_SINGLE_WRITE_REGION], _write_regions(proxies[0]), is_listing=True)
         yield self._probe(["database"], proxies[0].client_connection.ReadDatabase(proxies[0].database_link))
         for definition, proxy in zip(definitions, proxies, strict=True):
-            yield self._probe([proxy.id], proxy.read())
+            yield self._probe([proxy.id], _read(proxy))
             if uses_scripts:
                 triggers = [trigger["id"] for trigger in definition["triggers"]]
                 yield self._probe_scripts(
@@ -106,17 +113,29 @@ class Readiness:
     async def _probe(self, names: list[str], request: Awaitable[Any], *, is_listing: bool = False) -> dict[str, str]:
         """Return the state of each name: `ready` if the request succeeds and, for a listing, returns the name."""
         try:
-            async with asyncio.timeout(self._deadline_s):
-                found = await request
-        except TimeoutError:
-            return dict.fromkeys(names, f"no answer within {self._deadline_s:g} s")
+            with metered() as charge:
+                async with deadline(self._deadline_s):
+                    found = await request
+        except DatabaseThrottled:
+            return dict.fromkeys(names, _UNCHECKED)
+        except DatabaseUnavailable as error:
+            return dict.fromkeys(names, error.reason)
         except CosmosHttpResponseError as error:
             # No data-plane role can list scripts: https://learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac
-            is_unchecked = is_listing and error.status_code == _FORBIDDEN
+            is_unchecked = error.status_code == _THROTTLED or (is_listing and error.status_code == _FORBIDDEN)
             return dict.fromkeys(names, _UNCHECKED if is_unchecked else f"the database answered {error.status_code}")
         except (AzureError, OSError) as error:
             return dict.fromkeys(names, type(error).__name__)
+        finally:
+            add_share(charge, 1)
         return {name: _READY if not is_listing or name in found else "missing" for name in names}
+
+
+async def _read(proxy: ContainerProxy) -> None:
+    """Read the definition, then an item that does not exist: a definition can be read while items cannot."""
+    await proxy.read()
+    with suppress(CosmosResourceNotFoundError):
+        await proxy.read_item(NO_ITEM, NO_ITEM)
 
 
 async def _write_regions(proxy: ContainerProxy) -> Set[str]:

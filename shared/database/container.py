@@ -37,7 +37,7 @@ BATCH_LIMIT = 100
 _READS_WORTH_A_QUERY = 5
 BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
-_NO_ITEM = "-"
+NO_ITEM = "-"
 
 
 class Container:
@@ -132,7 +132,7 @@ class Container:
         One read by the primary per physical partition, whose session token the SDK sends with later reads.
         """
         if partition_key is not None:
-            await self.read_latest(_NO_ITEM, partition_key)
+            await self.read_latest(NO_ITEM, partition_key)
             return
         caught_up: set[str] = set()
         # After a partition has split, the SDK learns of the new ones from the responses.
@@ -186,7 +186,7 @@ class Container:
             except SessionNotConfirmed:
                 try:
                     with metered() as asked:
-                        await self.read_latest(_NO_ITEM, partition_key)
+                        await self.read_latest(NO_ITEM, partition_key)
                 finally:
                     add_share(asked, 1)
                 if (charge := current_charge.get()) is not None:

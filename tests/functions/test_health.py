@@ -8,21 +8,26 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import azure.functions as func
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
+from cosmos_emulator import EmulatorSettings
 
 from functions import docs, health
+from management.provision import provision
 from shared.data.health import Readiness
+from shared.database.charges import metered
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import container_definitions
+from shared.database.sessions import Session
 from shared.errors import NotReady
 from shared.settings import Account, Settings, SettingsError
-from tests.blog import Blog
+from tests.blog import Blog, EmulatorThread
 from tests.contract import assert_answer_matches
 from tests.functions.invocations import UNTRACED
 from tests.polling import eventually
@@ -34,16 +39,19 @@ SCRIPTS = {
     "feed/truncateFeed",
 }
 EVERYTHING = {"single write region", "database", "users", "posts", "feed", "failures", "leases"} | SCRIPTS
+CONTAINERS = {"users", "posts", "feed", "failures", "leases"}
 # The client itself reads the account, too.
-RECORDED = EVERYTHING - SCRIPTS - {"single write region"}
+RECORDED = {"database"} | CONTAINERS | {f"{container}/docs" for container in CONTAINERS}
 
 
 @dataclass
 class Service:
-    """A fake Cosmos DB account that serves only metadata. Resources have the names that Readiness uses."""
+    """A fake Cosmos DB account without items. Resources have the names that Readiness uses."""
 
     existing: set[str] = field(default_factory=lambda: set(EVERYTHING))
     forbidden: set[str] = field(default_factory=set)
+    # Status of reading an item, by container.
+    refused: dict[str, int] = field(default_factory=dict)
     hanging: bool = False
     asked: list[str] = field(default_factory=list)
     endpoint: str = ""
@@ -55,6 +63,7 @@ class Service:
         app.router.add_get("/", self.account)
         app.router.add_get("/dbs/blog/", self.database)
         app.router.add_get("/dbs/blog/colls/{container}/", self.container)
+        app.router.add_get("/dbs/blog/colls/{container}/docs/{item}/", self.item)
         app.router.add_get("/dbs/blog/colls/{container}/{kind}/", self.scripts)
         return app
 
@@ -77,6 +86,12 @@ class Service:
         name = request.match_info["container"]
         definition = next(definition for definition in container_definitions() if definition["id"] == name)
         return await self.answer(name, {"id": name, "_rid": name, "partitionKey": definition["partitionKey"]})
+
+    async def item(self, request: web.Request) -> web.Response:
+        container = request.match_info["container"]
+        answer = await self.answer(f"{container}/docs", {})
+        status = self.refused.get(container, 404 if answer.status == 200 else answer.status)
+        return web.json_response({"code": str(status)}, status=status, headers={"x-ms-retry-after-ms": "10000"})
 
     async def scripts(self, request: web.Request) -> web.Response:
         container = request.match_info["container"]
@@ -173,6 +188,61 @@ async def test_a_forbidden_container_is_not_ready(service: Service, containers: 
         await Readiness(containers, uses_scripts=lambda: True).checks()
 
 
+async def test_a_container_whose_items_cannot_be_read_is_not_ready(
+    service: Service, containers: Callable[[str], Container]
+) -> None:
+    service.refused = {"posts": 503}
+
+    with pytest.raises(NotReady, match=r"Not ready: posts\."):
+        await Readiness(containers, uses_scripts=lambda: False).checks()
+
+
+async def test_a_throttled_container_is_unchecked(service: Service, containers: Callable[[str], Container]) -> None:
+    service.refused = {"posts": 429}
+
+    found = await Readiness(containers, uses_scripts=lambda: False, deadline_s=0.2).checks()
+
+    assert {name for name, state in found.items() if state == "unchecked"} == {"posts"}
+
+
+async def test_a_check_reads_one_item_per_container(blog: Blog) -> None:
+    with metered() as charge:
+        await Readiness(blog.container, uses_scripts=lambda: False).checks()
+
+    # Five items, and the definitions of the account (free), the database and the containers.
+    assert (charge.request_units, charge.answers) == (11, 12)
+
+
+async def test_a_session_token_from_the_client_is_not_used(blog: Blog) -> None:
+    with metered() as charge:
+        ahead = Session()
+        ahead.add((await blog.posts.proxy.read())["_rid"], "0:-1#999999999")
+        charge.session = Session.parse(str(ahead))
+        found = await Readiness(blog.container, uses_scripts=lambda: False).checks()
+
+    assert found["posts"] == "ready"
+
+
+async def test_a_corrupted_file_of_the_emulator_is_not_ready(tmp_path: Path) -> None:
+    settings = EmulatorSettings(port=0, data_dir=tmp_path)
+    with EmulatorThread(settings) as emulator:
+        await provision(Settings(account=Account(emulator.endpoint, emulator.key), database="blog"))
+        async with connect(Settings(account=Account(emulator.endpoint, emulator.key), database="blog")) as client:
+            posts = Container(client.get_database_client("blog").get_container_client("posts"))
+            await posts.create({"id": "p", "postId": "p"})
+    (file,) = tmp_path.glob("*/0.sqlite")  # noqa: ASYNC240 - nothing else runs
+    file.write_bytes(b"not a database")
+
+    with EmulatorThread(settings) as emulator:
+        async with connect(Settings(account=Account(emulator.endpoint, emulator.key), database="blog")) as client:
+            database = client.get_database_client("blog")
+            readiness = Readiness(
+                lambda name: Container(database.get_container_client(name)), uses_scripts=lambda: False
+            )
+            with pytest.raises(NotReady, match=r"Not ready: posts\."):
+                await readiness.checks()
+
+
 async def test_an_unresponsive_database_is_not_ready_after_the_deadline(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
@@ -240,7 +310,7 @@ async def test_more_than_a_second_of_traffic_causes_one_check(
             await readiness.checks()
         await asyncio.sleep(0.01)
 
-    assert sorted(service.asked) == sorted(RECORDED)
+    assert sorted(service.asked) == sorted(RECORDED - {f"{container}/docs" for container in missing})
 
 
 async def test_an_expired_check_is_repeated(service: Service, containers: Callable[[str], Container]) -> None:
