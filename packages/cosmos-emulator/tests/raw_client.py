@@ -22,7 +22,11 @@ PARTITION_KEY = {"x-ms-documentdb-partitionkey": '["p"]'}
 class RawResponse:
     status: int
     headers: dict[str, str]
-    text: str
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        return self.content.decode()
 
     @property
     def json(self) -> Any:
@@ -57,7 +61,7 @@ class RawClient:
         url = URL(self._emulator.endpoint.rstrip("/") + path, encoded=True)
         async with self._session.request(verb, url, data=content, headers=sent) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
-            return RawResponse(response.status, found, await response.text())
+            return RawResponse(response.status, found, await response.read())
 
     async def create_item(
         self, body: Any = None, *, data: bytes | None = None, headers: dict[str, str] | None = None

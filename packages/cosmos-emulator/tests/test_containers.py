@@ -264,3 +264,19 @@ async def test_a_read_fails_with_404_if_its_container_is_deleted_meanwhile(
         )
 
     assert (response.status, response.headers["x-ms-substatus"]) == (404, "1003")
+
+
+async def test_the_creation_says_whether_the_container_shares_the_databases_throughput(
+    raw: RawClient, client: CosmosClient
+) -> None:
+    await client.create_database("shared", offer_throughput=600)
+
+    found = {}
+    for name, headers in {"shares": {}, "own": {"x-ms-offer-throughput": "400"}}.items():
+        body = {"id": name, "partitionKey": {"paths": ["/pk"], "kind": "Hash"}}
+        created = await raw.send(
+            "POST", "/dbs/shared/colls", kind="colls", link="dbs/shared", body=body, headers=headers
+        )
+        found[name] = created.headers["x-ms-share-throughput"]
+
+    assert found == {"shares": "True", "own": "False"}

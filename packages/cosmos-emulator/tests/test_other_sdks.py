@@ -219,20 +219,6 @@ async def test_a_client_that_also_reads_binary_gets_json_text(
     assert response.json["_count"] == len(response.json["Documents"])
 
 
-async def test_a_batch_in_hybrid_row_is_rejected_by_name_and_writes_nothing(
-    raw: RawClient, container: ContainerProxy
-) -> None:
-    headers = {**SDKS[".NET"], **PARTITION_KEY, "x-ms-cosmos-is-batch-request": "True"}
-    headers |= {"x-ms-cosmos-batch-atomic": "True", "x-ms-cosmos-batch-ordered": "True"}
-    segment = bytes.fromhex("81f8ffffff0013000000")  # the start of a RecordIO segment: HybridRow version 1
-
-    response = await post(raw, None, headers, data=segment)
-
-    assert response.status == 400
-    assert "HybridRow, the .NET SDK's binary format, is not supported" in response.json["message"]
-    assert [item async for item in container.read_all_items()] == []
-
-
 async def test_a_java_batch_returns_a_result_for_each_operation(raw: RawClient, container: ContainerProxy) -> None:
     headers = {**SDKS["Java"], **PARTITION_KEY, "x-ms-cosmos-is-batch-request": "true"}
     headers |= {"x-ms-cosmos-batch-atomic": "true", "x-ms-cosmos-batch-ordered": "true"}

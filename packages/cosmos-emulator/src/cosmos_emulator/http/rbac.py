@@ -12,6 +12,7 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.messages.hybrid_row import parse_operations
 from cosmos_emulator.messages.links import Link
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operation_names import METADATA_OPERATIONS, RESOURCE_READS
@@ -63,7 +64,7 @@ class DataRole:
 def _needed(operation: str, request: Request) -> Iterable[str]:
     """Return the data actions. Raises 403/5300 for a management operation."""
     if operation == "batch":
-        return [_ACTIONS[kind] for kind in _kinds(json_text.parse(request.body)) if kind in _ACTIONS]
+        return [_ACTIONS[kind] for kind in _kinds(parse_operations(request.body)) if kind in _ACTIONS]
     if operation in RESOURCE_READS and request.link.kinds[-1] in _READABLE:
         return [_READ_METADATA]
     if operation in _ACTIONS:

@@ -107,6 +107,8 @@ class CosmosServer:
             h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),
             **answer.headers,
         }
+        if not answer.names_owner:
+            headers.pop(h.CONTENT_PATH, None)
         location = f"{http.scheme}://{http.host}{path}"
         if location.isascii() and location.isprintable():
             headers[h.CONTENT_LOCATION] = location
@@ -176,7 +178,7 @@ class CosmosServer:
         errors = json_text.dump({"Errors": [_in_utf8(error.message)]}).decode()
         message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {_in_utf8(http.raw_path)}"
         body = json_text.dump({"code": error.code, "message": message, **error.details})
-        return Answer(error.status, body, headers, charge_ru)
+        return Answer(error.status, body, headers, charge_ru, names_owner=error.status != 404)
 
 
 def _in_utf8(text: str) -> str:

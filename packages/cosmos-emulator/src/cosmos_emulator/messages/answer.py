@@ -20,12 +20,17 @@ _HEADER_TEXT: Final = "".join(map(chr, range(0x20, 0x7F)))  # ASCII; others are 
 
 @dataclass(slots=True)
 class Answer:
-    """The result of an operation, with additional `headers`."""
+    """The result of an operation, with additional `headers`.
+
+    `names_owner` is whether clients get the container's rid: not with a 404 (azure-sdk-for-java,
+    TransactionalBatchTest.java, batchErrorSessionToken).
+    """
 
     status: int
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     charge_ru: float = 0.0
+    names_owner: bool = True
 
     @property
     def partitions(self) -> list[str]:

@@ -82,6 +82,7 @@ RESOURCE_QUOTA: Final = "x-ms-resource-quota"
 RESOURCE_USAGE: Final = "x-ms-resource-usage"
 RETRY_AFTER_MS: Final = "x-ms-retry-after-ms"
 SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105 - a header
+SHARE_THROUGHPUT: Final = "x-ms-share-throughput"
 SUB_STATUS: Final = "x-ms-substatus"
 
 

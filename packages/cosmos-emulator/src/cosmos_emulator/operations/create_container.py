@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content, partitions_needed
@@ -28,4 +29,6 @@ async def handle(request: Request) -> Answer:
     container = account.add_container(database, completed(body), max(needed, request.gateway.settings.partitions))
     if content is not None:
         account.add_offer(container.resource, content)
-    return resource_answer(201, container.resource)
+    answer = resource_answer(201, container.resource)
+    answer.headers[h.SHARE_THROUGHPUT] = str(content is None)
+    return answer

@@ -1,12 +1,11 @@
 """POST …/docs with `x-ms-cosmos-is-batch-request`: several operations.
 
-A transactional batch is atomic. In a bulk request (JavaScript SDK), operations are independent and have partition keys.
+A transactional batch is atomic. In a bulk request, operations are independent and have partition keys.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count, repeat
 from typing import Final
 
 from cosmos_emulator import json_text
@@ -21,17 +20,25 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, partition_headers, slices_headers
+from cosmos_emulator.messages.hybrid_row import dump_results, is_hybrid_row, parse_operations
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.scope import slices_of
+from cosmos_emulator.messages.sessions import check_session
 from cosmos_emulator.operations.item_requests import logical_partition
 from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import EVERYTHING
-from cosmos_emulator.reads.slices import slices_of_range
+from cosmos_emulator.reads.slices import slice_of
 from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.partition import Partition
 
 MAX_OPERATIONS: Final = 100
 _FAILED_DEPENDENCY: Final = 424
-_HYBRID_ROW: Final = b"\x81"  # its version 1
+_LEAST_RU: Final = (
+    1.0  # an assumption: a failed batch is never free (TransactionalBatchTest.java, verifyBatchProcessed)
+)
+# Assumed from BatchServerResponseTooLarge of .NET and Java: of ten reads of an item of 1 MB, the last fails.
+_MAX_RESPONSE_BYTES: Final = 10 * 1024 * 1024
 _NEED_AN_ID: Final = ("Read", "Replace", "Delete", "Patch")
 _NEED_A_BODY: Final = ("Create", "Upsert", "Replace")
 
@@ -97,13 +104,20 @@ class BatchOperation:
                 return patch(partition, reference, Patch.parse(self.resource), self.if_match)
             case "Delete":
                 return delete(partition, reference, self.if_match)
-        return read(partition.items, partition.key, reference, partition.charges, self.if_none_match)
+        # A read takes either condition (.NET, BatchSinglePartitionKeyTests.cs, BatchSessionTokenProperties...).
+        etag = self.if_none_match or self.if_match
+        return read(partition.items, partition.key, reference, partition.charges, etag)
 
 
 async def handle(request: Request) -> Answer:
-    """Run 1 to 100 operations: 200, or 207 if an operation failed. Raises 400."""
+    """Run 1 to 100 operations: 200, or 207 if an operation failed or an item is unchanged. Raises 400.
+
+    Only a batch with a read needs the client's session (azure-sdk-for-java, TransactionalBatchAsyncContainerTest.java).
+    """
     is_long = len(request.body) >= LARGE_BYTES
     operations = await request.gateway.run_anywhere(lambda: _operations(request.body), is_long=is_long)
+    if any(operation.kind == "Read" for operation in operations):
+        check_session(request)
     if request.headers.get(h.BATCH_ATOMIC, "").lower() == "false":
         return await _bulk(request, operations)
     try:
@@ -113,13 +127,7 @@ async def handle(request: Request) -> Answer:
 
 
 def _operations(body: bytes) -> list[BatchOperation]:
-    if body.startswith(_HYBRID_ROW):
-        raise CosmosError(
-            400,
-            "A batch in HybridRow, the .NET SDK's binary format, is not supported by this emulator. Send its "
-            "operations one by one, without TransactionalBatch and AllowBulkExecution.",
-        )
-    entries = json_text.parse(body)
+    entries = parse_operations(body)
     if not isinstance(entries, list) or not entries:
         raise CosmosError(400, "Batch request has no operations.")
     if len(entries) > MAX_OPERATIONS:
@@ -134,29 +142,47 @@ async def _atomic(request: Request, operations: list[BatchOperation], *, is_long
     try:
         async with partition.transaction() as items:
             target = logical_partition(request, container, partition, key, items)
-            results = await gateway.run(lambda: [*map(_applied, count(), operations, repeat(target))], is_long=is_long)
+            results = await gateway.run(lambda: _results(request, operations, target), is_long=is_long)
     except BatchFailed as failure:
-        charge_ru = gateway.charges.refusal(failure.error.status)
+        charge_ru = gateway.charges.refusal(failure.error.status) or _LEAST_RU
         entries = [_refused(_FAILED_DEPENDENCY, 0.0) for _ in operations]
         entries[failure.index] = _failed(failure.error, charge_ru)
-        return _answer(207, entries, charge_ru, partition_headers(container, partition))
-    body = await gateway.run_anywhere(
-        lambda: json_text.dump([_succeeded(request, *one) for one in zip(operations, results, strict=True)]),
+        answer = _answer(request, 207, entries, charge_ru, partition_headers(container, partition))
+        answer.names_owner = failure.error.status != 404
+        return answer
+    charge_ru = sum(result.charge_ru for result in results)
+    return await gateway.run_anywhere(
+        lambda: _answer(
+            request,
+            207 if any(result.status == 304 for result in results) else 200,
+            [_succeeded(request, *one) for one in zip(operations, results, strict=True)],
+            charge_ru,
+            partition_headers(container, partition),
+        ),
         is_long=is_long,
     )
-    charge_ru = sum(result.charge_ru for result in results)
-    return Answer(200, body, partition_headers(container, partition), charge_ru)
 
 
-def _applied(index: int, operation: BatchOperation, target: LogicalPartition) -> ItemResult:
-    try:
-        return operation.apply(target)
-    except CosmosError as error:
-        raise BatchFailed(index, error) from error
+def _results(request: Request, operations: list[BatchOperation], target: LogicalPartition) -> list[ItemResult]:
+    results: list[ItemResult] = []
+    room_bytes = _MAX_RESPONSE_BYTES
+    for index, operation in enumerate(operations):
+        try:
+            result = operation.apply(target)
+            if result.item is not None and _returns_item(request, operation, result):
+                room_bytes -= len(result.item.body)
+            if room_bytes < 0:
+                raise CosmosError(413, "The response of the batch is too large.")
+        except CosmosError as error:
+            raise BatchFailed(index, error) from error
+        results.append(result)
+    return results
 
 
 async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
     container = request.container
+    slices = slices_of(request, container)  # 410/1002 if the range was split: the client routes the operations again
+    used: dict[str, Partition] = {}
     entries: list[JsonObject] = []
     charges_ru = 0.0
     go_on = request.headers.get(h.BATCH_CONTINUE_ON_ERROR, "true").lower() != "false"
@@ -165,7 +191,7 @@ async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
             if entries and not go_on and int(str(entries[-1]["statusCode"])) >= 400:
                 entries.append(_refused(_FAILED_DEPENDENCY, 0.0))
                 continue
-            result = await _alone(request, container, operation)
+            result = await _alone(request, container, operation, used)
             entries.append(_succeeded(request, operation, result))
             charges_ru += result.charge_ru
         except CosmosError as error:
@@ -173,15 +199,19 @@ async def _bulk(request: Request, operations: list[BatchOperation]) -> Answer:
             entries.append(_failed(error, charge_ru))
             charges_ru += charge_ru
     failed = any(int(str(entry["statusCode"])) >= 400 for entry in entries)
-    headers = slices_headers(container, slices_of_range(container, EVERYTHING))
-    return _answer(207 if failed else 200, entries, charges_ru, headers)
+    # .NET accepts only the token of its range. After a split in between, there are several.
+    served = [slice_of(one, EVERYTHING) for one in used.values()] or slices[:1]
+    return _answer(request, 207 if failed else 200, entries, charges_ru, slices_headers(container, served))
 
 
-async def _alone(request: Request, container: Container, operation: BatchOperation) -> ItemResult:
+async def _alone(
+    request: Request, container: Container, operation: BatchOperation, used: dict[str, Partition]
+) -> ItemResult:
     key = _own_key(request, container, operation)
 
     async def apply(*, is_long: bool) -> ItemResult:
         partition = await container.writable_partition_of(key)
+        used[partition.id] = partition
         async with partition.transaction() as items:
             target = logical_partition(request, container, partition, key, items)
             return await request.gateway.run(lambda: operation.apply(target), is_long=is_long)
@@ -198,19 +228,26 @@ def _own_key(request: Request, container: Container, operation: BatchOperation) 
     return container.definition.partition_key.of_header(operation.partition_key)
 
 
-def _answer(status: int, entries: list[JsonObject], charge_ru: float, headers: dict[str, str]) -> Answer:
-    return Answer(status, json_text.dump(entries), headers, charge_ru)
+def _answer(
+    request: Request, status: int, entries: list[JsonObject], charge_ru: float, headers: dict[str, str]
+) -> Answer:
+    if not is_hybrid_row(request.body):
+        return Answer(status, json_text.dump(entries), headers, charge_ru)
+    return Answer(status, dump_results(entries), {**headers, "Content-Type": "application/octet-stream"}, charge_ru)
 
 
 def _succeeded(request: Request, operation: BatchOperation, result: ItemResult) -> JsonObject:
     entry: JsonObject = {"statusCode": result.status, "requestCharge": result.charge_ru}
     if result.item is not None:
         entry["eTag"] = result.item.etag
-        wants_no_content = operation.wants_no_content or h.wants_no_content(request.headers)
-        wanted = operation.kind == "Read" or not wants_no_content
-        if wanted and result.status != 304:
+        if _returns_item(request, operation, result):
             entry["resourceBody"] = result.item.document()
     return entry
+
+
+def _returns_item(request: Request, operation: BatchOperation, result: ItemResult) -> bool:
+    wants_no_content = operation.wants_no_content or h.wants_no_content(request.headers)
+    return result.status != 304 and (operation.kind == "Read" or not wants_no_content)
 
 
 def _failed(error: CosmosError, charge_ru: float) -> JsonObject:
