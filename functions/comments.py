@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.auth.authorization import require_can_delete_comment
+from shared.auth.callers import require_can_delete_comment
 from shared.data import comments
 from shared.data.blog import open_blog
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch

@@ -9,7 +9,7 @@ from shared.data.blog import open_blog
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, no_content, paged, updated
+from shared.http.responses import created, current, no_content, paged
 from shared.models.like import Like, NewLike
 
 bp = func.Blueprint()
@@ -25,7 +25,7 @@ async def create_like(call: Call[NewLike]) -> func.HttpResponse:
     blog, post_id, key = await open_blog(), call.path["postId"], call.idempotency_key
     added = await likes.create_like(blog, post_id, call.body, idempotency_key=key)
     if not added.created:
-        return updated(Like, added.item)
+        return current(Like, added.item)
     return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
 
 

@@ -9,7 +9,7 @@ from shared.data.blog import open_blog
 from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, found, no_content, paged, updated
+from shared.http.responses import created, current, no_content, paged
 from shared.models.post import NewPost, Post, PostChanges
 
 bp = func.Blueprint()
@@ -36,7 +36,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
     blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
-    return updated(Post, await posts.edit_post(blog.posts, post_id, call.body, etag=call.if_match, owner=owner))
+    return current(Post, await posts.edit_post(blog.posts, post_id, call.body, etag=call.if_match, owner=owner))
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
@@ -60,7 +60,7 @@ async def get_post(call: Call[None]) -> func.HttpResponse:
     Returns the full content and exact counts of comments and likes.
     """
     blog = await open_blog()
-    return found(call, Post, await posts.get_post(blog.posts, call.path["postId"]))
+    return current(Post, await posts.get_post(blog.posts, call.path["postId"]))
 
 
 @bp.route(route="api/users/{userId}/posts", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -9,7 +9,7 @@ from shared.data.blog import open_blog
 from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, found, updated
+from shared.http.responses import created, current
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()
@@ -39,7 +39,7 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay.
     """
     blog = await open_blog()
-    return updated(User, await users.edit_user(blog.users, call.path["userId"], call.body, etag=call.if_match))
+    return current(User, await users.edit_user(blog.users, call.path["userId"], call.body, etag=call.if_match))
 
 
 @bp.route(route="api/users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -47,4 +47,4 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
 async def get_user(call: Call[None]) -> func.HttpResponse:
     """Retrieve a user (Q1)."""
     blog = await open_blog()
-    return found(call, User, await users.get_user(blog.users, call.path["userId"]))
+    return current(User, await users.get_user(blog.users, call.path["userId"]))

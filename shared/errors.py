@@ -5,8 +5,10 @@
     ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
     ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
-    ├── DatabaseThrottled, DatabaseUnavailable, NotReady, ItemDamaged
-    └── DatabaseRefusal: PartitionFull, ItemTooLarge, RequestRefused
+    ├── DatabaseThrottled, NotReady
+    └── InternalReason
+        ├── DatabaseUnavailable, ItemDamaged
+        └── DatabaseRefusal: PartitionFull, ItemTooLarge, RequestRefused
 
 shared/http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
 """
@@ -20,6 +22,21 @@ from typing import ClassVar
 
 class BlogError(Exception):
     """Base class. The message is the `detail` that the client reads."""
+
+    detail: ClassVar[str] = ""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail or self.detail)
+
+
+class InternalReason(BlogError):
+    """Base class of errors with a `reason` that is for the log, because it can contain details of the database."""
+
+    event: ClassVar[str]  # the name of the log line
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
 
 
 class MalformedRequest(BlogError):
@@ -111,15 +128,13 @@ class AlreadyRegistered(BlogError):
 class IdempotencyKeyReused(BlogError):
     """The Idempotency-Key was sent before with another request, or more than 24 hours ago."""
 
-    def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was sent before, with another request or too long ago; send a new key.")
+    detail = "This Idempotency-Key was sent before, with another request or too long ago; send a new key."
 
 
 class VersionMismatch(BlogError):
     """The resource has changed since the version in If-Match."""
 
-    def __init__(self) -> None:
-        super().__init__("The resource has changed since the version in If-Match; read it again.")
+    detail = "The resource has changed since the version in If-Match; read it again."
 
 
 class DatabaseThrottled(BlogError):
@@ -128,30 +143,24 @@ class DatabaseThrottled(BlogError):
     `retry_after_s` is the delay that the database last requested.
     """
 
+    detail = "The database is over its provisioned throughput; try again later."
+
     def __init__(self, retry_after_s: float) -> None:
-        super().__init__("The database is over its provisioned throughput; try again later.")
+        super().__init__()
         self.retry_after_s = retry_after_s
 
 
-class DatabaseUnavailable(BlogError):
+class DatabaseUnavailable(InternalReason):
     """The database is unreachable or did not respond in time. A command may or may not have been applied."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__("The database is unavailable; try again later.")
-        self.reason = reason
+    detail = "The database is unavailable; try again later."
+    event = "database unavailable"
 
 
-class DatabaseRefusal(BlogError):
-    """Base class of permanent refusals: nothing was written, and the same request fails again.
+class DatabaseRefusal(InternalReason):
+    """Base class of permanent refusals: nothing was written, and the same request fails again."""
 
-    `reason` is for the log and for `failures`, because it can contain details of the database.
-    """
-
-    detail: ClassVar[str]
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(self.detail)
-        self.reason = reason
+    event = "database refused"
 
 
 class PartitionFull(DatabaseRefusal):
@@ -176,15 +185,14 @@ class NoProgress(Exception):
     """Other writes refused every attempt to handle a change, which is therefore stored in `failures`."""
 
 
-class ItemDamaged(BlogError):
+class ItemDamaged(InternalReason):
     """A stored item that the request needs is damaged. The operator must repair it.
 
-    `manage.py verify` names it. `reason` is for the log, because it names the item and its fields.
+    `manage.py verify` and `reason` name it and its fields.
     """
 
-    def __init__(self, reason: str) -> None:
-        super().__init__("A stored item is damaged; the operator must repair it.")
-        self.reason = reason
+    detail = "A stored item is damaged; the operator must repair it."
+    event = "item damaged"
 
 
 class NotReady(BlogError):

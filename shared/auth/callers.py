@@ -1,4 +1,11 @@
-"""Callers: their authentication by the mode in `BLOG_AUTH`, and the user they act as.
+"""Authentication and authorization: who sends a command (`BLOG_AUTH` selects how), and what they can do.
+
+A back end with a function key can do everything. A signed-in caller
+
+- acts as their own user only: in every command that names a user, in its path or body;
+- edits and deletes their own posts: the write checks the author in its predicate (shared/data/posts.py), which saves
+  a read;
+- deletes their own comments, and all comments on their own posts.
 
 A signed-in caller has exactly one user, whose ID is derived from the identity provider and the principal. Creating the
 user is therefore the binding: no lookup or second write is needed, and no crash leaves half of it. docs/settings.md
@@ -12,6 +19,8 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shared.data import comments, posts
+from shared.data.blog import Blog
 from shared.errors import Forbidden, NotAuthenticated
 from shared.settings import AuthMode, app_settings
 
@@ -81,3 +90,24 @@ def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
 def signed_in(provider: str, principal: str) -> Caller:
     """Return the caller that `provider` identifies as `principal`. Neither may contain a line break."""
     return Caller(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))
+
+
+def require_can_act_as(caller: Caller, user_id: str) -> None:
+    """Raise Forbidden unless the caller acts as this user."""
+    if not caller.is_user(user_id):
+        raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
+
+
+async def require_can_delete_comment(caller: Caller, blog: Blog, post_id: str, comment_id: str) -> None:
+    """Raise Forbidden unless the caller wrote the comment or its post; PostNotFound, CommentNotFound.
+
+    Costs nothing for a back end, one point read for the comment's author, and two for other callers. Authors never
+    change and IDs are never reused, so this check need not share a transaction with the deletion.
+    """
+    if caller.user is None:
+        return
+    comment = await comments.get_comment(blog.posts, post_id, comment_id)
+    if caller.is_user(comment["userId"]):
+        return
+    if not caller.is_user((await posts.get_post(blog.posts, post_id))["userId"]):
+        raise Forbidden("Only the author of the comment or of its post can delete it.")

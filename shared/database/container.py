@@ -77,10 +77,9 @@ class Container:
         """One write."""
         return await self._write(self.proxy.upsert_item, stored_form(item), post_trigger_include=post_trigger)
 
-    async def replace(self, item: Item, *, etag: str, post_trigger: str | None = None) -> Item:
+    async def replace(self, item: Item, *, etag: str) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
-        options = {"post_trigger_include": post_trigger, **_if_match(etag)}
-        return await self._write(self.proxy.replace_item, item["id"], stored_form(item), **options)
+        return await self._write(self.proxy.replace_item, item["id"], stored_form(item), **_if_match(etag))
 
     async def patch(
         self,
@@ -247,21 +246,19 @@ def _keeping_session(proxy: ContainerProxy) -> Iterator[None]:
     The SDK keeps the tokens of single-item writes only (azure-cosmos 4.17, aio/_cosmos_client_connection_async.py,
     `Batch` and `ExecuteStoredProcedure`). With only those, a read could miss a batch that the same process wrote.
     """
+    refused = None
     try:
         yield
     except CosmosBatchOperationError as error:
-        _keep_session(proxy, error.headers or {})
-        raise
-    # No other task has run since the SDK stored these headers, so they belong to this response.
-    _keep_session(proxy, proxy.client_connection.last_response_headers)
-
-
-def _keep_session(proxy: ContainerProxy, headers: Mapping[str, str]) -> None:
+        refused = error
     connection = proxy.client_connection
     if connection.session is not None:  # only with Session consistency, in a client that was entered
-        # The SDK identifies the container by this header, which is documented for item responses only.
-        of_container = CaseInsensitiveDict({**headers, "x-ms-alt-content-path": proxy.container_link})
-        connection.session.update_session(connection, {}, of_container)  # type: ignore[no-untyped-call]  # in the SDK
+        # No other task has run since the SDK stored these headers, so they belong to this response. The SDK identifies
+        # the container by the added one, which is documented for item responses only.
+        of_container = {**connection.last_response_headers, "x-ms-alt-content-path": proxy.container_link}
+        connection.session.update_session(connection, {}, CaseInsensitiveDict(of_container))  # type: ignore[no-untyped-call]  # in the SDK
+    if refused is not None:
+        raise refused
 
 
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:

@@ -12,19 +12,11 @@ from urllib.parse import urlsplit
 import azure.functions as func
 from pydantic import BaseModel
 
-from shared.auth.authorization import require_can_act_as
-from shared.auth.callers import ANONYMOUS, authenticate
+from shared.auth.callers import ANONYMOUS, authenticate, require_can_act_as
 from shared.database.charges import Charge, deadline, metered
 from shared.database.retries import REQUEST_DEADLINE_S
 from shared.database.sessions import SESSION_HEADER, Session
-from shared.errors import (
-    BlogError,
-    DatabaseRefusal,
-    DatabaseUnavailable,
-    ItemDamaged,
-    MalformedRequest,
-    NotAuthenticated,
-)
+from shared.errors import BlogError, DatabaseUnavailable, InternalReason, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.inspector_cookie import visitor_of
 from shared.http.problems import problem_response
@@ -32,6 +24,7 @@ from shared.http.responses import encoded
 from shared.models.base import RequestModel
 from shared.observability.logs import log
 from shared.observability.spans import fail, span
+from shared.settings import app_settings
 
 # The Functions host answers 404 to a method that the route does not name.
 QUERY = ["GET", "HEAD"]
@@ -90,7 +83,7 @@ def http_function(
         started = time.perf_counter()
         # The host passes on the caller's trace, with its own span as the parent if it traces requests.
         about = {"http.request.method": req.method, "url.path": path_of(req), "blog.summary": summary}
-        if visitor := visitor_of(req):
+        if app_settings().inspector and (visitor := visitor_of(req)):
             about["blog.visitor"] = visitor
         caller = context.trace_context.trace_parent
         with span(name, caller=caller, attributes=about) as recorded, metered(name) as charge:
@@ -152,12 +145,9 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
 
 
 def _log_failure(function: str, error: Exception) -> None:
-    if isinstance(error, DatabaseUnavailable):
-        log(logging.WARNING, "database unavailable", function=function, reason=error.reason)
-    elif isinstance(error, ItemDamaged):
-        log(logging.ERROR, "item damaged", function=function, reason=error.reason)
-    elif isinstance(error, DatabaseRefusal):
-        log(logging.ERROR, "database refused", function=function, reason=error.reason)
+    if isinstance(error, InternalReason):
+        level = logging.WARNING if isinstance(error, DatabaseUnavailable) else logging.ERROR
+        log(level, error.event, function=function, reason=error.reason)
     elif isinstance(error, NotAuthenticated):
         log(logging.INFO, "not authenticated", function=function, fault=error.fault)
     elif not isinstance(error, BlogError):

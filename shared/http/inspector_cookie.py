@@ -19,7 +19,7 @@ _COOKIE = re.compile(
 
 
 def visitor_of(request: func.HttpRequest) -> str:
-    """The random ID of the browser profile, or nothing if the inspector is disabled or was never opened."""
+    """The random ID of the browser profile, or nothing if the inspector was never opened. Call it if it is enabled."""
     found = _cookie_of(request)
     return found["visitor"] if found else ""
 
@@ -37,4 +37,4 @@ def state_of(request: func.HttpRequest) -> dict[str, str]:
 
 
 def _cookie_of(request: func.HttpRequest) -> re.Match[str] | None:
-    return _COOKIE.search(request.headers.get("Cookie", "")) if app_settings().inspector else None
+    return _COOKIE.search(request.headers.get("Cookie", ""))

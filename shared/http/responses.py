@@ -31,21 +31,8 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
-def found(call: Call[None], resource: type[Resource], item: Item) -> func.HttpResponse:
-    """200 with the resource, or 304 if If-None-Match names its version."""
-    etag = resource.entity_tag(item)
-    if has_already(call, etag):
-        return func.HttpResponse(status_code=304, headers={"ETag": etag, "Vary": "Accept-Encoding"})
-    return updated(resource, item)
-
-
-def has_already(call: Call[Body], etag: str) -> bool:
-    """Whether If-None-Match names this version."""
-    return "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match)
-
-
-def updated(resource: type[Resource], item: Item) -> func.HttpResponse:
-    """200 with the current resource."""
+def current(resource: type[Resource], item: Item) -> func.HttpResponse:
+    """200 with the resource as it is now."""
     return _json(shown(resource, item), 200, {"ETag": resource.entity_tag(item)})
 
 
@@ -104,12 +91,8 @@ class Document:
 def served(call: Call[None], document: Document) -> func.HttpResponse:
     """200 with the document, or 304 if If-None-Match names its version."""
     etag = f'"{document.version}{GZIP_SUFFIX if call.accepts_gzip else ""}"'
-    headers = {
-        "ETag": etag,
-        "Cache-Control": document.cache_control,
-        "Vary": "Accept-Encoding",
-    }
-    if has_already(call, etag):
+    headers = {"ETag": etag, "Cache-Control": document.cache_control, "Vary": "Accept-Encoding"}
+    if _is_known(call, etag):
         return func.HttpResponse(status_code=304, headers=headers)
     content = document.content
     if call.accepts_gzip:
@@ -118,20 +101,25 @@ def served(call: Call[None], document: Document) -> func.HttpResponse:
 
 
 def encoded(call: Call[Body], response: func.HttpResponse, *, is_query: bool) -> func.HttpResponse:
-    """The response, compressed if it is large JSON and the client accepts gzip. A query can become 304."""
+    """The response of a handler, compressed if it is large JSON; 304 if If-None-Match of a query names its version."""
     content, headers = response.get_body(), response.headers
     if response.mimetype != _JSON or "Content-Encoding" in headers or not content:
         return response
     headers["Vary"] = "Accept-Encoding"
-    if not call.accepts_gzip or len(content) < _WORTH_COMPRESSING:
+    is_compressed = call.accepts_gzip and len(content) >= _WORTH_COMPRESSING
+    if "ETag" in headers:
+        if is_compressed:
+            headers["ETag"] = f'{headers["ETag"][:-1]}{GZIP_SUFFIX}"'
+        if is_query and _is_known(call, headers["ETag"]):
+            return func.HttpResponse(status_code=304, headers=headers)
+    if not is_compressed:
         return response
     headers["Content-Encoding"] = "gzip"
-    if "ETag" in headers:
-        headers["ETag"] = f'{headers["ETag"][:-1]}{GZIP_SUFFIX}"'
-        if is_query and has_already(call, headers["ETag"]):
-            del headers["Content-Encoding"]
-            return func.HttpResponse(status_code=304, headers=headers)
     return func.HttpResponse(_gzipped(content), status_code=response.status_code, headers=headers, mimetype=_JSON)
+
+
+def _is_known(call: Call[Body], etag: str) -> bool:
+    return "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match)
 
 
 def _gzipped(content: bytes) -> bytes:

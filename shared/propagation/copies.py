@@ -231,15 +231,3 @@ async def trim(copies: Copies, index: FrontPageIndex) -> None:
         if index.is_short and await refill(copies):
             index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)
     raise DatabaseUnavailable(f"the front page was still too long after {_TRIM_LIMIT} batches")
-
-
-async def trim_by_trigger(feed: Container, trigger: str) -> None:
-    """Bring a front page that is too long back to its length, by writes that run the trigger."""
-    for _ in range(_TRIM_LIMIT):
-        index = await FrontPageIndex.read(feed)
-        if not index.surplus:
-            return
-        newest = await feed.read(index.entries[0]["id"], Post.TYPE)
-        if newest is not None:
-            with suppress(ConditionFailed, ItemMissing):
-                await feed.replace(newest, etag=newest["_etag"], post_trigger=trigger)

@@ -26,15 +26,7 @@ from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
 from shared.propagation.change_feed import POSTS_CHANGE_FEED, for_each, text_of
-from shared.propagation.copies import (
-    Copies,
-    FrontPageIndex,
-    copy_creations,
-    post_reads,
-    refill,
-    trim,
-    trim_by_trigger,
-)
+from shared.propagation.copies import Copies, FrontPageIndex, copy_creations, post_reads, refill, trim
 from shared.propagation.rename_fanout import Pace, is_outdated, rename_in_post
 
 # Comments and likes of a deleted post.
@@ -154,14 +146,11 @@ class _Delivery:
         self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page
 
     async def _trim_front_page(self) -> None:
-        trigger = self.blog.transactions.front_page_trigger
-        if trigger is None:
-            if self.has_filled_front_page and not self.front_page.surplus:
-                # Concurrent deliveries may have filled the same places; the last one to read `feed` sees all copies.
-                self.front_page = await FrontPageIndex.read(self.blog.feed, surplus=BATCH_LIMIT)
-            await trim(self.front_page_copies, self.front_page)
-        elif self.front_page.surplus:  # it was too long before; each creation has run the trigger
-            await trim_by_trigger(self.blog.feed, trigger)
+        if self.has_filled_front_page and (self.front_page_copies.trigger or not self.front_page.surplus):
+            # Concurrent deliveries may have filled the same places; the last one to read `feed` sees all copies. The
+            # trigger has already deleted the surplus.
+            self.front_page = await FrontPageIndex.read(self.blog.feed, surplus=BATCH_LIMIT)
+        await trim(self.front_page_copies, self.front_page)
 
 
 async def expire_contributions(posts: Container, post_id: str) -> None:
