@@ -9,6 +9,7 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import NOT_FOUND, Request
 from cosmos_emulator.messages.resource_tokens import with_token
+from cosmos_emulator.reads.paging import decode_continuation, encode_continuation, malformed_continuation
 from cosmos_emulator.store.resources import Resource
 
 _FEED_NAMES: Final = {
@@ -28,6 +29,22 @@ def feed_members(request: Request) -> tuple[str, str, list[Resource]]:
     kind = request.link.kinds[-1]
     owner = owner_rid(request)
     return owner, _FEED_NAMES[kind], request.gateway.account.resources.children(kind, owner)
+
+
+def feed_page(request: Request, rows: list[tuple[str, bytes]]) -> tuple[list[bytes], dict[str, str]]:
+    """Return a page of the rows, and the header to continue. Raises 400.
+
+    Each row has a key. Pages are in the order of the keys, so that a client can delete what it has read.
+    """
+    after = decode_continuation(request.headers.get(h.CONTINUATION)).get("after", "")
+    if not isinstance(after, str):
+        raise malformed_continuation()
+    size = request.page_size if h.MAX_ITEM_COUNT in request.headers else len(rows)
+    if after or len(rows) > size:
+        rows = sorted(row for row in rows if row[0] > after)
+    page = rows[:size]
+    headers = {h.CONTINUATION: encode_continuation({"after": page[-1][0]})} if len(rows) > size else {}
+    return [body for _, body in page], headers
 
 
 def owner_rid(request: Request) -> str:
