@@ -41,6 +41,24 @@ customMetrics
 '''
   }
   {
+    name: 'standstill'
+    description: 'Minutes since a command whose change no change-feed function has handled. Run `manage.py lag`.'
+    threshold: 0
+    // The last write of a command against the last delivery. A write costs at least 5 RU, a read or a refused write less.
+    // Processes export their metrics once a minute, each in its own second, so either time can be a minute late.
+    query: '''
+customMetrics
+| where name in ('azure.cosmosdb.client.operation.request_charge', 'blog.change_feed.lag')
+| extend caller = tostring(customDimensions['blog.function']), isDelivery = name == 'blog.change_feed.lag'
+| extend isWrite = not(isDelivery) and caller matches regex '^(create|edit|delete)_' and valueMax >= 5
+| where isDelivery or isWrite
+| extend source = case(isDelivery, caller, caller endswith '_user', 'on_users_changed', 'on_posts_changed')
+| summarize written = maxif(timestamp, isWrite and timestamp < ago(10m)), handled = maxif(timestamp, isDelivery) by source
+| where isnotnull(written) and (isnull(handled) or handled < written - 2m)
+| project value = datetime_diff('minute', now(), written), source
+'''
+  }
+  {
     name: 'failures'
     description: 'Changes that a change-feed function could not handle. Run `manage.py failures list`, then `replay`.'
     threshold: 0

@@ -7,6 +7,9 @@ import re
 
 import pytest
 
+from functions import comments, likes, posts, users
+from shared.http.openapi import operations_of
+from shared.propagation.change_feed import CHANGE_FEEDS
 from tests.infra.conftest import Compiled
 from tests.running_app import REPOSITORY
 
@@ -38,9 +41,19 @@ def test_alerts_use_recorded_metrics(compiled: Compiled) -> None:
     ((template, _),) = compiled.of_type("Microsoft.Insights/scheduledQueryRules")
     rules = template["variables"]["rules"]
 
-    assert {rule["name"] for rule in rules} == {"throttled", "lag", "failures", "5xx", "restarts"}
+    assert {rule["name"] for rule in rules} == {"throttled", "lag", "standstill", "failures", "5xx", "restarts"}
     for rule in rules:
         _assert_uses_recorded_metrics(rule["query"])
+
+
+def test_the_standstill_alert_knows_all_commands_and_change_feeds() -> None:
+    query = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8").partition("name: 'standstill'")[2]
+    (commands,) = re.findall(r"matches regex '(.*?)'", query)
+    names = [one.name for one in operations_of(users, posts, comments, likes) if one.is_command]
+
+    assert [name for name in names if not re.match(commands, name)] == []
+    assert {name for name in names if name.endswith("_user")} == {"create_user", "edit_user"}
+    assert [function for function in CHANGE_FEEDS if f"'{function}'" not in query] == []
 
 
 @pytest.mark.parametrize("name", CHARTS)
