@@ -84,6 +84,14 @@ def test_sdk() -> None:
 
 
 @task
+def test_dotnet() -> None:
+    """Run the .NET SDK's emulator tests (needs COSMOS_DOTNET_TESTS)."""
+    setup()
+    classes = os.environ.get("CLASSES", "").split()
+    python("-m", "tests.dotnet_suite", *classes, cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_runtime() -> None:
     """Test the app with Microsoft's worker library (needs Python 3.13)."""
     setup()

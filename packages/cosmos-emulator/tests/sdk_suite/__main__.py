@@ -19,7 +19,6 @@ from pathlib import Path
 
 from tests.sdk_suite import download, execution, expectations
 from tests.sdk_suite.execution import Outcome
-from tests.sdk_suite.expectations import Comparison
 
 LOGS = download.CACHE / "logs"
 _RERUNS = 2
@@ -40,7 +39,7 @@ def main() -> int:
     outcomes = [outcome for first, _ in runs for outcome in first]
     reruns = [outcome for _, second in runs for outcome in second]
     result = expectations.compare(outcomes, reruns, expectations.of_files(reasons, files))
-    _report(result)
+    sys.stdout.write(expectations.report(result, LOGS))
     if options.update:
         expectations.update(result, reasons)
     return 0 if result.is_as_expected else 1
@@ -74,29 +73,6 @@ def _run(suite: Path, name: str, reasons: dict[str, str]) -> tuple[list[Outcome]
     sys.stdout.write(f"{name}: {summary} ({time.monotonic() - start:.0f} s)\n")
     sys.stdout.flush()
     return outcomes, reruns
-
-
-def _report(result: Comparison) -> None:
-    lines = [""]
-    for reason, tests in sorted(result.expected.items()):
-        lines += [f"{len(tests):4} expected to fail: {reason}"]
-    for title, outcomes in (("Flaky", result.flaky), ("Unexpected failure", result.unexpected_failures)):
-        lines += [f"{title}: {one.test} ({one.outcome})\n    {_first_line(one.message)}" for one in outcomes]
-    lines += [f"Unexpected pass: {test}" for test in result.unexpected_passes]
-    lines += [f"Listed as an expected failure, but did not run: {test}" for test in result.absent]
-    expected = sum(map(len, result.expected.values()))
-    passed = len(result.passed) + len(result.unexpected_passes)
-    executed = passed + expected + len(result.flaky) + len(result.unexpected_failures)
-    lines += [
-        f"{executed} tests: {passed} passed ({passed / max(executed, 1):.1%}), {len(result.flaky)} flaky, {expected} "
-        f"expected failures, {len(result.unexpected_failures)} unexpected failures. "
-        f"{len(result.unexpected_passes)} passes were unexpected. {len(result.skipped)} were skipped. Logs: {LOGS}"
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-
-
-def _first_line(message: str) -> str:
-    return message.strip().partition("\n")[0][:200]
 
 
 if __name__ == "__main__":

@@ -74,6 +74,30 @@ def of_files(reasons: dict[str, str], files: Collection[str]) -> dict[str, str]:
     return {test: reason for test, reason in reasons.items() if test.partition("::")[0] in files}
 
 
+def report(result: Comparison, logs: Path) -> str:
+    """Describe a comparison, with the folder of the logs."""
+    lines = [""]
+    for reason, tests in sorted(result.expected.items()):
+        lines += [f"{len(tests):4} expected to fail: {reason}"]
+    for title, outcomes in (("Flaky", result.flaky), ("Unexpected failure", result.unexpected_failures)):
+        lines += [f"{title}: {one.test} ({one.outcome})\n    {_first_line(one.message)}" for one in outcomes]
+    lines += [f"Unexpected pass: {test}" for test in result.unexpected_passes]
+    lines += [f"Listed as an expected failure, but did not run: {test}" for test in result.absent]
+    expected = sum(map(len, result.expected.values()))
+    passed = len(result.passed) + len(result.unexpected_passes)
+    executed = passed + expected + len(result.flaky) + len(result.unexpected_failures)
+    lines += [
+        f"{executed} tests: {passed} passed ({passed / max(executed, 1):.1%}), {len(result.flaky)} flaky, {expected} "
+        f"expected failures, {len(result.unexpected_failures)} unexpected failures. "
+        f"{len(result.unexpected_passes)} passes were unexpected. {len(result.skipped)} were skipped. Logs: {logs}"
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _first_line(message: str) -> str:
+    return message.strip().partition("\n")[0][:200]
+
+
 def update(result: Comparison, reasons: dict[str, str], path: Path = LIST) -> None:
     """Write the list as the run found it; new failures have no reason yet."""
     kept = {**reasons, **{outcome.test: NO_REASON for outcome in result.unexpected_failures}}
