@@ -15,6 +15,8 @@ from typing import Final, Self
 from aiohttp import web
 
 from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.clock import AdjustableClock
+from cosmos_emulator.controls import Controls
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.connections import LimitedServer
@@ -22,6 +24,7 @@ from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
+from cosmos_emulator.store.contents import current_directory, remove_leftovers
 from cosmos_emulator.store.directories import temporary_directory
 from cosmos_emulator.store.partition import Partition
 
@@ -33,7 +36,8 @@ _SHUTDOWN_S: Final = 6.0  # a running script can take 5 s
 class CosmosEmulator:
     """An emulator that runs inside an `async with` block.
 
-    `endpoint` is its base URL; with TLS, clients must trust the file `certificate`.
+    `endpoint` is its base URL; with TLS, clients must trust the file `certificate`. The methods of `controls`, which
+    tests use, run on the emulator's event loop.
     """
 
     def __init__(self, settings: EmulatorSettings | None = None) -> None:
@@ -41,6 +45,7 @@ class CosmosEmulator:
         self.endpoint = ""
         self.certificate: Path | None = None
         self._stack = AsyncExitStack()
+        self._controls: Controls | None = None
 
     @property
     def key(self) -> str:
@@ -52,10 +57,26 @@ class CosmosEmulator:
         """The fault rules, which can change at any time."""
         return self.settings.faults
 
+    @property
+    def clock(self) -> AdjustableClock:
+        """The clock, which can be frozen and advanced. Raises TypeError if the settings have another."""
+        if not isinstance(self.settings.clock, AdjustableClock):
+            raise TypeError("the settings have a clock of their own, which sets the time")
+        return self.settings.clock
+
+    @property
+    def controls(self) -> Controls:
+        """Reset, snapshots, and files of the account, while the emulator runs."""
+        if self._controls is None:
+            raise RuntimeError("the emulator does not run")
+        return self._controls
+
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             directory = self._data_directory(stack)
-            account = self._open_account(stack, directory)
+            account = self._open_account(current_directory(directory))
+            stack.push_async_callback(lambda: (self._controls or account).close())
+            remove_leftovers(directory)
             workers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-script"))
             # Separate, so that long queries do not delay writes.
             readers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-query"))
@@ -63,8 +84,9 @@ class CosmosEmulator:
             stack.callback(unfinished.close)
             gateway = Gateway(self.settings, account, charges, workers, readers)
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
-            self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished), directory)
-            purge = asyncio.create_task(self._purge(account), name="cosmos-ttl-purge")
+            controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.close)
+            self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished, controls), directory)
+            purge = asyncio.create_task(self._purge(gateway), name="cosmos-ttl-purge")
             stack.push_async_callback(_cancelled, purge)
             self._stack = stack.pop_all()
         return self
@@ -78,15 +100,14 @@ class CosmosEmulator:
         directory = self.settings.data_dir
         return directory if directory is not None else stack.enter_context(temporary_directory())
 
-    def _open_account(self, stack: AsyncExitStack, directory: Path) -> Account:
-        account = Account(
+    def _open_account(self, directory: Path, *, replaces: Account | None = None) -> Account:
+        return Account(
             directory,
             self.settings.clock,
             durable=self.settings.data_dir is not None,
             replica_lag=lambda: self.settings.replica_lag,
+            replaces=replaces,
         )
-        stack.push_async_callback(account.close)
-        return account
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
         runner = web.ServerRunner(
@@ -112,11 +133,11 @@ class CosmosEmulator:
         self.certificate = directory / "certificate.pem"
         return server_context(self.settings.host, self.certificate)
 
-    async def _purge(self, account: Account) -> None:
+    async def _purge(self, gateway: Gateway) -> None:
         # Only frees space: reads already skip expired items.
         while True:
             await asyncio.sleep(self.settings.purge_interval_s)
-            for container in account.containers:
+            for container in gateway.account.containers:
                 for partition in container.partitions:
                     await _purge(partition)
 

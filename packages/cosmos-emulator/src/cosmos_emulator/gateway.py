@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.gate import Gate
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Turns, in_worker
 from cosmos_emulator.scripts import ENGINES, ScriptLimits
 from cosmos_emulator.settings import EmulatorSettings
@@ -22,9 +23,12 @@ _LOG: Final = logging.getLogger(__name__)
 _START_DELAY_S: Final = 0.001  # after the script's response is sent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Gateway:
-    """`workers` are threads for scripts and long writes, `readers` for long queries. pacing.py describes the turns."""
+    """`workers` are threads for scripts and long writes, `readers` for long queries. pacing.py describes the turns.
+
+    `account` can be replaced by other contents, but not during an operation, which passes the `gate`.
+    """
 
     settings: EmulatorSettings
     account: Account
@@ -33,6 +37,7 @@ class Gateway:
     readers: Executor
     worker_turns: Turns = field(default_factory=Turns)
     loop_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    gate: Gate = field(default_factory=Gate)
 
     @property
     def script_limits(self) -> ScriptLimits:

@@ -13,6 +13,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.importing import import_items
 from cosmos_emulator.json_text import parse_object
 from cosmos_emulator.store.account import Account, Container
+from cosmos_emulator.store.contents import current_directory
 
 
 def main(arguments: list[str]) -> int:
@@ -28,7 +29,7 @@ def main(arguments: list[str]) -> int:
 
 
 async def _import(given: argparse.Namespace) -> tuple[int, float]:
-    account = Account(given.data_dir, time.time, durable=True)
+    account = Account(current_directory(given.data_dir), time.time, durable=True)
     try:
         container = _container(account, given)
         started = time.perf_counter()

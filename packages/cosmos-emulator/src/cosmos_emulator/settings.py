@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.latency import Latency
 
@@ -37,7 +37,8 @@ class EmulatorSettings:
         account_endpoint: The URL that the account reports to clients. None reports the one that the client used.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
         rbac_actions: The data actions of this role, also with wildcards; None: all.
-        clock: Seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header.
+        clock: Returns seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header. Tests can freeze and
+            advance the default, an `AdjustableClock`.
     """
 
     host: str = "127.0.0.1"
@@ -63,4 +64,4 @@ class EmulatorSettings:
     rbac_actions: frozenset[str] | None = None
     multiple_write_regions: bool = False
     account_endpoint: str | None = None
-    clock: Callable[[], float] = field(default=time.time)
+    clock: Callable[[], float] = field(default_factory=AdjustableClock)

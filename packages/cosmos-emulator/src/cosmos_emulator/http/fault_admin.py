@@ -29,7 +29,7 @@ def administer(faults: Faults, method: str, raw_path: str, body: bytes) -> Answe
     """Apply a change and return the faults. Raises 400 for an invalid rule."""
     path, _, number = raw_path.partition("?")[0].rstrip("/").removeprefix(_PATH).partition("/")
     if path or not raw_path.startswith(_PATH):
-        raise CosmosError(404, f"This path is unknown; faults are managed at {_PATH}.")
+        raise CosmosError(404, "This path is unknown; see the test controls in docs/testing.md.")
     if number:
         return _one(faults, method, number)
     match method:

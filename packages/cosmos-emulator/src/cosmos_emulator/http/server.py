@@ -17,11 +17,13 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
 from cosmos_emulator import json_text
+from cosmos_emulator.controls import Controls
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.auth import MasterKey
 from cosmos_emulator.http.callers import check_administrator, check_host, check_origin
+from cosmos_emulator.http.controls import control, is_control
 from cosmos_emulator.http.fault_admin import administer, is_administration
 from cosmos_emulator.http.fault_stage import ConnectionDropped
 from cosmos_emulator.http.grants import check_grant
@@ -60,8 +62,9 @@ _ALWAYS: Final = {
 class CosmosServer:
     """Handles a gateway's HTTP requests."""
 
-    def __init__(self, gateway: Gateway, unfinished: UnfinishedQueries) -> None:
+    def __init__(self, gateway: Gateway, unfinished: UnfinishedQueries, controls: Controls) -> None:
         self._gateway = gateway
+        self._controls = controls
         self._unfinished = unfinished
         self._stages = Stages(gateway)
         self._key = MasterKey(gateway.settings.key, accept_entra_tokens=gateway.settings.accept_entra_tokens)
@@ -75,7 +78,7 @@ class CosmosServer:
         """Release the requests of `hang` faults."""
         self._is_closing = True
 
-    async def answer(self, http: web.BaseRequest) -> web.Response:
+    async def answer(self, http: web.BaseRequest) -> web.StreamResponse:
         """Return the response; never raises."""
         path = http.raw_path
         activity_id = _activity_id(http.headers)
@@ -87,6 +90,8 @@ class CosmosServer:
                 if is_health(path):
                     return health_response(http.method)
             answer = await self._operate(http)
+            if isinstance(answer, web.StreamResponse):
+                return answer
         except CosmosError as error:
             answer = self._refusal(error, http, activity_id)
         except ConnectionDropped:
@@ -114,7 +119,7 @@ class CosmosServer:
             headers[h.CONTENT_LOCATION] = location
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
-    async def _operate(self, http: web.BaseRequest) -> Answer:
+    async def _operate(self, http: web.BaseRequest) -> Answer | web.StreamResponse:
         settings, headers = self._gateway.settings, http.headers
         link = parse_link(http.raw_path)
         if link.template == "/addresses":  # before the signature, which is that of another resource
@@ -122,6 +127,8 @@ class CosmosServer:
         if is_administration(http.raw_path):
             is_signed = self._key.has_signed(http.method, link, headers) or self._is_manager(http.method, link, headers)
             check_administrator(headers, http.remote, is_signed=is_signed)
+            if is_control(http.raw_path):
+                return await control(self._controls, settings.clock, http)
             return self._administer(http.method, http.raw_path, await _body(http))
         is_manager = self._is_manager(http.method, link, headers)
         if not settings.check_signatures:

@@ -21,7 +21,8 @@ class Stages:
     def __init__(self, gateway: Gateway) -> None:
         self.role = DataRole(gateway.settings)
         self._settings = gateway.settings
-        self._throttle = Throttle(gateway.account, gateway.charges, gateway.settings.clock)
+        self._throttle = Throttle(gateway)
+        self._gate = gateway.gate
 
     async def run(
         self, operation: Operation, request: Request, *, is_manager: bool, is_connected: Callable[[], bool]
@@ -36,12 +37,13 @@ class Stages:
             self.role.check(name, request)
 
         async def work() -> Answer:
-            if name in ITEM_OPERATIONS:
-                if name != "batch":  # checks it itself
-                    check_session(request)
-                with request.container.serving():
-                    return await operation(request)
-            return await operation(request)
+            async with self._gate.request():
+                if name in ITEM_OPERATIONS:
+                    if name != "batch":  # checks it itself
+                        check_session(request)
+                    with request.container.serving():
+                        return await operation(request)
+                return await operation(request)
 
         async def throttled() -> Answer:
             return await self._throttle.around(request, name, work) if self._settings.throttle else await work()

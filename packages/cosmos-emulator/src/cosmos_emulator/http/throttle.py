@@ -11,14 +11,14 @@ import math
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.scope import slices_of
 from cosmos_emulator.operation_names import ITEM_OPERATIONS
-from cosmos_emulator.store.account import Account, Container
+from cosmos_emulator.store.account import Container
 from cosmos_emulator.throughput import provisioned_ru_s
 
 SPENT: Final = 3200
@@ -28,10 +28,10 @@ _SMALLEST_RU_S: Final = 400
 class Throttle:
     """Counts the RU that each partition has used in the current second of `clock`."""
 
-    def __init__(self, account: Account, charges: ChargeModel, clock: Callable[[], float]) -> None:
-        self._account = account
-        self._charges = charges
-        self._clock = clock
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._charges = gateway.charges
+        self._clock = gateway.settings.clock
         self._second = 0
         self._spent_ru: dict[tuple[str, str], float] = {}
 
@@ -55,7 +55,7 @@ class Throttle:
 
     def _share(self, container: Container) -> tuple[str, float]:
         for owner in (container.resource, container.database):
-            offer = self._account.offer_of(owner)
+            offer = self._gateway.account.offer_of(owner)
             if offer is not None:
                 return owner.rid, provisioned_ru_s(offer.body["content"]) / len(container.partitions)
         return container.rid, _SMALLEST_RU_S / len(container.partitions)

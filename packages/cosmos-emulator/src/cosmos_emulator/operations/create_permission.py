@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
@@ -20,7 +21,13 @@ _MODES: Final = ("all", "read")  # azure-cosmos sends lower case, others capital
 def checked_permission(request: Request, user: Resource, present: Resource | None = None) -> JsonObject:
     """Return a valid body. Raises 400, and 409 if another permission of the user is for the same resource."""
     token_lifetime_s(request)  # raises before the write
-    body = {name: value for name, value in request.json_object().items() if name != "_token"}
+    others = request.gateway.account.resources.children("permissions", user.rid)
+    return checked_body(request.json_object(), [other for other in others if other is not present])
+
+
+def checked_body(given: JsonObject, others: Sequence[Resource]) -> JsonObject:
+    """Return a valid body of a permission. Raises 400, and 409 if one of the others is for the same resource."""
+    body = {name: value for name, value in given.items() if name != "_token"}
     checked_name(body.get("id"))
     if str(body.get("permissionMode")).lower() not in _MODES:
         raise CosmosError(400, f"The permissionMode must be All or Read, not {body.get('permissionMode')!r}.")
@@ -30,9 +37,8 @@ def checked_permission(request: Request, user: Resource, present: Resource | Non
         raise CosmosError(400, "The resource must be the link of a container or of a resource in it, dbs/d/colls/c.")
     if key is not None and not isinstance(key, list):
         raise CosmosError(400, "The resourcePartitionKey must be an array, such as ['key'].")
-    for other in request.gateway.account.resources.children("permissions", user.rid):
-        is_same = (other.body["resource"], other.body.get("resourcePartitionKey")) == (resource, key)
-        if is_same and other is not present:
+    for other in others:
+        if (other.body["resource"], other.body.get("resourcePartitionKey")) == (resource, key):
             raise CosmosError(409, f"The user has another permission, '{other.id}', for this resource.")
     return body
 

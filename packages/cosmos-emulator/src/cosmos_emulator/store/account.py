@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
 import shutil
+import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +20,7 @@ from cosmos_emulator.container_definition import ContainerDefinition
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange, even_ranges
+from cosmos_emulator.store.contents import ACCOUNT_FILE, CONTAINER_DIRECTORY
 from cosmos_emulator.store.index_builder import IndexBuilder
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock
@@ -30,7 +31,7 @@ from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
 _LOG: Final = logging.getLogger(__name__)
 
 _UNLISTED: Final = "unlisted"  # directory of containers that the account file does not list
-_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # a container's rid
+_LEAST_LSN: Final = "least_lsn"
 _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TRIGGER, "udfs": rids.UDF}
 
 
@@ -48,6 +49,7 @@ class Container:
         *,
         durable: bool,
         replica_lag: Lag,
+        least_lsn: int,
     ) -> None:
         self.database = database
         self.resource = resource
@@ -60,6 +62,7 @@ class Container:
             clock=clock,
             durable=durable,
             replica_lag=replica_lag,
+            least_lsn=least_lsn,
             named_indexes=self._named_indexes,
             may_index=self._may_index,
             on_unbuilt=builder.wake,
@@ -175,6 +178,11 @@ class Container:
                 if (new.document, new.computed) != (old.document, old.computed):
                     await partition.apply_policy()
 
+    async def copy_to(self, directory: Path) -> None:
+        """Copy the files to a new directory. No write may run."""
+        for partition in self.partitions:
+            await partition.copy_to(directory)
+
     async def close(self) -> None:
         """Close the files."""
         async with self._changing:
@@ -199,13 +207,29 @@ class Container:
 class Account:
     """Databases, containers and their contents, in one directory."""
 
-    def __init__(self, directory: Path, clock: Clock, *, durable: bool, replica_lag: Lag = lambda: None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        clock: Clock,
+        *,
+        durable: bool,
+        replica_lag: Lag = lambda: None,
+        replaces: Account | None = None,
+    ) -> None:
+        """Open the account in a directory, or create it.
+
+        If it `replaces` the contents of another, its rids and LSNs continue those, for clients that have seen them.
+        """
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._clock = clock
         self._durable = durable
         self._replica_lag = replica_lag
-        self.resources = ResourceTable(directory / "account.sqlite", durable=durable)
+        self.resources = ResourceTable(directory / ACCOUNT_FILE, durable=durable)
+        if replaces is not None:
+            # LSNs start at the time in microseconds (schema.py), so all LSNs so far are lower.
+            self.resources.raise_numbers({**replaces.resources.numbers(), _LEAST_LSN: time.time_ns() // 1000})
+        self._least_lsn = self.resources.numbers().get(_LEAST_LSN, 0)
         self._containers: dict[str, Container] = {}
         self.index_builder = IndexBuilder()
         for database in self.resources.children("dbs", ""):
@@ -333,6 +357,17 @@ class Account:
             self.resources.remove(permission)
         self.resources.remove(user)
 
+    @property
+    def directory(self) -> Path:
+        """The directory of the account's files."""
+        return self._directory
+
+    async def copy_to(self, directory: Path) -> None:
+        """Copy the account to an empty directory. No request may run."""
+        self.resources.copy_to(directory / ACCOUNT_FILE)
+        for container in self._containers.values():
+            await container.copy_to(directory / container.directory.name)
+
     async def close(self) -> None:
         """Close all files."""
         await self.index_builder.close()
@@ -365,6 +400,7 @@ class Account:
             self.index_builder,
             durable=self._durable,
             replica_lag=self._replica_lag,
+            least_lsn=self._least_lsn,
         )
         self._containers[resource.rid] = container
         return container
@@ -373,7 +409,7 @@ class Account:
         """Move the directories of unknown containers, such as after an interrupted deletion, but never delete them."""
         known = {container.directory for container in self._containers.values()}
         for directory in list(self._directory.iterdir()):
-            if directory.is_dir() and _DIRECTORY.fullmatch(directory.name) and directory not in known:
+            if directory.is_dir() and CONTAINER_DIRECTORY.fullmatch(directory.name) and directory not in known:
                 target = self._directory / _UNLISTED / directory.name
                 for number in count(2):
                     if not target.exists():

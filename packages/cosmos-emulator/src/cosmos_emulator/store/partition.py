@@ -17,7 +17,7 @@ from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
 from cosmos_emulator.store.replicas import Lag, Replicas, Snapshot
-from cosmos_emulator.store.schema import check_format, create_tables, open_connection
+from cosmos_emulator.store.schema import check_format, copy_database, create_tables, open_connection
 
 # An item's number has the partition's index in its upper bits, to be unique in the container.
 NUMBER_BITS: Final = 40
@@ -53,12 +53,13 @@ class Partition:
         *,
         durable: bool,
         replica_lag: Lag,
+        least_lsn: int,
         named_indexes: Callable[[], Sequence[IndexDefinition]],
         may_index: Callable[[IndexDefinition], bool],
         on_unbuilt: Callable[[Partition], None],
         log_retention_s: Callable[[], int | None],
     ) -> None:
-        """Prepare the partition; its file is opened on first use.
+        """Prepare the partition; its file is opened on first use. Its next LSN will be above `least_lsn`.
 
         `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_unbuilt` is called
         from any thread when `build_slice` has work. `log_retention_s` returns how long all changes are logged, or None.
@@ -74,6 +75,7 @@ class Partition:
         self._lock = asyncio.Lock()
         self._lsn = 0
         self._last_number = 0
+        self._least_lsn = least_lsn
         self._named_indexes = named_indexes
         self._may_index = may_index
         self._on_unbuilt = on_unbuilt
@@ -162,6 +164,12 @@ class Partition:
                 copy.execute(f"DELETE FROM {table} WHERE number NOT IN (SELECT number FROM items)")  # noqa: S608 - constants
             copy.execute("UPDATE progress SET number = ?", (child.index << NUMBER_BITS,))
             copy.execute("COMMIT")  # closing the connection syncs the file
+
+    async def copy_to(self, directory: Path) -> None:
+        """Copy the file, if there is one, to another directory."""
+        if self.size_bytes:
+            async with self._lock:
+                await asyncio.to_thread(copy_database, self._writer, directory / self._path.name)
 
     async def discard(self) -> None:
         """Close and delete the file of a partition that was split."""
@@ -297,7 +305,7 @@ class Partition:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = open_connection(self._path, durable=self._durable)
         check_format(connection, self._path)
-        create_tables(connection, self.index << NUMBER_BITS)
+        create_tables(connection, self.index << NUMBER_BITS, self._least_lsn)
         self._lsn, self._last_number = connection.execute("SELECT lsn, number FROM progress").fetchone()
         self._set_log(connection)
         self._indexes = PartitionIndexes(connection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.ranges import PartitionRange, dumped_ranges, parsed_ranges
-from cosmos_emulator.store.schema import UnsupportedFormat, check_format, open_connection
+from cosmos_emulator.store.schema import UnsupportedFormat, check_format, copy_database, open_connection
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS resources (
@@ -126,6 +126,23 @@ class ResourceTable:
             (counter,),
         ).fetchone()
         return int(value)
+
+    def numbers(self) -> dict[str, int]:
+        """Return the highest numbers so far, by counter."""
+        return dict(self._connection.execute("SELECT name, value FROM counters"))
+
+    def raise_numbers(self, numbers: Mapping[str, int]) -> None:
+        """Let counters continue after these numbers, unless they are further."""
+        self._connection.execute("BEGIN")
+        self._connection.executemany(
+            "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
+            numbers.items(),
+        )
+        self._connection.execute("COMMIT")
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the file."""
+        copy_database(self._connection, path)
 
     def close(self) -> None:
         """Close the file."""

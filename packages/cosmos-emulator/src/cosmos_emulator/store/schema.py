@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -82,14 +83,23 @@ def open_connection(
     return connection
 
 
-def create_tables(connection: sqlite3.Connection, first_number: int) -> None:
-    """Create missing tables; items are numbered from `first_number` + 1.
+def create_tables(connection: sqlite3.Connection, first_number: int, least_lsn: int) -> None:
+    """Create missing tables; items are numbered from `first_number` + 1, and later LSNs are above `least_lsn`.
 
     LSNs start at the time in microseconds. Clients can send the session token of a deleted container of the same name,
     and SDKs merge tokens to the highest LSN, so a new container's LSNs must be higher.
     """
     connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + change_log.SCHEMA + "COMMIT;")
     connection.execute("INSERT OR IGNORE INTO progress VALUES (1, ?, ?)", (time.time_ns() // 1000, first_number))
+    connection.execute("UPDATE progress SET lsn = ? WHERE lsn < ?", (least_lsn, least_lsn))
+
+
+def copy_database(source: sqlite3.Connection, path: Path) -> None:
+    """Copy what a connection sees to a new file; create its directory if needed."""
+    path.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(path)) as target:
+        target.execute("PRAGMA synchronous=OFF")
+        source.backup(target)
 
 
 def check_format(connection: sqlite3.Connection, path: Path) -> None:
