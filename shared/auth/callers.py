@@ -38,7 +38,6 @@ class Caller:
     user: uuid.UUID | None
 
     def is_user(self, user_id: str) -> bool:
-        """Whether the caller can act as this user."""
         return self.user is None or str(self.user) == user_id
 
 

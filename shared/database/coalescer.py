@@ -19,9 +19,8 @@ class Coalescer(Generic[Key, Value, Result]):
 
     `run` gets a key and up to `limit` values, and returns an outcome for each in the same order: a result, or an
     exception to raise. If it raises instead, each value runs in its own group, so that an error reaches only the
-    submitter who caused it. Errors in `shared_errors` reach everyone in the group.
-
-    Values with the same `identity` never share a group. A group delays the next one by at most `overlap_after_s`.
+    submitter who caused it. Errors in `shared_errors` reach everyone in the group. A group delays the next one by at
+    most `overlap_after_s`.
     """
 
     def __init__(
@@ -29,13 +28,11 @@ class Coalescer(Generic[Key, Value, Result]):
         run: Callable[[Key, Sequence[Value]], Awaitable[Sequence[Result | Exception]]],
         *,
         limit: int,
-        identity: Callable[[Value], Hashable] | None = None,
         shared_errors: tuple[type[Exception], ...] = (),
         overlap_after_s: float | None = None,
     ) -> None:
         self._run = run
         self._limit = limit
-        self._identity = identity
         self._shared_errors = shared_errors
         self._overlap_after_s = overlap_after_s
         self._queues: dict[Key, deque[_Submission[Value, Result]]] = {}
@@ -74,19 +71,12 @@ class Coalescer(Generic[Key, Value, Result]):
             del self._queues[key]
 
     def _take(self, queue: deque[_Submission[Value, Result]]) -> list[_Submission[Value, Result]]:
-        group: dict[Hashable, _Submission[Value, Result]] = {}
-        postponed: list[_Submission[Value, Result]] = []
+        group: list[_Submission[Value, Result]] = []
         while queue and len(group) < self._limit:
-            value, future = submission = queue.popleft()
-            identity = self._identity(value) if self._identity else len(group)
-            if future.cancelled():
-                continue
-            if identity in group:
-                postponed.append(submission)
-            else:
-                group[identity] = submission
-        queue.extendleft(reversed(postponed))
-        return list(group.values())
+            submission = queue.popleft()
+            if not submission[1].cancelled():
+                group.append(submission)
+        return group
 
     async def _run_group(self, key: Key, group: Sequence[_Submission[Value, Result]]) -> None:
         outcomes: Sequence[Result | Exception]

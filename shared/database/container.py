@@ -262,13 +262,11 @@ def _keeping_session(proxy: ContainerProxy) -> Iterator[None]:
 
 
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:
-    """Return the patch operations that set `values` and add `increments`."""
     sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]
     return sets + [{"op": "incr", "path": f"/{name}", "value": value} for name, value in increments.items()]
 
 
 def _stored(operation: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the arguments of a batch operation with the texts as they are stored."""
     if operation == "patch":
         item_id, operations = arguments
         return item_id, stored_operations(operations)

@@ -68,7 +68,6 @@ class Session:
         return all(matches)
 
     def update(self, other: Session) -> None:
-        """Add the progress of another session."""
         for key, progress in other._progress.items():
             self._add(key, progress)
 

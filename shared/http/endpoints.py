@@ -53,8 +53,6 @@ class Endpoint:
     errors: tuple[type[BlogError], ...] = ()
 
     def __call__(self, handler: Handler[Body]) -> HttpFunction:
-        """The HTTP function of `handler`."""
-
         async def respond(request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
             call: Call[Body] = await _parse(self.body, request)
             session = Session.parse(request.headers.get(SESSION_HEADER, ""))

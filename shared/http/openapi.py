@@ -28,13 +28,10 @@ API_PATH = "/api"
 _SCHEMA = "#/components/schemas/{model}"
 
 _STRING: JsonObject = {"type": "string"}
+_PAGE_SIZE: JsonObject = {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": DEFAULT_PAGE}
 # Location, description, and schema of each parameter.
 _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
-    "limit": (
-        "query",
-        "Maximum number of items.",
-        {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": DEFAULT_PAGE},
-    ),
+    "limit": ("query", "Maximum number of items.", _PAGE_SIZE),
     "cursor": ("query", "The `nextCursor` of the previous page.", _STRING),
     "If-Match": (
         "header",
@@ -85,17 +82,10 @@ class ApiOperation:
 
     @property
     def is_command(self) -> bool:
-        """Whether it needs authentication."""
         return self.method != "GET"
 
     @property
-    def is_collection(self) -> bool:
-        """Whether it returns several resources."""
-        return self.endpoint.paged or self.endpoint.listed
-
-    @property
     def schema(self) -> str:
-        """Name of the schema of its success response."""
         suffix = "Page" if self.endpoint.paged else "List" if self.endpoint.listed else ""
         return self.endpoint.returns.__name__ + suffix if self.endpoint.returns else ""
 
@@ -165,10 +155,11 @@ def _schemas(operations: Sequence[ApiOperation]) -> JsonObject:
             for name in optional:
                 del schema["properties"][name]["default"]
     for operation in operations:
-        if operation.is_collection and operation.endpoint.returns:
-            resource = _reference(operation.endpoint.returns.__name__)
+        endpoint = operation.endpoint
+        if endpoint.returns and (endpoint.paged or endpoint.listed):
+            resource = _reference(endpoint.returns.__name__)
             properties: JsonObject = {"items": {"type": "array", "items": resource, "maxItems": PAGE_LIMIT}}
-            if operation.endpoint.paged:
+            if endpoint.paged:
                 properties["nextCursor"] = _STRING | {"minLength": 1, "description": "Absent on the last page."}
             schemas[operation.schema] = {"type": "object", "properties": properties, "required": ["items"]}
     return schemas
@@ -198,24 +189,23 @@ def _operation(operation: ApiOperation, auth: AuthMode) -> JsonObject:
 
 
 def _parameters(operation: ApiOperation) -> list[JsonObject]:
-    id_schema = _STRING | {"minLength": 1, "maxLength": 255}
-    names = {
-        "limit": operation.is_collection,
-        "cursor": operation.endpoint.paged,
+    endpoint, id_schema = operation.endpoint, _STRING | {"minLength": 1, "maxLength": 255}
+    accepted = {
+        "limit": endpoint.paged or endpoint.listed,
+        "cursor": endpoint.paged,
         "Idempotency-Key": operation.method == "POST",
         "If-Match": operation.method in {"PUT", "DELETE"},
-        "If-None-Match": 304 in operation.endpoint.statuses,
-        SESSION_HEADER: operation.uses_items and not operation.endpoint.listed,
+        "If-None-Match": 304 in endpoint.statuses,
+        SESSION_HEADER: operation.uses_items and not endpoint.listed,
         "traceparent": True,
     }
     path = re.findall(r"\{(\w+)\}", operation.route)
     described: list[JsonObject] = [{"name": name, "in": "path", "required": True, "schema": id_schema} for name in path]
-    for name in (name for name, is_accepted in names.items() if is_accepted):
-        location, description, schema = _PARAMETERS[name]
-        described.append({"name": name, "in": location, "description": description, "schema": schema})
-        if location == "query":
+    for name, (location, description, schema) in _PARAMETERS.items():
+        if accepted[name]:
             # The Functions host drops a query parameter without a value.
-            described[-1]["allowEmptyValue"] = True
+            empty = {"allowEmptyValue": True} if location == "query" else {}
+            described.append({"name": name, "in": location, "description": description, "schema": schema, **empty})
     return described
 
 

@@ -37,12 +37,10 @@ def current(resource: type[Resource], item: Item) -> func.HttpResponse:
 
 
 def created(resource: type[Resource], item: Item, location: str) -> func.HttpResponse:
-    """201 with the new resource and its location."""
     return _json(shown(resource, item), 201, {"ETag": resource.entity_tag(item), "Location": location})
 
 
 def no_content() -> func.HttpResponse:
-    """204."""
     return func.HttpResponse(status_code=204)
 
 
@@ -71,8 +69,6 @@ def _json(body: object, status: int, headers: dict[str, str]) -> func.HttpRespon
 
 @dataclass(frozen=True)
 class Document:
-    """Bytes to serve."""
-
     content: bytes
     media_type: str
     cache_control: str = "no-cache"
@@ -84,7 +80,6 @@ class Document:
 
     @cached_property
     def compressed(self) -> bytes:
-        """The content as gzip."""
         return _gzipped(self.content)
 
 

@@ -32,26 +32,20 @@ _ID = re.compile(r"[^/\\?#\x00-\x1f\x7f]{0,254}[^/\\?#\x00-\x20\x7f]")
 
 
 # `defer_build`: building every validator at startup would take 20 ms; build each when it is first used.
+_MODEL = ConfigDict(alias_generator=to_camel, defer_build=True, validate_by_name=True, frozen=True)
+
+
 class RequestModel(BaseModel):
     """A request body: types are not coerced, and unknown fields are errors."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, defer_build=True, validate_by_name=True, strict=True, extra="forbid", frozen=True
-    )
+    model_config = ConfigDict(**_MODEL, strict=True, extra="forbid")
 
 
 class Resource(BaseModel):
     """A response. It has only the declared fields of an item, so no system property leaves the API."""
 
     # The log has the error of a malformed item, but not its content.
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        defer_build=True,
-        validate_by_name=True,
-        extra="ignore",
-        frozen=True,
-        hide_input_in_errors=True,
-    )
+    model_config = ConfigDict(**_MODEL, extra="ignore", hide_input_in_errors=True)
 
     TYPE: ClassVar[str]
     # Fields that items can have in addition, and that responses omit.
@@ -162,7 +156,6 @@ def iso_utc(moment: datetime) -> str:
 
 
 def now() -> str:
-    """Return the current time in the blog's date format."""
     return iso_utc(datetime.now(UTC))
 
 
@@ -192,8 +185,7 @@ PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algeb
 CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _NOT_BLANK]
 # The format is documented but not enforced: items with older formats must stay readable.
 _DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
-_DATE_FIELD = Field(
-    description="ISO 8601, UTC, milliseconds.", json_schema_extra=_DATE, examples=["2026-01-31T23:59:59.123Z"]
-)
-CreationDate = Annotated[str, _DATE_FIELD]
-EditedDate = Annotated[str, _DATE_FIELD]
+Date = Annotated[
+    str,
+    Field(description="ISO 8601, UTC, milliseconds.", json_schema_extra=_DATE, examples=["2026-01-31T23:59:59.123Z"]),
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from shared.models.base import CommentContent, CreationDate, Item, RequestModel, Resource, UserId
+from shared.models.base import CommentContent, Date, Item, RequestModel, Resource, UserId
 from shared.models.user import signature
 
 
@@ -26,7 +26,7 @@ class Comment(Resource):
     user_id: UserId
     user_username: str = ""
     content: str
-    creation_date: CreationDate
+    creation_date: Date
 
 
 def comment_item(comment_id: str, post_id: str, author: Item, new: NewComment, creation_date: str) -> Item:

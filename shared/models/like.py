@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from shared.models.base import CreationDate, Item, RequestModel, Resource, UserId
+from shared.models.base import Date, Item, RequestModel, Resource, UserId
 from shared.models.user import signature
 
 
@@ -24,7 +24,7 @@ class Like(Resource):
     post_id: str
     user_id: UserId
     user_username: str = ""
-    creation_date: CreationDate
+    creation_date: Date
 
 
 def like_item(post_id: str, liker: Item, creation_date: str) -> Item:

@@ -10,8 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from shared.errors import PostNotFound
 from shared.models.base import (
-    CreationDate,
-    EditedDate,
+    Date,
     Item,
     PostContent,
     RequestModel,
@@ -67,9 +66,9 @@ class Post(Resource):
     content: str
     comment_count: int = 0
     like_count: int = 0
-    creation_date: CreationDate
+    creation_date: Date
     # Of the title or content; absent until the first edit.
-    edited_date: EditedDate | SkipJsonSchema[None] = None
+    edited_date: Date | SkipJsonSchema[None] = None
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from shared.models.base import CreationDate, Item, RequestModel, Resource, UserId, Username
+from shared.models.base import Date, Item, RequestModel, Resource, UserId, Username
 
 
 class NewUser(RequestModel):
@@ -30,7 +30,7 @@ class User(Resource):
     type: Literal["user"] = "user"
     user_id: UserId
     username: str
-    creation_date: CreationDate
+    creation_date: Date
 
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:

@@ -63,7 +63,7 @@ def stamp() -> dict[str, str]:
     """Return the property for the items that the current span writes, or nothing if this process records no span."""
     current = trace.get_current_span().get_span_context()
     # Without an SDK, the current span is the caller's.
-    return {} if current.is_remote or not current.is_valid else {_PROPERTY: traceparent_of(current)}
+    return {} if current.is_remote or not current.is_valid else {_PROPERTY: current_traceparent()}
 
 
 def writer_of(item: Mapping[str, object]) -> object:
@@ -73,14 +73,9 @@ def writer_of(item: Mapping[str, object]) -> object:
 
 def current_traceparent() -> str:
     """Return the context of the current span, or nothing. Without an SDK, the current span is the caller's."""
-    current = trace.get_current_span().get_span_context()
-    return traceparent_of(current) if current.is_valid else ""
-
-
-def traceparent_of(span_context: SpanContext) -> str:
-    """Format a context as the header `traceparent` (https://www.w3.org/TR/trace-context/)."""
-    trace_id, span_id = trace.format_trace_id(span_context.trace_id), trace.format_span_id(span_context.span_id)
-    return f"00-{trace_id}-{span_id}-{span_context.trace_flags:02x}"
+    carrier: dict[str, str] = {}
+    _PROPAGATOR.inject(carrier)
+    return carrier.get(_PROPERTY, "")
 
 
 def _context_of(traceparent: str) -> SpanContext:

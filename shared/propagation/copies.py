@@ -158,13 +158,11 @@ class FrontPageIndex:
         return any(entry["id"] == post["id"] for entry in self.entries)
 
     def add(self, post: Item) -> None:
-        """Record that a copy was created."""
         if not self.has(post):
             self.entries.append({"id": post["id"], "creationDate": post["creationDate"]})
             self.entries.sort(key=lambda entry: (entry["creationDate"], entry["id"]), reverse=True)
 
     def discard(self, post: Item) -> None:
-        """Record that a copy was deleted."""
         self.entries = [entry for entry in self.entries if entry["id"] != post["id"]]
 
     @property

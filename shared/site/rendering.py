@@ -24,7 +24,6 @@ _NOT_TEXT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), 
 
 
 def render(template: str, context: Mapping[str, object]) -> bytes:
-    """Render a template."""
     return _environment().get_template(template).render(context).encode()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -11,17 +13,19 @@ import azure.functions as func
 
 from shared.auth.callers import ANONYMOUS, signed_in_user
 from shared.database.charges import Charge
-from shared.database.sessions import Session
-from shared.errors import CommentNotFound, DatabaseUnavailable
+from shared.database.sessions import SESSION_HEADER, Session
+from shared.errors import CommentNotFound, DatabaseUnavailable, MalformedRequest
 from shared.http.calls import Call, parse_call
 from shared.http.endpoints import HttpFunction, http_function, path_of
 from shared.http.inspector_cookie import state_of
 from shared.http.problems import problem_response
 from shared.http.responses import CONTENT_SECURITY_POLICY, Document, served
 from shared.settings import app_settings
-from shared.site.session_cookie import DELETION, cookie_of, session_of
 
 _CONTENT_SECURITY_POLICY = f"{CONTENT_SECURITY_POLICY}; manifest-src 'self'; form-action 'self'"
+# The site's scripts set it after each command, because a navigation cannot send the header.
+_SESSION_COOKIE = re.compile(r"(?:^|;)\s*blog-session=([^;]*)")
+_COOKIE_DELETION = "blog-session=; Path=/; Max-Age=0; SameSite=Lax"
 
 # The variables of a template, besides those of every page; None if the page does not exist.
 Context = dict[str, object] | None
@@ -41,11 +45,13 @@ class WebPage:
     listed: bool = False
 
     def __call__(self, handler: Callable[[Call[None]], Awaitable[Context]]) -> HttpFunction:
-        """The HTTP function of `handler`."""
-
         async def respond(request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
             call: Call[None] = parse_call(request, None, ANONYMOUS)
-            session = Session() if self.listed else session_of(request)
+            cookie = _SESSION_COOKIE.search(request.headers.get("Cookie", ""))
+            session = Session()
+            if not self.listed:
+                with suppress(MalformedRequest):  # a page must not fail because of its cookie
+                    session = Session.parse(request.headers.get(SESSION_HEADER) or (cookie[1] if cookie else ""))
             charge.session, has_token = session, str(session) != ""
             try:
                 context = await handler(call)
@@ -62,8 +68,8 @@ class WebPage:
             response = _secured(served(call, Document(content, self.media_type)))
             if signed_in_user(request.headers):
                 response.headers["Cache-Control"] = "private, no-cache"
-            if cookie_of(request) is not None and not self.listed and (session.was_refuted or not has_token):
-                response.headers["Set-Cookie"] = DELETION
+            if cookie and not self.listed and (session.was_refuted or not has_token):
+                response.headers["Set-Cookie"] = _COOKIE_DELETION
             return response
 
         return http_function(handler, respond, _error_page)
@@ -103,7 +109,6 @@ def _error_response(
 
 
 def _base(request: func.HttpRequest) -> dict[str, object]:
-    """The variables of every page."""
     url = urlsplit(request.url)
     return {
         "site_url": app_settings().site_url or f"{url.scheme}://{url.netloc}",

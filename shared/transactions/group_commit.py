@@ -54,7 +54,6 @@ class GroupCommit:
         self._commands: Coalescer[tuple[Container, str], _Command, Added | None] = Coalescer(
             self._commit,
             limit=GROUP_LIMIT,
-            identity=lambda command: command.item["id"],
             shared_errors=(DatabaseThrottled, DatabaseUnavailable),
             overlap_after_s=overlap_after_s,
         )
@@ -87,7 +86,8 @@ class GroupCommit:
 
     async def _commit_group(self, posts: Container, post_id: str, commands: Sequence[_Command]) -> list[Added | None]:
         """Write one batch and return the items as created, or None for commands that have to take the simple path."""
-        group = list(commands)
+        # The first command for each item: a batch that creates an item twice is refused.
+        group = list({command.item["id"]: command for command in reversed(commands)}.values())
         with span("group commit", links=[command.traceparent for command in commands]), metered() as charge:
             for command in commands:
                 command.bill = (charge, len(commands))
@@ -104,5 +104,5 @@ class GroupCommit:
                         group.remove(written[refused.index - 1][1])
                     else:
                         created = {item["id"]: Added(item, created=True) for item in results}
-                        return [created.get(command.item["id"]) for command in commands]
+                        return [created[one.item["id"]] if one in group else None for one in commands]
         return [None] * len(commands)

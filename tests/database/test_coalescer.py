@@ -86,14 +86,6 @@ async def test_groups_of_different_keys_do_not_wait_for_each_other(doubling: Dou
     assert await asyncio.gather(*tasks) == [2, 2]
 
 
-async def test_values_with_the_same_identity_do_not_share_a_group(doubling: Doubling) -> None:
-    coalescer = doubling.coalescer(identity=lambda number: number % 10)
-    doubling.gate.set()
-
-    assert await asyncio.gather(*(coalescer.submit("a", number) for number in (1, 11, 2, 21))) == [2, 22, 4, 42]
-    assert doubling.runs == [[1, 2], [11], [21]]
-
-
 async def test_an_error_of_one_value_fails_only_its_submitter(doubling: Doubling) -> None:
     coalescer = doubling.coalescer()
     doubling.gate.set()
