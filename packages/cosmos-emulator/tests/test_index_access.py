@@ -156,7 +156,7 @@ def test_paged_results_equal_a_full_scan(
             for names, is_local in on_demand:
                 parts = tuple(IndexPart(tuple(name.split("."))) for name in names)
                 container.partitions[0].want_index(IndexDefinition(parts, is_local))
-            await account.index_builder.idle()
+            await account.background.idle()
             await _write(container, stored[len(stored) // 2 :], len(stored) // 2)
             await _change(container, changed, stored)
             for text in texts:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import sqlite3
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -26,9 +23,7 @@ from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.contents import current_directory, remove_leftovers
 from cosmos_emulator.store.directories import temporary_directory
-from cosmos_emulator.store.partition import Partition
 
-_LOG: Final = logging.getLogger(__name__)
 _WORKERS: Final = 8
 _SHUTDOWN_S: Final = 6.0  # a running script can take 5 s
 
@@ -86,8 +81,6 @@ class CosmosEmulator:
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
             controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.close)
             self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished, controls), directory)
-            purge = asyncio.create_task(self._purge(gateway), name="cosmos-ttl-purge")
-            stack.push_async_callback(_cancelled, purge)
             self._stack = stack.pop_all()
         return self
 
@@ -107,6 +100,7 @@ class CosmosEmulator:
             durable=self.settings.data_dir is not None,
             replica_lag=lambda: self.settings.replica_lag,
             replaces=replaces,
+            purge_interval_s=self.settings.purge_interval_s,
         )
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
@@ -132,23 +126,3 @@ class CosmosEmulator:
 
         self.certificate = directory / "certificate.pem"
         return server_context(self.settings.host, self.certificate)
-
-    async def _purge(self, gateway: Gateway) -> None:
-        # Only frees space: reads already skip expired items.
-        while True:
-            await asyncio.sleep(self.settings.purge_interval_s)
-            for container in gateway.account.containers:
-                for partition in container.partitions:
-                    await _purge(partition)
-
-
-async def _purge(partition: Partition) -> None:
-    try:
-        await partition.purge_expired()
-    except sqlite3.Error:
-        _LOG.exception("could not purge the expired items of partition %s; reads still skip them", partition.id)
-
-
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

@@ -14,6 +14,7 @@ from cosmos_emulator.messages.links import Link
 from cosmos_emulator.names import checked_item_id
 from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.expiry import expiry
 from cosmos_emulator.store.items import ItemTransaction, ItemView, StoredItem
 from cosmos_emulator.store.partition import Partition
 
@@ -119,7 +120,7 @@ class LogicalPartition:
             self._now_s,
             self.items.lsn,
             ttl,
-            self._expiry(ttl),
+            expiry(self._now_s, ttl, self.container.definition.default_ttl_s),
         )
         return item, stored
 
@@ -131,13 +132,6 @@ class LogicalPartition:
                 "Learn more: https://aka.ms/CosmosDB/sql/errors/wrong-pk-value",
                 sub_status=KEY_MISMATCH,
             )
-
-    def _expiry(self, ttl_s: int | None) -> int | None:
-        default_s = self.container.definition.default_ttl_s
-        if default_s is None:
-            return None  # an item's ttl needs the container's
-        lifetime_s = default_s if ttl_s is None else ttl_s
-        return None if lifetime_s == -1 else self._now_s + lifetime_s
 
     def _next_etag(self) -> str:
         # LSN, partition index and etag count are unique in the container; the time distinguishes restarts.

@@ -20,8 +20,8 @@ from cosmos_emulator.container_definition import ContainerDefinition
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange, even_ranges
+from cosmos_emulator.store.background import BackgroundWork
 from cosmos_emulator.store.contents import ACCOUNT_FILE, CONTAINER_DIRECTORY
-from cosmos_emulator.store.index_builder import IndexBuilder
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.partition import Partition, partition_file, remove_partition_file
@@ -45,7 +45,7 @@ class Container:
         directory: Path,
         resources: ResourceTable,
         clock: Clock,
-        builder: IndexBuilder,
+        background: BackgroundWork,
         *,
         durable: bool,
         replica_lag: Lag,
@@ -65,7 +65,8 @@ class Container:
             least_lsn=least_lsn,
             named_indexes=self._named_indexes,
             may_index=self._may_index,
-            on_unbuilt=builder.wake,
+            on_chore=background.wake,
+            default_ttl_s=lambda: self.definition.default_ttl_s,
             log_retention_s=lambda: self.definition.log_retention_s,
         )
         self.is_closed = False
@@ -172,7 +173,7 @@ class Container:
             old, new = before.indexing, definition.indexing
             for partition in self.partitions:
                 if definition.default_ttl_s != before.default_ttl_s:
-                    await partition.apply_default_ttl(definition.default_ttl_s)
+                    await partition.apply_default_ttl()
                 if definition.log_retention_s != before.log_retention_s:
                     await partition.apply_log_retention()
                 if (new.document, new.computed) != (old.document, old.computed):
@@ -214,6 +215,7 @@ class Account:
         *,
         durable: bool,
         replica_lag: Lag = lambda: None,
+        purge_interval_s: float = 5.0,
         replaces: Account | None = None,
     ) -> None:
         """Open the account in a directory, or create it.
@@ -231,7 +233,7 @@ class Account:
             self.resources.raise_numbers({**replaces.resources.numbers(), _LEAST_LSN: time.time_ns() // 1000})
         self._least_lsn = self.resources.numbers().get(_LEAST_LSN, 0)
         self._containers: dict[str, Container] = {}
-        self.index_builder = IndexBuilder()
+        self.background = BackgroundWork(self._partitions, purge_interval_s)
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
@@ -241,6 +243,10 @@ class Account:
     def containers(self) -> list[Container]:
         """All containers of all databases."""
         return list(self._containers.values())
+
+    def _partitions(self) -> Iterator[Partition]:
+        for container in self._containers.values():
+            yield from container.partitions
 
     def container(self, rid: str) -> Container:
         """Return the container with this rid."""
@@ -370,7 +376,7 @@ class Account:
 
     async def close(self) -> None:
         """Close all files."""
-        await self.index_builder.close()
+        await self.background.close()
         for container in self._containers.values():
             await container.close()
         self.resources.close()
@@ -397,7 +403,7 @@ class Account:
             directory,
             self.resources,
             self._clock,
-            self.index_builder,
+            self.background,
             durable=self._durable,
             replica_lag=self._replica_lag,
             least_lsn=self._least_lsn,

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Final, Literal, NamedTuple
 
+from cosmos_emulator.store.background import Budget
+
 Operation = Literal["create", "replace", "delete"]
 
 SCHEMA: Final = """
@@ -24,7 +26,6 @@ CREATE TABLE IF NOT EXISTS changes (
     is_expiry INTEGER NOT NULL    -- 1: deleted because the TTL expired
 );
 CREATE INDEX IF NOT EXISTS changes_by_lsn ON changes (lsn);
-CREATE INDEX IF NOT EXISTS changes_by_time ON changes (timestamp);
 CREATE TABLE IF NOT EXISTS change_log (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     start INTEGER NOT NULL        -- LSN
@@ -59,18 +60,28 @@ class ChangeLog:
             (epk, *change),
         )
 
-    def trim(self, before_s: float) -> None:
-        """Remove the changes before a time. The feed then starts after them."""
-        (last,) = self._connection.execute("SELECT max(lsn) FROM changes WHERE timestamp < ?", (before_s,)).fetchone()
-        if last is not None:
-            self._connection.execute("DELETE FROM changes WHERE lsn <= ?", (last,))
-            self._connection.execute("UPDATE change_log SET start = max(start, ?)", (last,))
+
+def trim(connection: sqlite3.Connection, before_s: float, budget: Budget) -> bool:
+    """Remove the changes before a time and before the log's start; return whether some remain.
+
+    The feed then starts after them.
+    """
+    (start,) = connection.execute("SELECT coalesce(max(start), 0) FROM change_log").fetchone()
+    last, is_done = start, False
+    while not is_done and budget.allows_more():
+        row = connection.execute("SELECT sequence, lsn, timestamp FROM changes ORDER BY sequence LIMIT 1").fetchone()
+        is_done = row is None or (row[1] > start and row[2] >= before_s)
+        if not is_done:
+            last = max(last, row[1])
+            connection.execute("DELETE FROM changes WHERE sequence = ?", row[:1])
+    if last > start:
+        connection.execute("UPDATE change_log SET start = ?", (last,))
+    return not is_done
 
 
 def set_log(connection: sqlite3.Connection, lsn: int, *, is_kept: bool) -> None:
-    """Start the log after an LSN unless it exists, or delete it."""
+    """Start the log after an LSN unless it exists, or end it; `trim` removes the changes of an ended log."""
     if is_kept:
         connection.execute("INSERT OR IGNORE INTO change_log VALUES (1, ?)", (lsn,))
     else:
-        connection.execute("DELETE FROM changes")
         connection.execute("DELETE FROM change_log")

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.json_text import JsonObject
+from cosmos_emulator.store.background import Budget
 from cosmos_emulator.store.index_definition import IndexDefinition
 
-_SLICE: Final = 400  # items, in milliseconds
 COMPLETE: Final = (1 << 63) - 1
 
 
@@ -58,6 +59,11 @@ class PartitionIndexes:
         self.publish()
 
     @property
+    def has_any(self) -> bool:
+        """Whether there are indexes, also incomplete ones."""
+        return bool(self._all)
+
+    @property
     def is_complete(self) -> bool:
         """Whether all indexes are built."""
         return len(self.usable) == len(self._all)
@@ -87,21 +93,26 @@ class PartitionIndexes:
             self._connection.execute(f"DROP TABLE {index.table}")
             self._connection.execute("DELETE FROM indexes WHERE id = ?", (index.id,))
 
-    def build_slice(self) -> None:
+    def build(self, budget: Budget) -> None:
         """Add the next items to the first incomplete index."""
         index = next((one for one in self._all if one.built_to != COMPLETE), None)
         if index is None:
             return
+        entries: list[tuple[bytes, int]] = []
+        built_to = COMPLETE
         rows = self._connection.execute(
-            "SELECT number, epk, body FROM items WHERE number > ? ORDER BY number LIMIT ?", (index.built_to, _SLICE)
-        ).fetchall()
-        definition = index.definition
-        self._connection.executemany(
-            index.insertion,
-            [(definition.entry(epk, json_text.parse_stored(body)), number) for number, epk, body in rows],
+            "SELECT number, epk, body FROM items WHERE number > ? ORDER BY number", (index.built_to,)
         )
-        index.built_to = rows[-1][0] if len(rows) == _SLICE else COMPLETE
-        self._connection.execute("UPDATE indexes SET built_to = ? WHERE id = ?", (index.built_to, index.id))
+        with closing(rows):
+            for number, epk, body in rows:
+                entries.append((index.definition.entry(epk, json_text.parse_stored(body)), number))
+                if not budget.allows_more(len(body)):
+                    built_to = number
+                    break
+        entries.sort()
+        self._connection.executemany(index.insertion, entries)
+        index.built_to = built_to
+        self._connection.execute("UPDATE indexes SET built_to = ? WHERE id = ?", (built_to, index.id))
 
     def publish(self) -> None:
         """Let queries use the complete indexes; call after the commit."""

@@ -15,6 +15,7 @@ from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store import change_log
+from cosmos_emulator.store.background import Budget
 from cosmos_emulator.store.change_log import ChangeLog, LoggedChange, Operation
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 
@@ -23,6 +24,7 @@ _JOINED_COLUMNS: Final = ", ".join(f"items.{name}" for name in _COLUMNS.split(",
 _VISIBLE: Final = "(expires_at IS NULL OR expires_at > ?)"
 _CHUNK_BYTES: Final = 1 << 20
 _FETCHED: Final = 16  # rows per fetch, up to 2 MB each
+_PURGED: Final = 500  # expired items, at most, per step
 Clock = Callable[[], float]
 
 
@@ -372,24 +374,20 @@ class ItemTransaction(ItemView):
         self._remove(item, is_expiry=False)
         self.writes += 1
 
-    def discard_expired(self, limit: int) -> None:
-        """Delete expired items.
+    def purge_expired(self, budget: Budget) -> bool:
+        """Delete expired items; return whether some remain.
 
         Counts as a write only if there is a log, because reads already skip the items.
         """
-        rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM items WHERE expires_at <= ? LIMIT ?",  # noqa: S608 - constants
-            (self._clock(), limit),
-        ).fetchall()
-        for row in rows:
-            self._remove(StoredItem._make(row), is_expiry=True)
+        expired = "SELECT number, length(body) FROM items WHERE expires_at <= ? LIMIT ?"
+        found = self._connection.execute(expired, (self._clock(), _PURGED)).fetchall()
+        for number, size in found:
+            self._discard_expired(number)
             if self._log is not None:
                 self.writes += 1
-
-    def trim_log(self, retention_s: int) -> None:
-        """Remove older changes from the log."""
-        if self._log is not None:
-            self._log.trim(self._clock() - retention_s)
+            if not budget.allows_more(size):
+                return True
+        return len(found) == _PURGED
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -435,7 +433,8 @@ class ItemTransaction(ItemView):
         return expired is not None
 
     def _remove(self, item: StoredItem, *, is_expiry: bool) -> None:
-        self._indexes.delete(item.number, item.epk, item.document())
+        if self._indexes.has_any:
+            self._indexes.delete(item.number, item.epk, item.document())
         self._connection.execute("DELETE FROM items WHERE number = ?", (item.number,))
         self._connection.execute("DELETE FROM unique_values WHERE number = ?", (item.number,))
         if self._log is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import cached_property
@@ -12,7 +14,9 @@ from typing import Final
 
 from cosmos_emulator.errors import container_deleted
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange
-from cosmos_emulator.store.change_log import ChangeLog, set_log
+from cosmos_emulator.store.background import Budget
+from cosmos_emulator.store.change_log import ChangeLog, set_log, trim
+from cosmos_emulator.store.expiry import is_applied, rewrite
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
@@ -22,8 +26,10 @@ from cosmos_emulator.store.schema import check_format, copy_database, create_tab
 # An item's number has the partition's index in its upper bits, to be unique in the container.
 NUMBER_BITS: Final = 40
 _FILE_ENDINGS: Final = ("", "-wal", "-shm")
-_PURGE_AT_ONCE: Final = 500
 _MOST_WANTED: Final = 16  # indexes created for queries
+
+_Chore = Callable[[Budget], bool]
+"""Works until the budget is used; returns whether work remains (background.py)."""
 
 
 def partition_file(directory: Path, partition_id: int) -> Path:
@@ -56,13 +62,15 @@ class Partition:
         least_lsn: int,
         named_indexes: Callable[[], Sequence[IndexDefinition]],
         may_index: Callable[[IndexDefinition], bool],
-        on_unbuilt: Callable[[Partition], None],
+        on_chore: Callable[[Partition], None],
+        default_ttl_s: Callable[[], int | None],
         log_retention_s: Callable[[], int | None],
     ) -> None:
         """Prepare the partition; its file is opened on first use. Its next LSN will be above `least_lsn`.
 
-        `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_unbuilt` is called
-        from any thread when `build_slice` has work. `log_retention_s` returns how long all changes are logged, or None.
+        `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_chore` is called from
+        any thread when `do_chore` has work. `default_ttl_s` is the container's; `log_retention_s` returns how long all
+        changes are logged, or None.
         """
         self.id = str(placed.id)
         self.index = placed.id
@@ -78,7 +86,9 @@ class Partition:
         self._least_lsn = least_lsn
         self._named_indexes = named_indexes
         self._may_index = may_index
-        self._on_unbuilt = on_unbuilt
+        self._on_chore = on_chore
+        self._chores: dict[_Chore, None] = {}
+        self._default_ttl_s = default_ttl_s
         self._log_retention_s = log_retention_s
         self._wanted: dict[IndexDefinition, None] = {}
         self.replicas = Replicas(replica_lag, clock, self._snapshot, log=path.with_name(f"{path.name}-wal"))
@@ -191,37 +201,59 @@ class Partition:
         indexes = self.indexes
         return Snapshot(open_connection(self._path, durable=self._durable, read_only=True), self._clock, indexes)
 
-    async def purge_expired(self) -> None:
-        """Free the space of expired items and of changes that are past the log's retention time."""
+    def purge(self) -> None:
+        """Start to free the space of expired items and of changes that are past the log's retention time."""
+        self._start(self._purge_expired)
+        self._start(self._trim_log)
+
+    async def do_chore(self) -> tuple[bool, float]:
+        """Do a step of one chore. Returns whether work remains, and the time it took in seconds."""
         async with self._lock:
             if not self.is_open:
-                return
-            retention_s = self._log_retention_s()
-            if retention_s is not None:
-                with self._begun() as logged:
-                    logged.discard_expired(_PURGE_AT_ONCE)
-                    logged.trim_log(retention_s)
-            else:
-                items = ItemTransaction(self._writer, self._clock, self._indexes, self._lsn, self._last_number)
-                self._atomically(self._writer, lambda: items.discard_expired(_PURGE_AT_ONCE))
+                self._chores.clear()
+            if not self._chores:
+                return False, 0.0
+            chore = next(iter(self._chores))
+            del self._chores[chore]
+            started = time.monotonic()
+            if chore(Budget()):
+                self._chores[chore] = None  # after the others
+            return bool(self._chores), time.monotonic() - started
 
-    async def apply_default_ttl(self, default_ttl_s: int | None) -> None:
+    def _start(self, chore: _Chore) -> None:
+        self._chores[chore] = None
+        self._on_chore(self)
+
+    def _purge_expired(self, budget: Budget) -> bool:
+        with self._begun() as transaction:
+            return transaction.purge_expired(budget)
+
+    def _trim_log(self, budget: Budget) -> bool:
+        with self._begun():
+            retention_s = self._log_retention_s()
+            return trim(self._writer, math.inf if retention_s is None else self._clock() - retention_s, budget)
+
+    async def apply_default_ttl(self) -> None:
         """Recompute every item's expiry after the default changes."""
-        async with self._lock:
-            writer = self._writer
-            # In a thread: it rewrites the whole file.
-            await asyncio.to_thread(
-                writer.execute,
-                "UPDATE items SET expires_at = CASE WHEN :default IS NULL OR coalesce(ttl, :default) = -1 THEN NULL"
-                " ELSE timestamp + coalesce(ttl, :default) END",
-                {"default": default_ttl_s},
-            )
+        self._start(self._rewrite_expiry)  # in case the caller is canceled
+        remains = True
+        while remains:
+            async with self._lock:
+                remains = self._rewrite_expiry(Budget())
+            await asyncio.sleep(0)
+
+    def _rewrite_expiry(self, budget: Budget) -> bool:
+        with self._begun():
+            remains = rewrite(self._writer, self._default_ttl_s(), budget)
+        if not remains:
             self.replicas.catch_up()
+        return remains
 
     async def apply_log_retention(self) -> None:
-        """Start or delete the log of all changes."""
+        """Start or end the log of all changes."""
         async with self._lock:
             self._set_log(self._writer)
+        self.purge()
 
     def _set_log(self, connection: sqlite3.Connection) -> None:
         set_log(connection, self._lsn, is_kept=self._log_retention_s() is not None)
@@ -236,28 +268,24 @@ class Partition:
         """Request an index that the policy allows, to be built in the background."""
         if definition not in self._wanted and len(self._wanted) < _MOST_WANTED:
             self._wanted[definition] = None
-            self._on_unbuilt(self)
+            self._start(self._build_indexes)
 
     async def apply_policy(self) -> None:
         """Drop and add indexes for a new policy."""
         if self.is_open:
             async with self._lock:
                 await asyncio.to_thread(self._atomically, self._writer, self._synchronize)
-            self._on_unbuilt(self)
+            self._start(self._build_indexes)
 
-    async def build_slice(self) -> bool:
-        """Build part of an index for a few milliseconds; return whether work remains."""
-        async with self._lock:
-            if self.is_closed:
-                return False
-            self._atomically(self._writer, self._build)
-            return not self._indexes.is_complete
+    def _build_indexes(self, budget: Budget) -> bool:
+        def build() -> None:
+            for definition in list(self._wanted):
+                if self._may_index(definition):
+                    self._indexes.add(definition, on_demand=True)
+            self._indexes.build(budget)
 
-    def _build(self) -> None:
-        for definition in list(self._wanted):
-            if self._may_index(definition):
-                self._indexes.add(definition, on_demand=True)
-        self._indexes.build_slice()
+        self._atomically(self._writer, build)
+        return not self._indexes.is_complete
 
     def _synchronize(self) -> None:
         named = self._named_indexes()
@@ -311,5 +339,7 @@ class Partition:
         self._indexes = PartitionIndexes(connection)
         self._atomically(connection, self._synchronize)
         if not self._indexes.is_complete:
-            self._on_unbuilt(self)
+            self._start(self._build_indexes)
+        if not is_applied(connection, self._default_ttl_s()):
+            self._start(self._rewrite_expiry)
         return connection

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from cosmos_emulator.store import change_log
+from cosmos_emulator.store import change_log, expiry
 
 FORMAT_VERSION: Final = 2
 """Format of the files, kept in `PRAGMA user_version`. 2 adds the layouts of containers with split partitions."""
@@ -89,7 +89,7 @@ def create_tables(connection: sqlite3.Connection, first_number: int, least_lsn: 
     LSNs start at the time in microseconds. Clients can send the session token of a deleted container of the same name,
     and SDKs merge tokens to the highest LSN, so a new container's LSNs must be higher.
     """
-    connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + change_log.SCHEMA + "COMMIT;")
+    connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + change_log.SCHEMA + expiry.SCHEMA + "COMMIT;")
     connection.execute("INSERT OR IGNORE INTO progress VALUES (1, ?, ?)", (time.time_ns() // 1000, first_number))
     connection.execute("UPDATE progress SET lsn = ? WHERE lsn < ?", (least_lsn, least_lsn))
 
