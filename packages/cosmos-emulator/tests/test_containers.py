@@ -280,3 +280,17 @@ async def test_the_creation_says_whether_the_container_shares_the_databases_thro
         found[name] = created.headers["x-ms-share-throughput"]
 
     assert found == {"shares": "True", "own": "False"}
+
+
+async def test_an_offer_has_its_minimum_and_with_autoscale_a_tenth_of_the_maximum(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+    path, link = f"/offers/{offer['_rid']}", offer["_rid"].lower()
+
+    read = await raw.send("GET", path, kind="offers", link=link, by_rid=True)
+    offer["content"] = {"offerAutopilotSettings": {"maxThroughput": 2000}}
+    replaced = await raw.send("PUT", path, kind="offers", link=link, by_rid=True, body=offer)
+
+    assert [one.headers["x-ms-cosmos-min-throughput"] for one in (read, replaced)] == ["400", "1000"]
+    assert replaced.json["content"]["offerThroughput"] == 200

@@ -354,3 +354,17 @@ async def test_a_net_query_of_one_partition_says_whether_it_needs_a_plan(
     response = await post(raw, {"query": query}, headers)
 
     assert (response.status, response.headers["x-ms-cosmos-query-requiresdistribution"]) == (200, needs_plan)
+
+
+async def test_the_owners_path_lets_net_make_name_links_of_resources(raw: RawClient, container: ContainerProxy) -> None:
+    database = (await raw.send("GET", "/dbs/db", kind="dbs", link="dbs/db")).json["_rid"]
+    rid = (await container.read())["_rid"]
+    script = {"id": "s", "body": "function () {}"}
+
+    created = await raw.send("POST", f"/{CONTAINER}/sprocs", kind="sprocs", link=CONTAINER, body=script)
+    feed = await raw.send("GET", f"/{CONTAINER}/sprocs", kind="sprocs", link=CONTAINER)
+    by_name = await raw.send("GET", f"/{CONTAINER}", kind="colls", link=CONTAINER)
+    by_rid = await raw.send("GET", f"/dbs/{database}/colls/{rid}", kind="colls", link=rid.lower(), by_rid=True)
+
+    assert [one.headers["x-ms-alt-content-path"] for one in (created, feed)] == [CONTAINER] * 2
+    assert [one.headers["x-ms-alt-content-path"] for one in (by_name, by_rid)] == ["dbs/db"] * 2

@@ -38,7 +38,8 @@ def checked_content(content: Json) -> JsonObject:
     autoscale = content.get("offerAutopilotSettings")
     if isinstance(autoscale, dict):
         _check(autoscale.get("maxThroughput"), _SMALLEST_AUTOSCALE_RU_S, step=1000)
-        return {"offerThroughput": _SMALLEST_RU_S, "offerAutopilotSettings": autoscale}
+        # Autoscale starts at a tenth of its maximum (learn.microsoft.com/azure/cosmos-db/provision-throughput-autoscale).
+        return {"offerThroughput": int(str(autoscale["maxThroughput"])) // 10, "offerAutopilotSettings": autoscale}
     _check(content.get("offerThroughput"), _SMALLEST_RU_S, step=100)
     return content
 
@@ -50,6 +51,12 @@ def provisioned_ru_s(content: Json) -> int:
     ru_s = autoscale.get("maxThroughput") if isinstance(autoscale, dict) else content.get("offerThroughput")
     assert isinstance(ru_s, int)  # noqa: S101 - see above
     return ru_s
+
+
+def smallest_ru_s(content: Json) -> int:
+    """Return the least RU/s, with autoscale of the maximum, to which an offer can be changed."""
+    is_autoscale = isinstance(content, dict) and "offerAutopilotSettings" in content
+    return _SMALLEST_AUTOSCALE_RU_S if is_autoscale else _SMALLEST_RU_S
 
 
 def partitions_needed(content: Json, *, is_shared: bool) -> int:

@@ -88,6 +88,11 @@ SALES = [
         ("SELECT VALUE c.r FROM c GROUP BY c.r OFFSET 1 LIMIT 1", ["y"]),
         ("SELECT TOP 1 VALUE c['r'] FROM c GROUP BY c.r", ["x"]),
         ("SELECT VALUE COUNT(1) FROM c ORDER BY c.n", [4]),
+        ("SELECT VALUE c.r FROM c GROUP BY c.r ORDER BY c.r DESC", ["y", "x"]),
+        (
+            "SELECT VALUE [c.r, c.k] FROM c GROUP BY c.k, c.r ORDER BY c.r, c.k DESC",
+            [["x", "b"], ["x", "a"], ["x"], ["y", "a"]],
+        ),
     ],
 )
 def test_group_by_returns_one_row_per_group(text: str, expected: list[object]) -> None:
@@ -110,7 +115,7 @@ def test_rows_with_deeply_equal_keys_share_a_group() -> None:
         ("SELECT VALUE SUM((SELECT VALUE 1)) FROM c", "SC2101"),
         ("SELECT VALUE COUNT(1, 2) FROM c", "SC2050"),
         ("SELECT * FROM c WHERE COUNT(1) > 1", "SC2990"),
-        ("SELECT c.a FROM c GROUP BY c.a ORDER BY c.a", "SC2990"),
+        ("SELECT c.a FROM c GROUP BY c.a ORDER BY c.b", "SC2990"),
     ],
 )
 def test_misplaced_aggregates_are_rejected(text: str, code: str) -> None:

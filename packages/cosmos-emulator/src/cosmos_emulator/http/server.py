@@ -33,7 +33,7 @@ from cosmos_emulator.http.load import LOAD, LoadHistory
 from cosmos_emulator.http.routes import route
 from cosmos_emulator.http.stages import Stages
 from cosmos_emulator.messages import headers as h
-from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.messages.answer import Answer, header_text
 from cosmos_emulator.messages.links import Link, parse_link
 from cosmos_emulator.messages.quota import QUOTA, USAGE
 from cosmos_emulator.messages.request import Request
@@ -142,9 +142,12 @@ class CosmosServer:
         )
         if grant is not None:
             check_grant(grant, request, operation_name(operation))
-        return await self._stages.run(
+        answer = await self._stages.run(
             operation, request, is_manager=is_manager, is_connected=lambda: self._has_client(http)
         )
+        if owner := request.owner_path:  # .NET makes a resource's name link from it
+            answer.headers.setdefault(h.ALT_CONTENT_PATH, header_text(owner))
+        return answer
 
     def _authorized(self, method: str, link: Link, headers: Mapping[str, str]) -> Grant | None:
         """Return what a resource token grants; None for the account key and Microsoft Entra ID, which allow all."""

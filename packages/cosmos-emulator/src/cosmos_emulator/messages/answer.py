@@ -71,7 +71,7 @@ def partition_headers(container: Container, partition: Partition, served_lsn: in
         h.SESSION_TOKEN: f"{partition.id}:{partition.session_version}#{lsn}",
         h.LSN: str(lsn),
         h.PARTITION_KEY_RANGE_ID: partition.id,
-        h.ALT_CONTENT_PATH: _header_text(container.alt_link),
+        h.ALT_CONTENT_PATH: header_text(container.alt_link),
         h.CONTENT_PATH: container.rid,
     }
 
@@ -84,7 +84,8 @@ def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1024)
-def _header_text(text: str) -> str:
+def header_text(text: str) -> str:
+    """Return a text as a header can have it."""
     return quote(text, safe=_HEADER_TEXT)
 
 

@@ -97,6 +97,14 @@ class Request:
         return container.definition.partition_key.of_header(text)
 
     @property
+    def owner_path(self) -> str:
+        """The path by names of the owner of the resource or feed in the link; empty for the account."""
+        find = self.gateway.account.resources.find_rid
+        owners = zip(self.link.kinds[:-1], self.link.ids, strict=False)
+        found = ((kind, find(kind, name) if self.link.by_rid else None, name) for kind, name in owners)
+        return "/".join(f"{kind}/{name if one is None else one.id}" for kind, one, name in found)
+
+    @property
     def page_size(self) -> int:
         """The maximum rows in a page: 100 by default, unlimited for -1."""
         text = self.headers.get(h.MAX_ITEM_COUNT, str(_DEFAULT_PAGE))

@@ -10,6 +10,7 @@ from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.resource_requests import is_unchanged, owner_rid, shown_body
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
+from cosmos_emulator.throughput import smallest_ru_s
 
 
 async def handle(request: Request) -> Answer:
@@ -19,7 +20,11 @@ async def handle(request: Request) -> Answer:
         return _answer(request, request.database)
     if kind == "colls":
         return _container_answer(request)
-    return _answer(request, request.resource(kind, owner_rid(request)))
+    resource = request.resource(kind, owner_rid(request))
+    answer = _answer(request, resource)
+    if kind == "offers":
+        answer.headers[h.MIN_THROUGHPUT] = str(smallest_ru_s(resource.body["content"]))
+    return answer
 
 
 def _answer(request: Request, resource: Resource) -> Answer:

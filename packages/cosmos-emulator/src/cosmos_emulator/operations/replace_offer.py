@@ -7,7 +7,7 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.resource_requests import check_if_match
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import checked_content, partitions_serving
+from cosmos_emulator.throughput import checked_content, partitions_serving, smallest_ru_s
 
 
 async def handle(request: Request) -> Answer:
@@ -22,7 +22,7 @@ async def handle(request: Request) -> Answer:
     offer = _offer(request)  # again, because it can have been changed or deleted
     account.replace(offer, {**offer.body, "content": content})
     answer = resource_answer(200, offer)
-    answer.headers[h.OFFER_REPLACE_PENDING] = "false"
+    answer.headers |= {h.OFFER_REPLACE_PENDING: "false", h.MIN_THROUGHPUT: str(smallest_ru_s(content))}
     return answer
 
 

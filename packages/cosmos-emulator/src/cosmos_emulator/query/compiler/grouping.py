@@ -10,6 +10,7 @@ from cosmos_emulator.query.aggregates import AGGREGATES, Accumulator
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler
 from cosmos_emulator.query.compiler.scope import Context, Evaluator, Frame, Scope
 from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.ordering import sort_key
 from cosmos_emulator.query.printer import printed
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 from cosmos_emulator.query.values import identity
@@ -38,6 +39,8 @@ class Grouping:
     keys: list[Evaluator]
     calls: dict[FunctionCall, int] = field(default_factory=dict)
     arguments: list[Evaluator] = field(default_factory=list)
+    order: list[tuple[Evaluator, bool]] = field(default_factory=list)
+    """What sorts the groups, each with whether it is descending."""
 
     def slot_for(self, call: FunctionCall) -> int:
         """Return the slot of an aggregate. Equal calls share a slot."""
@@ -71,7 +74,10 @@ class Grouping:
                 group = gathered[key] = (list(frame), [factory() for factory in factories])
             for accumulator, argument in zip(group[1], self.arguments, strict=True):
                 accumulator.add(argument(frame))
-        for frame, accumulators in gathered.values():
+        groups = list(gathered.values())
+        for evaluate, descending in reversed(self.order):  # stable, so the last sort decides first
+            groups.sort(key=lambda group, of=evaluate: sort_key(of(group[0])), reverse=descending)
+        for frame, accumulators in groups:
             for slot, accumulator in zip(self.calls.values(), accumulators, strict=True):
                 frame[slot] = accumulator.result()
             yield frame

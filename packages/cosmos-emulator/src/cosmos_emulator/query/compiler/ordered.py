@@ -208,21 +208,23 @@ def _malformed() -> Exception:
 def compile_ordering(query: Query, selection: Selection, resume: ResumeFilter | None = None) -> Ordering | None:
     """Return the compiled ORDER BY; None without it or for a single aggregate row.
 
-    Raises 400 for ORDER BY with GROUP BY, and for an expression that is neither a path nor a UDF call (error 2206 of
+    The groups of GROUP BY sort themselves. Raises 400 for an expression that is neither a path nor a UDF call (error 2206 of
     the service).
     """
     if resume is not None and (len(resume.values) != len(query.order_by) or selection.grouping is not None):
         raise evaluation_error("The resumeFilter must have a value for each item of ORDER BY.")
     if not query.order_by:
         return None
-    if query.group_by:
-        raise not_supported("ORDER BY with GROUP BY", query.order_by[0].location)
     for item in query.order_by:
+        if query.group_by and item.expression not in query.group_by:
+            raise not_supported("ORDER BY an expression that is not in GROUP BY", item.location)
         if not _is_path(item.expression) and not isinstance(item.expression, syntax.UdfCall):
             message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
             raise query_error("SC2206", message, item.location)
     keys = [selection.compiler.compile(item.expression) for item in query.order_by]
     if selection.grouping is not None:
+        if query.group_by:
+            selection.grouping.order = [*zip(keys, (item.descending for item in query.order_by), strict=True)]
         return None
     return Ordering(keys, [item.descending for item in query.order_by], selection, resume)
 
