@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cosmos_emulator import WELL_KNOWN_KEY
+from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator
 from cosmos_emulator.__main__ import parse_arguments
 
 pytest_plugins = ["pytester"]
@@ -83,6 +83,20 @@ def test_the_options_in_the_container_exist() -> None:
 
     assert [parse_arguments(command.split()).throttle for command in commands] == [True]
     assert [parse_arguments(json.loads(command)).partitions for command in compose] == [2]
+
+
+async def test_the_example_of_an_exported_file_can_be_imported(tmp_path: Path) -> None:
+    file, exported = tmp_path / "given.jsonl", tmp_path / "exported.jsonl"
+    (example,) = blocks("testing.md", "json")
+    file.write_text(example, encoding="utf-8")
+
+    async with CosmosEmulator() as emulator:
+        await emulator.controls.import_from(file)
+        await emulator.controls.export_to(exported)
+
+    given, written = ([json.loads(line) for line in path.read_text().splitlines()] for path in (file, exported))
+    assert given.pop(2)["container"]["id"] == written.pop(2)["container"]["id"]  # with the default policies
+    assert given == written
 
 
 def test_every_example_uses_the_well_known_key() -> None:

@@ -102,6 +102,134 @@ def test_a_project_overrides_the_settings_of_its_accounts(project: pytest.Pytest
     )
 
 
+def test_markers_change_the_settings_of_an_account(project: pytest.Pytester) -> None:
+    passes(
+        project,
+        """
+        import pytest
+        from azure.cosmos import PartitionKey
+        from azure.cosmos.exceptions import CosmosHttpResponseError
+        from cosmos_emulator import EmulatorSettings
+
+        @pytest.fixture
+        def cosmos_settings():
+            return EmulatorSettings(partitions=2, throttle=True)
+
+        @pytest.mark.cosmos(partitions=4, replica_lag="500ms±200ms")
+        class TestMarked:
+            def test_class(self, cosmos):
+                container = cosmos.client().create_database("db").create_container("items", PartitionKey("/pk"))
+                assert len(list(container.read_feed_ranges())) == 4
+                assert str(cosmos.settings.replica_lag) == "500ms±200ms"
+                assert cosmos.settings.throttle
+
+            @pytest.mark.cosmos(partitions=3, faults=["500 operation=create-database"])
+            def test_the_closest_marker_wins(self, cosmos):
+                assert (cosmos.settings.partitions, str(cosmos.settings.replica_lag)) == (3, "500ms±200ms")
+                with pytest.raises(CosmosHttpResponseError):
+                    cosmos.client().create_database("db")
+
+        def test_unmarked(cosmos):
+            assert cosmos.settings.partitions == 2
+        """,
+        3,
+        "--strict-markers",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("partition=4", "'partition' is not a setting; use host, port, data_dir, partitions"),
+        ("4", "takes settings by name, not 4"),
+        ("replica_lag='soon'", "'soon' is not a duration"),
+        ("partitions='4'", "partitions must be int, not '4'"),
+        ("throttle=1", "throttle must be bool, not 1"),
+        ("faults=['999']", "pytest.mark.cosmos: "),
+    ],
+)
+def test_an_invalid_marker_is_an_error(project: pytest.Pytester, arguments: str, message: str) -> None:
+    project.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.cosmos({arguments})
+        def test_marked(cosmos):
+            pass
+        """
+    )
+    result = project.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{message.replace('[', '[[]')}*"])
+
+
+def test_a_marker_without_effect_is_an_error(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.cosmos(partitions=4)
+        def test_marked(cosmos_session):
+            pass
+        """
+    )
+    result = project.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*has no effect*"])
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_a_session_has_one_account_that_snapshots_isolate(project: pytest.Pytester, options: tuple[str, ...]) -> None:
+    passes(
+        project,
+        """
+        import pytest
+        from azure.cosmos import PartitionKey
+        from cosmos_emulator import EmulatorSettings
+
+        endpoints = set()
+
+        @pytest.fixture(scope="session")
+        def cosmos_session_settings():
+            return EmulatorSettings(partitions=2)
+
+        @pytest.fixture(scope="session")
+        def seeded(cosmos_session):
+            container = cosmos_session.client().create_database("db").create_container("items", PartitionKey("/pk"))
+            container.create_item({"id": "seed", "pk": "p"})
+            cosmos_session.snapshot("seeded")
+            return container
+
+        @pytest.fixture
+        def items(cosmos_session, seeded):
+            cosmos_session.restore("seeded")
+            return seeded
+
+        @pytest.mark.parametrize("run", range(20))
+        def test_item(cosmos_session, items, run):
+            endpoints.add(cosmos_session.endpoint)
+            assert len(endpoints) == 1
+            assert [item["id"] for item in items.read_all_items()] == ["seed"]
+            items.create_item({"id": str(run), "pk": "q"})
+
+        def test_controls(cosmos_session, tmp_path):
+            cosmos_session.reset()
+            client = cosmos_session.client()
+            client.create_database("exported")
+            cosmos_session.export_to(tmp_path / "account.jsonl")
+            cosmos_session.reset()
+            assert list(client.list_databases()) == []
+            cosmos_session.import_from(tmp_path / "account.jsonl")
+            assert [found["id"] for found in client.list_databases()] == ["exported"]
+            cosmos_session.clock.freeze(1_000_000_000)
+            assert client.create_database("frozen").read()["_ts"] == 1_000_000_000
+            cosmos_session.clock.reset()
+        """,
+        21,
+        *options,
+    )
+
+
 def test_a_hanging_request_ends_with_its_test(project: pytest.Pytester) -> None:
     passes(
         project,
@@ -170,12 +298,14 @@ def test_accounts_clean_up_even_if_clients_stay_open(project: pytest.Pytester) -
         import pytest
         from azure.cosmos import CosmosClient, PartitionKey
 
-        def directories():
-            # Only this process's: other test runs come and go.
-            parents = [Path("/dev/shm"), Path(tempfile.gettempdir())]
-            return [found for parent in parents for found in parent.glob(f"local-cosmos-{os.getpid()}-*")]
+        made = []
+        create = tempfile.mkdtemp
 
-        before = directories()
+        def recorded(**options):
+            made.append(Path(create(**options)))
+            return str(made[-1])
+
+        tempfile.mkdtemp = recorded  # because other test runs create directories too
         seen = []
 
         @pytest.mark.parametrize("run", range(3))
@@ -192,7 +322,7 @@ def test_accounts_clean_up_even_if_clients_stay_open(project: pytest.Pytester) -
                 with pytest.raises(ConnectionRefusedError):
                     socket.create_connection(("127.0.0.1", port))
             assert not [thread for thread in threading.enumerate() if thread.name.startswith("cosmos-script")]
-            assert len(directories()) == len(before) + 1
+            assert [path.exists() for path in made] == [False, False, False, True]
         """,
         4,
     )

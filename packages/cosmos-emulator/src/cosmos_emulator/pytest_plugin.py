@@ -3,24 +3,31 @@
     def test_sync(cosmos):
         database = cosmos.client().create_database("shop")
 
+    @pytest.mark.cosmos(partitions=4, replica_lag="500ms")
     async def test_async(cosmos):
         async with cosmos.aio_client() as client:
             database = await client.create_database("shop")
 
+The fixture `cosmos_session` is one account for all tests of the session, which can restore snapshots.
+
 pytest loads the plugin automatically. Each account is an in-memory emulator on a free port, so tests can run in any
 order or in parallel (pytest-xdist), change settings, and add faults. All emulators of a process share an event loop in
-a background thread, so the fixture works in synchronous tests and on any event loop.
+a background thread, so the fixtures work in synchronous tests and on any event loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cosmos_emulator import EmulatorSettings
+from cosmos_emulator.faults import Faults
+from cosmos_emulator.latency import Latency
 
 # pytest imports the plugin in every run, so the emulator is imported on use.
 if TYPE_CHECKING:
@@ -28,15 +35,16 @@ if TYPE_CHECKING:
     from azure.cosmos.aio import CosmosClient as AioCosmosClient
 
     from cosmos_emulator import CosmosEmulator
-    from cosmos_emulator.faults import Faults
+    from cosmos_emulator.clock import AdjustableClock
     from cosmos_emulator.loop_thread import LoopThread
 
 
 class CosmosAccount:
-    """The account of one test. `client` and `aio_client` need azure-cosmos."""
+    """An account, used by one test or by all of a session. `client` and `aio_client` need azure-cosmos."""
 
-    def __init__(self, emulator: CosmosEmulator, clients: ExitStack) -> None:
+    def __init__(self, emulator: CosmosEmulator, thread: LoopThread, clients: ExitStack) -> None:
         self._emulator = emulator
+        self._thread = thread
         self._clients = clients
 
     @property
@@ -64,8 +72,33 @@ class CosmosAccount:
         """The fault rules, which can change at any time."""
         return self._emulator.faults
 
+    @property
+    def clock(self) -> AdjustableClock:
+        """The clock, which can be frozen and advanced. Raises TypeError if the settings have another."""
+        return self._emulator.clock
+
+    def reset(self) -> None:
+        """Delete everything."""
+        self._thread.run(self._emulator.controls.reset())
+
+    def snapshot(self, name: str) -> None:
+        """Keep a copy of the account under a name, or replace it."""
+        self._thread.run(self._emulator.controls.snapshot(name))
+
+    def restore(self, name: str) -> None:
+        """Replace the account with a snapshot. Raises CosmosError (404) if there is none."""
+        self._thread.run(self._emulator.controls.restore(name))
+
+    def export_to(self, file: Path) -> None:
+        """Write the account to a JSON Lines file."""
+        self._thread.run(self._emulator.controls.export_to(file))
+
+    def import_from(self, file: Path) -> None:
+        """Replace the account with a file that `export_to` wrote. Raises CosmosError that names an invalid line."""
+        self._thread.run(self._emulator.controls.import_from(file))
+
     def client(self, **options: Any) -> CosmosClient:
-        """Create a synchronous client, closed after the test.
+        """Create a synchronous client, closed with the account.
 
         `options` are passed to azure.cosmos.CosmosClient.
         """
@@ -99,15 +132,82 @@ def cosmos_settings() -> EmulatorSettings:
     return EmulatorSettings()
 
 
+@pytest.fixture(scope="session")
+def cosmos_session_settings() -> EmulatorSettings:
+    """The settings of the session's emulator. Override it in conftest.py."""
+    return EmulatorSettings()
+
+
 @pytest.fixture
-def cosmos(_cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings) -> Iterator[CosmosAccount]:
-    """An empty account, deleted after the test."""
+def cosmos(
+    request: pytest.FixtureRequest, _cosmos_thread: LoopThread, cosmos_settings: EmulatorSettings
+) -> Iterator[CosmosAccount]:
+    """An empty account, deleted after the test. `pytest.mark.cosmos` changes its settings."""
+    with _account(_cosmos_thread, replace(cosmos_settings, **_marked(request.node))) as account:
+        yield account
+
+
+@pytest.fixture(scope="session")
+def cosmos_session(_cosmos_thread: LoopThread, cosmos_session_settings: EmulatorSettings) -> Iterator[CosmosAccount]:
+    """An account for all tests of the session, or of each worker of pytest-xdist."""
+    with _account(_cosmos_thread, cosmos_session_settings) as account:
+        yield account
+
+
+@contextmanager
+def _account(thread: LoopThread, settings: EmulatorSettings) -> Iterator[CosmosAccount]:
     from cosmos_emulator import CosmosEmulator
 
-    emulator = _cosmos_thread.run(CosmosEmulator(cosmos_settings).__aenter__())
+    emulator = thread.run(CosmosEmulator(settings).__aenter__())
     try:
         with ExitStack() as clients:
-            yield CosmosAccount(emulator, clients)
+            yield CosmosAccount(emulator, thread, clients)
     finally:
         emulator.faults.clear()  # hanging requests would delay shutdown
-        _cosmos_thread.run(emulator.__aexit__(None, None, None))
+        thread.run(emulator.__aexit__(None, None, None))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        "cosmos(**settings): settings of the account of the fixture `cosmos` (EmulatorSettings), "
+        "such as partitions=4 or replica_lag='500ms'.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose marker is invalid or has no effect."""
+    if _marked(item) and "cosmos" not in getattr(item, "fixturenames", ()):
+        pytest.fail(
+            "pytest.mark.cosmos has no effect, because the test does not use the fixture `cosmos`.", pytrace=False
+        )
+
+
+def _marked(item: pytest.Item) -> dict[str, Any]:
+    """Return the settings of an item's markers; the closest marker wins. Fails the test if one is invalid."""
+    changes: dict[str, Any] = {}
+    for marker in reversed(list(item.iter_markers("cosmos"))):
+        if marker.args:
+            pytest.fail(f"pytest.mark.cosmos takes settings by name, not {marker.args[0]!r}.", pytrace=False)
+        changes |= marker.kwargs
+    try:
+        return {name: _setting(name, value) for name, value in changes.items()}
+    except (TypeError, ValueError) as error:
+        pytest.fail(f"pytest.mark.cosmos: {error}", pytrace=False)
+
+
+def _setting(name: str, value: object) -> object:
+    """Return a setting, parsed from a text if it is a duration. Raises TypeError and ValueError."""
+    known = [field.name for field in fields(EmulatorSettings)]
+    if name not in known:
+        raise TypeError(f"{name!r} is not a setting; use {', '.join(known)}")
+    if name in ("latency", "replica_lag") and isinstance(value, str):
+        return Latency.parse(value)
+    if name == "faults" and isinstance(value, list | tuple):
+        return Faults(*value)
+    default = getattr(EmulatorSettings(), name)
+    if isinstance(default, bool | int | str) and type(value) is not type(default):
+        raise TypeError(f"{name} must be {type(default).__name__}, not {value!r}")
+    return value
