@@ -38,7 +38,7 @@ def checked_content(content: Json) -> JsonObject:
     autoscale = content.get("offerAutopilotSettings")
     if isinstance(autoscale, dict):
         _check(autoscale.get("maxThroughput"), _SMALLEST_AUTOSCALE_RU_S, step=1000)
-        # Autoscale starts at a tenth of its maximum (learn.microsoft.com/azure/cosmos-db/provision-throughput-autoscale).
+        # A tenth of the maximum is the least that autoscale serves (azure-docs, provision-throughput-autoscale).
         return {"offerThroughput": int(str(autoscale["maxThroughput"])) // 10, "offerAutopilotSettings": autoscale}
     _check(content.get("offerThroughput"), _SMALLEST_RU_S, step=100)
     return content

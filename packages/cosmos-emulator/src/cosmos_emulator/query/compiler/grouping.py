@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cosmos_emulator.query import syntax
@@ -10,7 +10,7 @@ from cosmos_emulator.query.aggregates import AGGREGATES, Accumulator
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler
 from cosmos_emulator.query.compiler.scope import Context, Evaluator, Frame, Scope
 from cosmos_emulator.query.errors import query_error
-from cosmos_emulator.query.ordering import sort_key
+from cosmos_emulator.query.ordering import SortKey, sort_key
 from cosmos_emulator.query.printer import printed
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 from cosmos_emulator.query.values import identity
@@ -76,11 +76,15 @@ class Grouping:
                 accumulator.add(argument(frame))
         groups = list(gathered.values())
         for evaluate, descending in reversed(self.order):  # stable, so the last sort decides first
-            groups.sort(key=lambda group, of=evaluate: sort_key(of(group[0])), reverse=descending)
+            groups.sort(key=_by(evaluate), reverse=descending)
         for frame, accumulators in groups:
             for slot, accumulator in zip(self.calls.values(), accumulators, strict=True):
                 frame[slot] = accumulator.result()
             yield frame
+
+
+def _by(evaluate: Evaluator) -> Callable[[tuple[Frame, list[Accumulator]]], SortKey]:
+    return lambda group: sort_key(evaluate(group[0]))
 
 
 def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:

@@ -208,8 +208,8 @@ def _malformed() -> Exception:
 def compile_ordering(query: Query, selection: Selection, resume: ResumeFilter | None = None) -> Ordering | None:
     """Return the compiled ORDER BY; None without it or for a single aggregate row.
 
-    The groups of GROUP BY sort themselves. Raises 400 for an expression that is neither a path nor a UDF call (error 2206 of
-    the service).
+    The groups of GROUP BY sort themselves. Raises 400 for an expression that is neither a path nor a UDF call (error
+    2206 of the service), and with GROUP BY for one that is not in it.
     """
     if resume is not None and (len(resume.values) != len(query.order_by) or selection.grouping is not None):
         raise evaluation_error("The resumeFilter must have a value for each item of ORDER BY.")
