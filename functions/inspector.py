@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import azure.functions as func
 
 from shared.auth.callers import ANONYMOUS
 from shared.data.blog import open_blog
-from shared.database.client import open_container
-from shared.database.containers import LEASES
-from shared.database.refusals import blog_errors
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.http.calls import parse_call
 from shared.http.endpoints import QUERY
@@ -21,15 +17,10 @@ from shared.http.inspector_cookie import visitor_of
 from shared.http.responses import encoded
 from shared.models.base import is_item_id
 from shared.observability.inspector import Inspector
-from shared.propagation.change_feed import CHANGE_FEEDS
-from shared.propagation.leases import UnreadableLeasesError
-from shared.propagation.progress import measure_progress
-from shared.settings import settings
 
 bp = func.Blueprint()
 
 _MOST_NAMES = 50
-_NUMBER = "SELECT VALUE COUNT(1) FROM c"
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _inspector = Inspector()
@@ -60,31 +51,6 @@ async def get_inspector_names(req: func.HttpRequest) -> func.HttpResponse:
             found = await container.read_many([one for one in ids if is_item_id(one)])
             names |= {item["id"]: item[shown] for item in found if shown in item}
     return _json(req, names)
-
-
-@bp.route(route="inspector/change-feeds", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-async def get_inspector_change_feeds(req: func.HttpRequest) -> func.HttpResponse:
-    """Return how far the functions are behind, as `manage.py lag` does, and how many changes have failed."""
-    found: dict[str, object] = {}
-    with suppress(DatabaseThrottled, DatabaseUnavailable), blog_errors():  # the tour causes both
-        found = await _change_feeds()
-    return _json(req, found)
-
-
-async def _change_feeds() -> dict[str, object]:
-    blog, leases = await open_blog(), await open_container(LEASES)
-    host = urlsplit(settings().account.endpoint).hostname or ""
-    feeds: dict[str, object] = {}
-    for feed in CHANGE_FEEDS.values():
-        try:
-            progress = await measure_progress(feed, await open_container(feed.container), leases, host)
-        except UnreadableLeasesError:
-            feeds[feed.function] = {"standsStill": True}
-        else:
-            numbers = {"changes": progress.changes, "seconds": progress.seconds}
-            feeds[feed.function] = numbers | {"standsStill": progress.stands_still}
-    failed = [number async for number in blog.failures.query_across(_NUMBER, {}, page_size=1)]
-    return {"feeds": feeds, "failed": sum(failed)}
 
 
 def _json(req: func.HttpRequest, value: object) -> func.HttpResponse:

@@ -6,8 +6,8 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError, Service
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from local_settings import LocalSettingsError
+from management.leases import UnreadableLeasesError
 from shared.errors import BlogError, DatabaseUnavailable
-from shared.propagation.leases import UnreadableLeasesError
 from shared.settings import Settings, SettingsError
 
 # https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden

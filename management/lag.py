@@ -1,4 +1,4 @@
-"""Lag of the change-feed functions (shared/propagation/progress.py)."""
+"""Lag of the change-feed functions (management/progress.py)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from azure.cosmos.aio import DatabaseProxy
 
 from management.errors import EXPECTED, sentence
+from management.progress import measure_progress
 from shared.database.container import Container
 from shared.database.containers import LEASES
 from shared.database.refusals import ItemMissing
 from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
-from shared.propagation.progress import measure_progress
 
 DEADLINE_S = 10.0
 

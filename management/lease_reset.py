@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from azure.cosmos.aio import DatabaseProxy
 
 from management.errors import ManagementError
+from management.leases import EXPIRED_AFTER_S, UnreadableLeasesError, is_expired, renewed_at
+from management.progress import rids_of
 from shared.database.container import Container
 from shared.database.containers import LEASES
 from shared.database.refusals import ItemMissing
 from shared.propagation.change_feed import ChangeFeed
-from shared.propagation.leases import EXPIRED_AFTER_S, UnreadableLeasesError, is_expired, renewed_at
-from shared.propagation.progress import rids_of
 
 _DOCUMENTS = "SELECT * FROM c WHERE STARTSWITH(c.id, @prefix)"
 _PAGE = 100

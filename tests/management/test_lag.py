@@ -16,13 +16,13 @@ from cosmos_emulator import EmulatorSettings
 
 from management import lag_report
 from management.lag import Lag, measure_lags
+from management.leases import KeyRange, Position, UnreadableLeasesError, positions
 from shared.data.posts import create_post, delete_post
 from shared.data.users import create_user
 from shared.database.containers import POSTS, USERS
 from shared.models.base import Item
 from shared.models.post import NewPost
 from shared.models.user import NewUser
-from shared.propagation.leases import KeyRange, Position, UnreadableLeasesError, positions
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.management.test_manage import manage_blog

@@ -23,9 +23,9 @@ from shared.observability.inspector import KEPT_OPERATIONS, Inspector
 from shared.observability.spans import ITEMS
 from shared.settings import Account, Settings, SettingsError
 from tests.api import Api, Json
-from tests.blog import Blog, EmulatorThread
+from tests.blog import EmulatorThread
 from tests.browser import PageLog, running_chromium
-from tests.items import a_user, unique
+from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app, settings_of
 from tests.site.browser.person import Person
@@ -438,34 +438,6 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, trac
     assert (record["kind"], record["title"], record["changes"]) == ("delivery", "users change feed", 1)
     assert list(record["causes"].values()) == [{"items": 0, "share": 0.0, "charge": 9.0}]
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
-
-
-async def _change_feeds(app: RunningApp) -> Json:
-    async with ClientSession() as session:
-        return dict(json.loads((await Site(session, app.url).get("/inspector/change-feeds")).text))
-
-
-async def test_it_counts_waiting_and_failed_changes(blog: Blog, tmp_path: Path) -> None:
-    await blog.users.create(a_user())
-    await blog.posts.create({"id": "bad", "postId": "bad", "type": "post"})
-    settings = blog.settings.model_copy(update={"inspector": True})
-    with running_app(settings, tmp_path / "host.log", disabled=["on_users_changed"]) as app:
-
-        async def has_failed() -> bool:
-            return bool((await _change_feeds(app))["failed"])
-
-        await eventually(has_failed)
-        found = await _change_feeds(app)
-
-    assert found["failed"] == 1
-    users, posts = found["feeds"]["on_users_changed"], found["feeds"]["on_posts_changed"]
-    assert (users["changes"], users["standsStill"]) == (1, True)
-    assert not posts["standsStill"]
-
-
-async def test_the_drawer_says_how_far_the_change_feeds_are(inspected: Api, inspected_app: RunningApp) -> None:
-    async with a_visit(inspected_app) as page:
-        await expect(page.locator("[data-feeds]")).to_have_text(re.compile(r"Change feeds: \d+ waiting, 0 failed\."))
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 // The server writes it into pages and serves the events only if BLOG_INSPECTOR=1. site.js imports this module.
 
 const POLL_MS = 1000;
-const FEEDS_POLL_MS = 10_000;
 const MOST_RECORDS = 150;
 // The records of this tab, so that a page loads only new ones.
 const LOG = "blog-inspector-log";
@@ -10,14 +9,13 @@ const HEIGHTS = ["low", "half", "high"];
 
 const root = document.documentElement;
 const drawer = document.querySelector("[data-drawer]");
-const [toggle, grip, all, clear, failure, feeds] = ["toggle", "grip", "all", "clear", "failure", "feeds"].map(name =>
+const [toggle, grip, all, clear, failure] = ["toggle", "grip", "all", "clear", "failure"].map(name =>
   drawer.querySelector(`[data-${name}]`),
 );
 let log = JSON.parse(sessionStorage.getItem(LOG)) ?? { last: 0, all: false, records: [] };
 let view = null;
 let timer = 0;
 let isPolling = false;
-let feedsShown = -FEEDS_POLL_MS;
 
 all.checked = log.all;
 
@@ -49,25 +47,10 @@ async function start() {
   poll();
 }
 
-/** Show what `manage.py lag` and `failures list` count. */
-async function showFeeds() {
-  if (performance.now() < feedsShown + FEEDS_POLL_MS) return;
-  feedsShown = performance.now();
-  const response = await fetch("/inspector/change-feeds").catch(() => null);
-  if (!response?.ok) return;
-  const answer = await response.json();
-  if (!answer.feeds) return; // the database did not answer
-  const all = Object.entries(answer.feeds);
-  const waiting = all.reduce((sum, [, feed]) => sum + (feed.changes ?? 0), 0);
-  const still = all.filter(([, feed]) => feed.standsStill).map(([name]) => ` ${name} stands still: run manage.py lag.`);
-  feeds.textContent = `Change feeds: ${waiting} waiting, ${answer.failed} failed.${still.join("")}`;
-}
-
 async function poll() {
   clearTimeout(timer);
   if (isPolling || !isOpen() || document.hidden) return;
   isPolling = true;
-  showFeeds();
   try {
     const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}`);
     if (!response.ok) throw new Error(`status ${response.status}`);

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+from base64 import b64decode
 from typing import TYPE_CHECKING
 
 import pytest
@@ -241,3 +244,31 @@ async def test_the_explorer_sees_its_own_writes_in_spite_of_a_replica_lag(
 
     assert "50" not in stale
     assert {"50", "60"} <= set(await explorer.column(explorer.items, "total"))
+
+
+async def test_the_overview_shows_how_far_change_feed_processors_are_behind(
+    explorer: Explorer, orders: ContainerProxy, emulator: CosmosEmulator
+) -> None:
+    async with CosmosClient(emulator.endpoint, emulator.key) as client:
+        watched = await orders.read()
+        database_rid, container_rid = watched["_self"].split("/")[1:4:2]
+        leases = await client.get_database_client("db").create_container("leases", PartitionKey("/id"))
+        lease = {
+            "id": f"billing127.0.0.1_{database_rid}_{container_rid}..0",
+            "LeaseToken": "0",
+            "ContinuationToken": None,
+            "Owner": None,
+            "timestamp": "2026-01-01T00:00:00.0000000Z",
+        }
+        await leases.create_item(lease)
+        await explorer.open()
+        row = explorer.page.get_by_role("region", name="Change feed processors").locator("tbody tr")
+        await expect(row).to_have_text(re.compile(r"^billingorders[1-9]\d*stopped$"))
+
+        feed_range = await anext(orders.read_feed_ranges())
+        async for _ in orders.query_items_change_feed(feed_range=feed_range, start_time="Beginning"):
+            pass
+        state = json.loads(b64decode(orders.client_connection.last_response_headers["etag"]))
+        end = state["continuation"]["continuation"][0]["token"]
+        await leases.replace_item(lease["id"], lease | {"ContinuationToken": end, "Owner": "a host"})
+        await expect(row).to_have_text("billingorders0lease expired")

@@ -70,7 +70,7 @@ function show() {
   const {page, database: databaseId, container: containerId, view, item} = route();
   document.title = [containerId, "Data explorer"].filter(Boolean).join(" – ");
   if (page === "simulation") return content.replaceChildren(simulation(shown.signal));
-  if (page === "overview") return content.replaceChildren(overview(databases, load));
+  if (page === "overview") return content.replaceChildren(overview(databases, load, shown.signal));
   const [database, containers] = databases.find(([one]) => one.id === databaseId) ?? [];
   const container = containers?.find((one) => one.id === containerId);
   if (!container) {

@@ -3,11 +3,12 @@
 import * as api from "./api.js";
 import {button, copyable, element, field, select} from "./dom.js";
 import {createSample} from "./new-resources.js";
+import {processors} from "./processors.js";
 import {linkTo} from "./route.js";
 import {currentKey, hasOwnKey} from "./signature.js";
 import {Status, count} from "./status.js";
 
-export function overview(databases, reload) {
+export function overview(databases, reload, signal) {
   const endpoint = `${location.origin}/`;
   const shownKey = hasOwnKey() ? "(the key that you entered)" : currentKey();
   const connection = (key) => `AccountEndpoint=${endpoint};AccountKey=${key};`;
@@ -20,7 +21,7 @@ export function overview(databases, reload) {
     "div",
     {className: "page"},
     element("h2", {}, databases.length ? "Overview" : "Welcome: this account is empty"),
-    databases.length ? contents(databases) : beginning(reload),
+    ...(databases.length ? [contents(databases), processors(databases, signal)] : [beginning(reload)]),
     element("h3", {}, "Connection string"),
     copyable("the connection string", connection(currentKey()), connection(shownKey)),
     element("h3", {}, "Sample code"),

@@ -20,5 +20,5 @@ export function sessionOf(link) {
   return {"x-ms-session-token": [...seen.values()].join(",")};
 }
 
-const lsnOf = (token = "#0") => Number(token.split("#").at(-1));
+export const lsnOf = (token = "#0") => Number(token.split("#").at(-1));
 const containerOf = (link) => link.split("/").filter(Boolean).slice(0, 4).join("/");

@@ -25,10 +25,7 @@ from typing import Any
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
-from shared.database.container import Container
-from shared.models.base import Item
-from shared.propagation.change_feed import ChangeFeed
-from shared.propagation.leases import (
+from management.leases import (
     EVERYTHING,
     KeyRange,
     Position,
@@ -36,6 +33,9 @@ from shared.propagation.leases import (
     is_expired,
     positions,
 )
+from shared.database.container import Container
+from shared.models.base import Item
+from shared.propagation.change_feed import ChangeFeed
 
 _LEASE_PAGE = 100
 _ATTEMPTS = 3
@@ -57,11 +57,6 @@ class FeedProgress:
     seconds: int
     changes: int
     is_stalled: bool
-
-    @property
-    def stands_still(self) -> bool:
-        """Whether changes wait that nobody handles."""
-        return self.is_stalled or (self.changes > 0 and not self.has_leases)
 
 
 async def measure_progress(feed: ChangeFeed, watched: Container, leases: Container, host: str) -> FeedProgress:
