@@ -11,8 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 
@@ -80,7 +78,18 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
         too, the SDK waits forever for its own lock. Without the sub-status, the read fails instead.
         """
         container, kind = container_and_kind(request)
-        with _client_span(request, container, kind) as span:
+        attributes: dict[str, str | int] = {"db.system.name": "azure.cosmosdb", "db.operation.name": kind}
+        if container:
+            attributes["db.collection.name"] = container
+        # The SDK sends the same object again.
+        sent = vars(request).get("sent", 0)
+        vars(request)["sent"] = sent + 1
+        if sent:
+            attributes["http.request.resend_count"] = sent
+            metrics.retries.add(1, {"db.collection.name": container})
+        with spans.span(f"{kind} {container}".rstrip(), kind=SpanKind.CLIENT, attributes=attributes) as span:
+            if span.is_recording():  # saves the parsing
+                span.set_attributes(_details(request, kind))
             response = await super().send(request, **options)
             _describe(span, response, record_answer(response, container))
         if response.status_code == _GONE and request.url.rstrip("/").endswith("/pkranges"):
@@ -91,34 +100,6 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
 def _is_read(request: Any) -> bool:
     is_query = request.headers.get("Content-Type") == "application/query+json"
     return (request.method == "GET" or is_query) and bool(_ITEMS.search(request.url))
-
-
-@contextmanager
-def _client_span(request: Any, container: str, kind: str) -> Iterator[Span]:
-    """Run the block, which sends `request` once, in a client span."""
-    attributes: dict[str, str | int] = {"db.system.name": "azure.cosmosdb", "db.operation.name": kind}
-    if container:
-        attributes["db.collection.name"] = container
-    # The SDK sends the same object again.
-    sent = vars(request).get("sent", 0)
-    vars(request)["sent"] = sent + 1
-    if sent:
-        attributes["http.request.resend_count"] = sent
-        metrics.retries.add(1, {"db.collection.name": container})
-    with spans.tracer.start_as_current_span(
-        f"{kind} {container}".rstrip(),
-        kind=SpanKind.CLIENT,
-        attributes=attributes,
-        record_exception=False,
-        set_status_on_exception=False,
-    ) as span:
-        if span.is_recording():  # saves the parsing
-            span.set_attributes(_details(request, kind))
-        try:
-            yield span
-        except BaseException as error:
-            spans.fail(span, type(error).__name__)
-            raise
 
 
 def _describe(span: Span, response: Any, request_units: float) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from opentelemetry import context, trace
-from opentelemetry.trace import Link, Span, SpanContext, StatusCode
+from opentelemetry.trace import Link, Span, SpanContext, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import Attributes
 
@@ -28,7 +28,12 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 @contextmanager
 def span(
-    name: str, *, caller: object = "", links: Iterable[object] = (), attributes: Attributes = None
+    name: str,
+    *,
+    kind: SpanKind = SpanKind.INTERNAL,
+    caller: object = "",
+    links: Iterable[object] = (),
+    attributes: Attributes = None,
 ) -> Iterator[Span]:
     """Run the block in a span whose parent is `caller`, or the current span without one.
 
@@ -42,7 +47,12 @@ def span(
     try:
         # The message of an exception can quote input, so only its type is recorded.
         with tracer.start_as_current_span(
-            name, links=writers, attributes=attributes, record_exception=False, set_status_on_exception=False
+            name,
+            kind=kind,
+            links=writers,
+            attributes=attributes,
+            record_exception=False,
+            set_status_on_exception=False,
         ) as started:
             try:
                 yield started
