@@ -14,8 +14,9 @@ from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
 from cosmos_emulator.documents.logical_partition import ItemReference, LogicalPartition
 from cosmos_emulator.documents.replace import replace
-from cosmos_emulator.reads import index_selection, order_by
+from cosmos_emulator.reads import index_search, index_selection, order_by
 from cosmos_emulator.reads.execution import PagedQuery
+from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.reads.paging import PageLimits, complete_at_once
 from cosmos_emulator.reads.query_text import QueryText, parse_query
 from cosmos_emulator.reads.slices import Slice, slices_of_key
@@ -116,9 +117,12 @@ def _small_chunks() -> Iterator[None]:
     """Lower the limits so that a few items exercise chunked and ordered reads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_selection, "_FEW", 3)
-        patch.setattr(index_selection, "_PROBES", (3, 6))
+        patch.setattr(index_search, "_BLOCK", 2)
+        patch.setattr(index_search, "_MOST", 6)
+        patch.setattr(index_search, "_MOST_WRITTEN", 3)
         patch.setattr(index_selection, "_FIRST_CHUNK", 2)
-        patch.setattr(index_selection, "_CHUNK", 3)
+        for module in (index_search, index_selection):
+            patch.setattr(module, "CHUNK", 3)
         patch.setattr(order_by, "_PIECE", 2)
         yield
 
@@ -210,10 +214,13 @@ def _scopes(container: Container) -> list[list[Slice]]:
 
 
 def _paged(container: Container, text: QueryText, slices: list[Slice], page_size: int) -> list[str]:
-    query = PagedQuery(text, container.definition.indexing, ChargeModel("service-2026"), lenient_order_by=True)
     rows: list[str] = []
     continuation: str | None = None
+    searches = KeptSearches()
     while True:
+        query = PagedQuery(
+            text, container.definition.indexing, ChargeModel("service-2026"), lenient_order_by=True, searches=searches
+        )
         page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         rows += [row.decode() for row in page.rows]
         continuation = page.continuation

@@ -18,6 +18,7 @@ from cosmos_emulator.indexing import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import OutOfTime, lower_deadline
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, ItemRows, Json, UdfCaller
+from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.reads.index_selection import LONG_SCAN, IndexAccess
 from cosmos_emulator.reads.order_by import OrderedPage
 from cosmos_emulator.reads.paging import (
@@ -50,13 +51,14 @@ class PagedQuery:
         udfs: UdfCaller | None = None,
         *,
         lenient_order_by: bool = False,
+        searches: KeptSearches | None = None,
     ) -> None:
         self._compiled: CompiledQuery = text.compile(udfs)
         self._served = text.served_predicates(policy)
         self._order_served = text.order_is_served(policy)
         can_walk = self._order_served and self._compiled.is_ordered and not text.order_is_computed
         order = text.order() if can_walk else None
-        self._access = IndexAccess(self._served, order)
+        self._access = IndexAccess(self._served, order, searches)
         self._passed = PassedEntries(self._served, order or ())
         self._filtered = text.query.where is not None
         self._charges = charges

@@ -6,7 +6,6 @@ Indexes never change results. After a long scan, the query requests the index th
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,35 +20,31 @@ from cosmos_emulator.reads.index_ranges import (
     stretches_of,
     wanted_parts,
 )
+from cosmos_emulator.reads.index_search import CHUNK, IndexReading, IndexSearch, KeptSearches, SearchedItems
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart, Names, local_prefix
 from cosmos_emulator.store.indexes import StoredIndex
-from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, StoredItem
+from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, ScanPosition, StoredItem
 
 _FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an ordered index
-_PROBES: Final = (_FEW, 4096, 65536)
 LONG_SCAN: Final = 1000  # items; after such a scan, an index is requested
 _FIRST_CHUNK: Final = 32
-_CHUNK: Final = 256
 
 Order = Sequence[tuple[Names, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownNumbers:
-    """Fetches the items of a slice with these numbers, in ascending order."""
+class AllItems:
+    """Fetches all items of a slice that an index can serve, by number."""
 
     one: Slice
-    numbers: list[int]
 
     def __call__(self, after: int, limit: int) -> list[StoredItem]:
         """Implement `paging.Fetch`."""
-        first, size = bisect_right(self.numbers, after), min(limit, _CHUNK)
-        for start in range(first, len(self.numbers), size):
-            if found := self.one.items.load(self.one.scope, self.numbers[start : start + size]):
-                return found
-        return []
+        key_range = self.one.scope.range  # of a single EPK
+        start = ScanPosition("" if key_range is None else key_range.start, after)
+        return self.one.items.scan(self.one.scope, start, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class EqualEntries:
     def __call__(self, after: int, limit: int) -> list[StoredItem]:
         """Implement `paging.Fetch`."""
         stretch, place = (self.entry, self.entry + b"\x00"), EntryPosition(self.entry, after)
-        found = self.one.items.walk(self.index, self.one.scope, stretch, place, min(limit, _CHUNK), backward=False)
+        found = self.one.items.walk(self.index, self.one.scope, stretch, place, min(limit, CHUNK), backward=False)
         return [item for _, item in found]
 
 
@@ -101,34 +96,35 @@ class OrderedAccess:
             for entry, item in chunk:
                 yield self.path.place(stretch, entry), item
             entry, item = chunk[-1]
-            after, limit = EntryPosition(entry, item.number), _CHUNK
+            after, limit = EntryPosition(entry, item.number), CHUNK
 
 
 class IndexAccess:
-    """Selects an index for the conditions and the order of one query."""
+    """Selects an index for the conditions and the order of one query. `searches` are those of other pages."""
 
-    def __init__(self, served: Sequence[Predicate], order: Order | None) -> None:
+    def __init__(self, served: Sequence[Predicate], order: Order | None, searches: KeptSearches | None = None) -> None:
         self._conditions = conditions_of(served)
+        self._searches = searches or KeptSearches()
         self.order: Order = order or ()
 
     def candidates(self, one: Slice) -> Fetch | None:
         """Return how to fetch the items that meet the conditions, in scan order; None if no index narrows them."""
         options = self._options(one)
-        for limit in _PROBES:
-            for index, ranges in options:
-                numbers = one.items.numbers(index, ranges, limit)
-                if len(numbers) < limit:
-                    return KnownNumbers(one, sorted(numbers))
-        for index, ranges in options:
-            if self._is_one_entry(index):
-                return EqualEntries(one, index, ranges[0][0])
-        return None
+        if not options:
+            return None
+        query = frozenset(self._conditions.items()), tuple(index.id for index, _ in options)
+        search = self._searches.find(one, query, lambda: IndexSearch(options, one.lsn))
+        equal = (EqualEntries(one, index, ranges[0][0]) for index, ranges in options if self._is_one_entry(index))
+        otherwise = next(equal, None)
+        if search.has_failed:
+            return otherwise
+        return SearchedItems(one, search, otherwise or AllItems(one))
 
     def finds_few(self, one: Slice, instead_of: OrderedAccess) -> bool:
         """Return whether so few items meet the conditions that sorting them is faster than `instead_of`."""
         if all(path in instead_of.filtered_paths for path in self._conditions):
             return False
-        return any(len(one.items.numbers(index, ranges, _FEW)) < _FEW for index, ranges in self._options(one))
+        return any(IndexReading(index, ranges).read(one.items, _FEW) for index, ranges in self._options(one))
 
     def ordered(self, one: Slice) -> OrderedAccess | None:
         """Return the items in the order of the query, or None if no index provides it.

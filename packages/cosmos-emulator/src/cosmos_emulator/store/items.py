@@ -212,18 +212,19 @@ class ItemView:
         ).fetchone()
         return int(count)
 
-    def numbers(self, index: StoredIndex, ranges: Sequence[EntryRange], limit: int) -> list[int]:
-        """Return at most `limit` numbers from ranges of an index, including expired items."""
-        found: list[int] = []
-        for low, high in ranges:
-            rows = self._read_index(
-                f"SELECT number FROM {index.table} WHERE entry >= ? AND entry < ? LIMIT ?",  # noqa: S608 - constants
-                (low, high, limit - len(found)),
-            ).fetchall()
-            found += [number for (number,) in rows]
-            if len(found) >= limit:
-                break
-        return found
+    def entries(self, index: StoredIndex, after: EntryPosition, high: bytes, limit: int) -> list[EntryPosition]:
+        """Return at most `limit` entries of an index after a position and below `high`, including expired items."""
+        rows = self._read_index(
+            f"SELECT entry, number FROM {index.table} WHERE (entry, number) > (?, ?) AND entry < ? "  # noqa: S608 - constants
+            "ORDER BY entry, number LIMIT ?",
+            (*after, high, limit),
+        ).fetchall()
+        return [EntryPosition._make(row) for row in rows]
+
+    def numbers_since(self, lsn: int, limit: int = -1) -> list[int]:
+        """Return the numbers of the items that were written after an LSN; at most `limit` unless it is -1."""
+        rows = self._connection.execute("SELECT number FROM items WHERE lsn > ? LIMIT ?", (lsn, limit)).fetchall()
+        return [number for (number,) in rows]
 
     def count_entries(self, index: StoredIndex, ranges: Sequence[EntryRange]) -> int:
         """Count the entries in ranges of an index, including those of expired items."""
