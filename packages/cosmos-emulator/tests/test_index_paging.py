@@ -14,7 +14,7 @@ COUNT = 3000
 FIRST = 500
 PAGE = 100
 BY_NUMBER = {"includedPaths": [{"path": "/n/?"}], "excludedPaths": [{"path": "/*"}]}
-UPPER = f"SELECT VALUE c.id FROM c WHERE c.n >= {FIRST}"
+UPPER = f"SELECT VALUE c.id FROM c WHERE c.n >= {FIRST}"  # noqa: S608 - a constant
 
 
 @pytest.fixture
