@@ -59,7 +59,7 @@ async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
 
     Costs one query, plus point reads if the feed is empty.
     """
-    if (await FrontPageIndex.read(blog.feed)).entries:
+    if (await FrontPageIndex.read(blog.feed)).dates:
         return False
     for index in range(min(plan.users, _FIRST_USERS)):
         user = plan.user(index)

@@ -17,7 +17,7 @@ from shared.database.charges import deadline
 from shared.database.container import Container
 from shared.database.retries import FRONT_PAGE_DEADLINE_S
 from shared.http.calls import Call
-from shared.http.responses import Document, served
+from shared.http.responses import Document, served, shown
 from shared.models.post import Post
 
 KEPT_S = 1.0
@@ -65,4 +65,4 @@ def front_page_reader(
 
 async def _read(feed: Container) -> FrontPage:
     items = await list_recent_posts(feed, limit=FRONT_PAGE_LENGTH)
-    return FrontPage([Post.from_item(item).model_dump(by_alias=True, exclude_none=True) for item in items])
+    return FrontPage([shown(Post, item) for item in items])

@@ -140,9 +140,9 @@ def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
 
 @dataclass
 class FrontPageIndex:
-    """The IDs and dates of the copies in `feed`, newest first."""
+    """The creation date of each copy in `feed`, by ID."""
 
-    entries: list[Item]
+    dates: dict[str, str]
 
     @classmethod
     async def read(cls, feed: Container, *, surplus: int = 1) -> FrontPageIndex:
@@ -152,34 +152,34 @@ class FrontPageIndex:
         """
         limit = FRONT_PAGE_LENGTH + surplus
         parameters = {"type": Post.TYPE, "limit": limit}
-        return cls(await feed.query(_NEWEST, parameters, partition_key=Post.TYPE, page_size=limit))
+        rows = await feed.query(_NEWEST, parameters, partition_key=Post.TYPE, page_size=limit)
+        return cls({row["id"]: str(row.get("creationDate")) for row in rows})  # a damaged copy can have any date
 
     def has(self, post: Item) -> bool:
-        return any(entry["id"] == post["id"] for entry in self.entries)
+        return post["id"] in self.dates
 
     def add(self, post: Item) -> None:
-        if not self.has(post):
-            self.entries.append({"id": post["id"], "creationDate": post["creationDate"]})
-            self.entries.sort(key=lambda entry: (entry["creationDate"], entry["id"]), reverse=True)
+        self.dates.setdefault(post["id"], post["creationDate"])
 
     def discard(self, post: Item) -> None:
-        self.entries = [entry for entry in self.entries if entry["id"] != post["id"]]
+        self.dates.pop(post["id"], None)
+
+    @property
+    def is_short(self) -> bool:
+        return len(self.dates) < FRONT_PAGE_LENGTH
 
     @property
     def surplus(self) -> list[str]:
         """The IDs that no longer belong to the front page, as far as they were read."""
-        return [entry["id"] for entry in self.entries[FRONT_PAGE_LENGTH:]]
-
-    @property
-    def is_short(self) -> bool:
-        return len(self.entries) < FRONT_PAGE_LENGTH
+        return [post_id for _, post_id in self._newest()[FRONT_PAGE_LENGTH:]]
 
     def admits(self, copy: Item) -> bool:
         """Return whether the post is on the front page or belongs there."""
-        if self.is_short or self.has(copy):
-            return True
-        last = self.entries[FRONT_PAGE_LENGTH - 1]
-        return (copy["creationDate"], copy["id"]) > (last["creationDate"], last["id"])
+        place = (copy["creationDate"], copy["id"])
+        return self.is_short or self.has(copy) or place > self._newest()[FRONT_PAGE_LENGTH - 1]
+
+    def _newest(self) -> list[tuple[str, str]]:
+        return sorted(((date, post_id) for post_id, date in self.dates.items()), reverse=True)
 
 
 async def refill(copies: Copies) -> bool:
@@ -195,12 +195,12 @@ async def refill(copies: Copies) -> bool:
     if not index.is_short:
         return False
     await copies.posts.catch_up()
-    oldest = index.entries[-1]["creationDate"] if index.entries else _LAST_DATE
+    oldest = min(index.dates.values(), default=_LAST_DATE)
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FRONT_PAGE_LENGTH}
     newest = copies.posts.query_across(_CANDIDATES, parameters, page_size=FRONT_PAGE_LENGTH)
     candidates = [post async for post in newest]
     missing = [post for post in candidates if not index.has(post) and _has_short_form(post)]
-    missing = missing[: FRONT_PAGE_LENGTH - len(index.entries)]
+    missing = missing[: FRONT_PAGE_LENGTH - len(index.dates)]
     await for_each(missing, partial(copies.put, exists=False))
     return bool(missing)
 

@@ -75,7 +75,7 @@ class _Delivery:
         self.blog = blog
         self.pace = Pace()
         self.authors: dict[str, Item] = {}
-        self.front_page = FrontPageIndex([])
+        self.front_page = FrontPageIndex({})
         self.has_filled_front_page = False
         self.creations = copy_creations(blog.feed)
         reads, trigger = post_reads(blog.posts), blog.transactions.front_page_trigger
