@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from management.definitions import script_text
+from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.propagation import copies
 from tests.blog import Blog, EmulatorThread, new_blog
 
 
@@ -13,3 +16,14 @@ from tests.blog import Blog, EmulatorThread, new_blog
 async def blog(emulator: EmulatorThread, request: pytest.FixtureRequest) -> AsyncIterator[Blog]:
     async with new_blog(emulator, request.param) as provisioned:
         yield provisioned
+
+
+@pytest.fixture
+async def short_front_page(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Let the trigger and the change handler keep only this many posts, so that a test fills the front page fast."""
+    length = 10
+    monkeypatch.setattr(copies, "FRONT_PAGE_LENGTH", length)
+    script = script_text("truncateFeed").replace(f"FEED_LENGTH = {FRONT_PAGE_LENGTH};", f"FEED_LENGTH = {length};")
+    trigger = {"id": "truncateFeed", "body": script, "triggerType": "Post", "triggerOperation": "All"}
+    await blog.feed.proxy.scripts.replace_trigger("truncateFeed", trigger)
+    return length

@@ -155,9 +155,9 @@ async def test_a_feed_with_room_admits_older_posts(blog: Blog) -> None:
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
 
 
-async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> None:
+async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 1)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
     await blog.handle_posts(posts)
 
     edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"), etag=None)
@@ -169,9 +169,9 @@ async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog) -> Non
     assert copy["title"] == "Edited"
 
 
-async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None:
+async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(FRONT_PAGE_LENGTH + 10)]
+    posts = [await blog.posts.create(a_post(author, second=second // 3)) for second in range(short_front_page + 10)]
     await blog.handle_posts(posts)
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
 
@@ -180,13 +180,13 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog) -> None
     await blog.drain()
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
-        post["id"] for post in newest_first[7 : 7 + FRONT_PAGE_LENGTH]
+        post["id"] for post in newest_first[7 : 7 + short_front_page]
     }
 
 
-async def test_the_next_delivery_trims_a_feed_that_is_too_long(blog: Blog) -> None:
+async def test_the_next_delivery_trims_a_feed_that_is_too_long(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 30)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 30)]
     for post in posts:  # without the trigger
         await blog.feed.create(short_form(post))
 
@@ -209,9 +209,11 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     assert failure["error"]["type"] == "ValueError"
 
 
-async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_deliveries_do_not_overfill_a_short_feed(
+    blog: Blog, short_front_page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 1)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
     await blog.handle_posts(posts[:-2])
 
     _synchronize_feed_writes(monkeypatch, blog, posts[-2:])
@@ -221,10 +223,10 @@ async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, mo
 
 
 async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
+    blog: Blog, short_front_page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     author = await blog.users.create(a_user())
-    oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(FRONT_PAGE_LENGTH + 2)]
+    oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(short_front_page + 2)]
     for post in (oldest, *posts, deleted):
         await blog.posts.create(post)
     for post in posts:  # the copy of `deleted` is already deleted
@@ -253,9 +255,9 @@ def _synchronize_feed_writes(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts:
     monkeypatch.setattr(Copies, "put", put_after_meeting)
 
 
-async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog) -> None:
+async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 5)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 5)]
     await blog.handle_posts(posts)
     poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next candidate of a refill
 
@@ -268,10 +270,10 @@ async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog) -> None:
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
 
 
-async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog) -> None:
+async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page: int) -> None:
     """`before` was read before another process deleted a post."""
     author = await blog.users.create(a_user())
-    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(FRONT_PAGE_LENGTH + 3)]
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 3)]
     for post in posts[2:]:
         await blog.feed.create(short_form(post))
     await blog.posts.upsert(posts[2] | {"content": 5})

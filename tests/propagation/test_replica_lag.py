@@ -13,7 +13,7 @@ from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
 from shared.data import username_reservations
-from shared.data.posts import FRONT_PAGE_LENGTH, delete_post
+from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
 from shared.database.client import connect
 from shared.errors import UsernameTaken
@@ -171,8 +171,10 @@ async def test_a_late_delivery_does_not_list_a_post_that_replicas_still_have(
     assert await _in_feed(blog) == {post["id"] for post in posts[1:]}
 
 
-async def test_the_feed_is_refilled_although_replicas_show_it_full(blog: Blog, worker: Blog) -> None:
-    posts = await _write_posts(blog, await _register(blog), FRONT_PAGE_LENGTH + 1)
+async def test_the_feed_is_refilled_although_replicas_show_it_full(
+    blog: Blog, worker: Blog, short_front_page: int
+) -> None:
+    posts = await _write_posts(blog, await _register(blog), short_front_page + 1)
 
     with lagging(blog):
         tombstone = await _delete(blog, posts[0])
@@ -182,9 +184,11 @@ async def test_the_feed_is_refilled_although_replicas_show_it_full(blog: Blog, w
     assert await _in_feed(blog) == {post["id"] for post in posts[1:]}
 
 
-async def test_the_feed_is_refilled_with_posts_that_replicas_lack(blog: Blog, worker: Blog) -> None:
+async def test_the_feed_is_refilled_with_posts_that_replicas_lack(
+    blog: Blog, worker: Blog, short_front_page: int
+) -> None:
     author = await _register(blog)
-    posts = await _write_posts(blog, author, FRONT_PAGE_LENGTH)
+    posts = await _write_posts(blog, author, short_front_page)
     older = a_post(author, second=-1)
     deleted = await _elsewhere(blog, older, posts)
 
@@ -195,10 +199,12 @@ async def test_the_feed_is_refilled_with_posts_that_replicas_lack(blog: Blog, wo
     assert await _in_feed(blog) == {post["id"] for post in [*posts, older] if post != deleted}
 
 
-async def test_a_deleted_post_that_replicas_still_have_does_not_fill_the_feed(blog: Blog, worker: Blog) -> None:
-    posts = await _write_posts(blog, await _register(blog), FRONT_PAGE_LENGTH + 2)
-    candidate = posts[FRONT_PAGE_LENGTH]
-    deleted = await _elsewhere(blog, candidate, posts[:FRONT_PAGE_LENGTH])
+async def test_a_deleted_post_that_replicas_still_have_does_not_fill_the_feed(
+    blog: Blog, worker: Blog, short_front_page: int
+) -> None:
+    posts = await _write_posts(blog, await _register(blog), short_front_page + 2)
+    candidate = posts[short_front_page]
+    deleted = await _elsewhere(blog, candidate, posts[:short_front_page])
 
     with lagging(blog):
         await blog.handle_posts([await _delete(blog, candidate)])
@@ -207,8 +213,10 @@ async def test_a_deleted_post_that_replicas_still_have_does_not_fill_the_feed(bl
     assert await _in_feed(blog) == {post["id"] for post in posts if post not in (candidate, deleted)}
 
 
-async def test_a_post_that_has_just_entered_the_feed_is_updated_in_it(blog: Blog, worker: Blog) -> None:
-    *listed, old = await _write_posts(blog, await _register(blog), FRONT_PAGE_LENGTH + 1)
+async def test_a_post_that_has_just_entered_the_feed_is_updated_in_it(
+    blog: Blog, worker: Blog, short_front_page: int
+) -> None:
+    *listed, old = await _write_posts(blog, await _register(blog), short_front_page + 1)
 
     with lagging(blog):
         await blog.feed.delete(listed[0]["id"], "post")  # its post was deleted, and the feed was refilled
@@ -238,12 +246,14 @@ async def test_comments_that_replicas_lack_expire_with_their_post(blog: Blog, wo
     assert stored is None or "ttl" in stored
 
 
-async def test_concurrent_processes_leave_the_feed_at_its_length(blog: Blog, worker: Blog) -> None:
+async def test_concurrent_processes_leave_the_feed_at_its_length(
+    blog: Blog, worker: Blog, short_front_page: int
+) -> None:
     author = await _register(blog)
-    posts = await _write_posts(blog, author, FRONT_PAGE_LENGTH)
+    posts = await _write_posts(blog, author, short_front_page)
 
     with lagging(blog):
-        new = [await blog.posts.create(a_post(author, second=FRONT_PAGE_LENGTH + 1 + second)) for second in range(4)]
+        new = [await blog.posts.create(a_post(author, second=short_front_page + 1 + second)) for second in range(4)]
         for number, post in enumerate(new):
             await (worker if number % 2 else blog).handle_posts([post])
 
