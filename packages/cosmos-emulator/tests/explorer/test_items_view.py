@@ -107,24 +107,21 @@ async def test_a_new_item_is_created_in_its_logical_partition(explorer: Explorer
     assert [item["id"] async for item in orders.query_items("SELECT * FROM c", partition_key="Zoë")] == [".."]
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ('{"id": "a",}', "The item is not valid JSON"),
-        ("[]", "An item must be a JSON object"),
-        ('{"customer": "c1"}', "An item needs an id"),
-        ('{"id": "order-1", "customer": "c1"}', "An item or resource with this id exists"),
-    ],
-)
-async def test_an_invalid_item_is_explained(explorer: Explorer, orders: ContainerProxy, text: str, reason: str) -> None:
+async def test_an_invalid_item_is_explained(explorer: Explorer, orders: ContainerProxy) -> None:
     await explorer.view("items")
     await explorer.press("New item")
 
-    await explorer.page.fill("#item", text)
-    await explorer.press("Save")
+    for text, reason in {
+        '{"id": "a",}': "The item is not valid JSON",
+        "[]": "An item must be a JSON object",
+        '{"customer": "c1"}': "An item needs an id",
+        '{"id": "order-1", "customer": "c1"}': "An item or resource with this id exists",
+    }.items():
+        await explorer.page.fill("#item", text)
+        await explorer.press("Save")
 
-    await explorer.status(reason)
-    assert await explorer.page.input_value("#item") == text
+        await explorer.status(reason)
+        assert await explorer.page.input_value("#item") == text
 
 
 async def test_an_invalid_filter_is_explained_and_can_be_repaired(explorer: Explorer, orders: ContainerProxy) -> None:
@@ -141,15 +138,14 @@ async def test_an_invalid_filter_is_explained_and_can_be_repaired(explorer: Expl
     await explorer.status("1 item;")
 
 
-@pytest.mark.parametrize(("text", "position"), [("c.total = = 3", 11), ("  where c.total = = 3 ", 19)])
-async def test_a_filter_error_names_the_position_in_the_filter(
-    explorer: Explorer, orders: ContainerProxy, text: str, position: int
-) -> None:
+async def test_a_filter_error_names_the_position_in_the_filter(explorer: Explorer, orders: ContainerProxy) -> None:
     await explorer.view("items")
-    await explorer.fill("Filter (SQL condition)", text)
-    await explorer.press("Apply")
 
-    assert f"(at character {position} of the filter)" in await explorer.status("400 BadRequest")
+    for text, position in (("c.total = = 3", 11), ("  where c.total = = 3 ", 19)):
+        await explorer.fill("Filter (SQL condition)", text)
+        await explorer.press("Apply")
+
+        await explorer.status(f"(at character {position} of the filter)")
 
 
 async def test_unsaved_edits_are_discarded_only_after_a_question(explorer: Explorer, orders: ContainerProxy) -> None:
@@ -163,9 +159,11 @@ async def test_unsaved_edits_are_discarded_only_after_a_question(explorer: Explo
         "refresh": lambda: explorer.press("Refresh", within="nav"),
     }
     for name, action in leave.items():
-        await explorer.view("items")
-        await explorer.fill("Partition key", "c3")
-        await explorer.press("Apply")
+        # The others before stay in this view.
+        if name in ("close", "overview", "refresh"):
+            await explorer.view("items")
+            await explorer.fill("Partition key", "c3")
+            await explorer.press("Apply")
         await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
         await explorer.status("Read: ")
         await page.fill("#item", "my edit")
