@@ -115,9 +115,16 @@ def smoke() -> None:
 
 @task
 def package() -> None:
-    """Build the deployment package in dist/, and list its files."""
+    """Build what is deployed and published in dist/, and try the wheels."""
     setup()
     python("-m", "infra.package")
+    distributions = ROOT / "dist/packages"
+    shutil.rmtree(distributions, ignore_errors=True)
+    for folder in PACKAGES:
+        tool("uv", "build", "--quiet", folder, "--out-dir", str(distributions))
+    files = [str(file) for file in sorted(distributions.glob("*-*"))]
+    tool("uv", "tool", "run", "twine@7.0.0", "check", "--strict", *files)
+    python(".ci/try_wheels.py", str(distributions))
 
 
 @task
