@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from azure.core.pipeline import PipelineResponse
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator
 from tests.errors import fails_with
-from tests.raw_client import RawClient, RawResponse
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
 ITEM = {"id": "a", "pk": "p"}
 
@@ -121,3 +123,12 @@ async def test_a_refused_write_and_a_missing_item_return_the_session_token(
 
 def _token(response: PipelineResponse[object, object]) -> str:
     return str(response.http_response.headers.get("x-ms-session-token", ""))
+
+
+async def test_a_response_of_several_partitions_has_the_session_token_of_one(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    response = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER)
+
+    range_id = response.headers["x-ms-documentdb-partitionkeyrangeid"]
+    assert re.fullmatch(rf"{range_id}:-1#\d+", response.headers["x-ms-session-token"])

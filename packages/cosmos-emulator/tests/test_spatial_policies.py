@@ -42,7 +42,9 @@ async def cities(container: ContainerProxy) -> None:
 
 
 async def test_a_spatial_index_is_returned_and_serves_queries(database: DatabaseProxy) -> None:
-    container = await database.create_container("c", KEY, indexing_policy=policy(AT, {"path": "/area/*", "types": []}))
+    container = await database.create_container(
+        "c", KEY, indexing_policy=policy(AT, {"path": "/area/*", "types": ["Polygon"]})
+    )
     await cities(container)
 
     near = container.query_items(
@@ -54,7 +56,10 @@ async def test_a_spatial_index_is_returned_and_serves_queries(database: Database
     )
     sorted_by_name = container.query_items("SELECT VALUE c.id FROM c WHERE ST_ISVALID(c.at) ORDER BY c.id")
 
-    assert (await container.read())["indexingPolicy"]["spatialIndexes"] == [AT, {"path": "/area/*", "types": []}]
+    assert (await container.read())["indexingPolicy"]["spatialIndexes"] == [
+        AT,
+        {"path": "/area/*", "types": ["Polygon"]},
+    ]
     assert (await container.read())["geospatialConfig"] == {"type": "Geography"}
     assert [city async for city in near] == ["Seattle"]
     assert [city async for city in sorted_by_name] == ["Portland", "Seattle"]

@@ -88,6 +88,8 @@ def completed(body: JsonObject) -> JsonObject:
         filled["partitionKey"] = {"version": 2, **key, "kind": definition.kind}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
     _log_retention_s(filled.get("changeFeedPolicy"))
+    if "ttlPropertyPath" in filled and "defaultTtl" not in filled:
+        raise CosmosError(400, "A 'ttlPropertyPath' needs a 'defaultTtl'.")
     _check_names(_computed(filled), definition)
     filled["indexingPolicy"] = dict(_indexing(filled).document)
     return filled

@@ -153,4 +153,8 @@ def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> S
 def check_if_match(item: StoredItem, if_match: str | None) -> None:
     """Raise 412 unless `if_match` is absent, `*` or the item's etag, with or without quotes."""
     if if_match and if_match != "*" and if_match.strip('"') != item.etag.strip('"'):
-        raise CosmosError(412, "One of the specified pre-condition is not met.")
+        raise CosmosError(
+            412,
+            "One of the specified pre-condition is not met. "
+            "Learn more: https://aka.ms/CosmosDB/sql/errors/precondition-failed",
+        )

@@ -47,6 +47,26 @@ _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
 # An oversized body is read up to this size: a client that is still sending would miss the 413.
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
+_VERSIONS: Final = frozenset(
+    {
+        "2014-08-21",
+        "2015-04-08",
+        "2015-06-03",
+        "2015-08-06",
+        "2015-12-16",
+        "2016-05-30",
+        "2016-07-11",
+        "2016-11-14",
+        "2017-01-19",
+        "2017-02-22",
+        "2017-05-03",
+        "2017-11-15",
+        "2018-06-18",
+        "2018-08-31",
+        "2018-09-17",
+    }
+)
+_LAST_VERSION: Final = "2018-12-31"
 _ACCOUNT_LEVEL: Final = "Session"
 _ALWAYS: Final = {
     h.RESOURCE_QUOTA: QUOTA,
@@ -112,6 +132,9 @@ class CosmosServer:
             h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),
             **answer.headers,
         }
+        if h.SESSION_TOKEN in headers:
+            # A page of the service is of one partition: .NET and Java fail on several tokens (SessionContainer.java).
+            headers[h.SESSION_TOKEN] = headers[h.SESSION_TOKEN].partition(",")[0]
         if not answer.names_owner:
             headers.pop(h.CONTENT_PATH, None)
         location = f"{http.scheme}://{http.host}{path}"
@@ -134,6 +157,7 @@ class CosmosServer:
         if not settings.check_signatures:
             check_origin(headers)
         grant = self._authorized(http.method, link, headers) if settings.check_signatures and not is_manager else None
+        _check_version(headers)
         _check_consistency(headers)
         operation = route(http.method, link, headers)
         body = await _body(http)
@@ -188,7 +212,7 @@ class CosmosServer:
         errors = json_text.dump({"Errors": [_in_utf8(error.message)]}).decode()
         message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {_in_utf8(http.raw_path)}"
         body = json_text.dump({"code": error.code, "message": message, **error.details})
-        return Answer(error.status, body, headers, charge_ru, names_owner=error.status != 404)
+        return Answer(error.status, body, headers, charge_ru, names_owner=error.status != 404 or http.method != "GET")
 
 
 def _in_utf8(text: str) -> str:
@@ -217,6 +241,16 @@ def _dropped(http: web.BaseRequest) -> web.Response:
 def _activity_id(headers: Mapping[str, str]) -> str:
     given = headers.get(h.ACTIVITY_ID, "")
     return given if given.isascii() and given.isprintable() and given else str(uuid.uuid4())
+
+
+def _check_version(headers: Mapping[str, str]) -> None:
+    """Raise 400 for an API version that never existed; later ones than the last with a documented change are accepted.
+
+    Source: learn.microsoft.com/rest/api/cosmos-db, "Supported REST API versions".
+    """
+    version = headers.get(h.VERSION, "")
+    if version and version < _LAST_VERSION and version not in _VERSIONS:
+        raise CosmosError(400, f"Invalid API version {version!r}. Use {_LAST_VERSION} or later.")
 
 
 def _check_consistency(headers: Mapping[str, str]) -> None:

@@ -158,6 +158,11 @@ def check_spatial_indexes(document: Mapping[str, Json], computed: Collection[str
         seen.add(text)
         if steps and steps[0] in computed:
             refuse(f"The computed property '{steps[0]}' must not have a spatial index.")
+        if not types:
+            refuse(
+                "The spatial data types array cannot be empty. Assign at least one spatial type for the 'types' array "
+                f"for the path '{text}'."
+            )
         if not isinstance(types, list) or any(one not in SPATIAL_TYPES for one in types):
             refuse(f"The types of the spatial index '{text}' must be in {', '.join(SPATIAL_TYPES)}, not {types!r}.")
         if is_planar is not _is_box(box) or (box is not None and not is_planar):

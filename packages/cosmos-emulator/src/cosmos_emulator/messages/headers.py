@@ -13,6 +13,7 @@ CONTENT_TYPE: Final = "content-type"
 DATE: Final = "date"
 EXPIRY_SECONDS: Final = "x-ms-documentdb-expiry-seconds"
 INTENDED_RID: Final = "x-ms-cosmos-intended-collection-rid"
+VERSION: Final = "x-ms-version"
 X_DATE: Final = "x-ms-date"
 
 # Conditions
@@ -48,6 +49,7 @@ POPULATE_QUERY_METRICS: Final = "x-ms-documentdb-populatequerymetrics"
 QUERY_EXECUTION_INFO: Final = "x-ms-cosmos-query-execution-info"
 QUERY_METRICS: Final = "x-ms-documentdb-query-metrics"
 REQUIRES_DISTRIBUTION: Final = "x-ms-cosmos-query-requiresdistribution"
+RESPONSE_CONTINUATION_LIMIT: Final = "x-ms-documentdb-responsecontinuationtokenlimitinkb"
 SUPPORTED_QUERY_FEATURES: Final = "x-ms-cosmos-supported-query-features"
 
 # Batches, scripts, throughput
@@ -64,6 +66,7 @@ PRE_TRIGGER: Final = "x-ms-documentdb-pre-trigger-include"
 SCRIPT_LOG: Final = "x-ms-documentdb-script-log-results"
 
 # Containers
+POPULATE_QUOTA_INFO: Final = "x-ms-documentdb-populatequotainfo"
 POPULATE_PARTITION_STATISTICS: Final = "x-ms-documentdb-populatepartitionstatistics"
 
 # Specific to this emulator

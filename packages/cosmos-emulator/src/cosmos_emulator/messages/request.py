@@ -82,6 +82,8 @@ class Request:
     def partition_key(self, container: Container) -> PartitionKey:
         """Return the partition key. Raises 400 if it is missing or a prefix."""
         key = self.optional_partition_key(container)
+        if key is None and (definition := container.definition.partition_key).is_system:
+            key = definition.of_header("[]")  # of an item without a partition key
         if key is None:
             raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
         if key.is_prefix:
@@ -118,4 +120,7 @@ class Request:
 
     def _missing(self, level: int) -> CosmosError:
         owner = len(self.link.ids) > level or not self.link.names_one
+        # The gateway reports a point read's missing container like a missing item (.NET, CosmosNotFoundTests.cs).
+        if level > 1 and self.verb == "GET" and self.link.names_one and self.link.kinds[-1] == "docs":
+            owner = False
         return CosmosError(404, NOT_FOUND, sub_status=OWNER_MISSING if owner else 0)

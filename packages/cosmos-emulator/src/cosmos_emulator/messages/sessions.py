@@ -32,8 +32,8 @@ def check_session(request: Request) -> None:
         if lsn and lsn > partition.lsn:
             raise CosmosError(
                 404,
-                f"The read session is not available: partition {partition.id} is at {partition.lsn}, the session at "
-                f"{lsn}.",
+                f"The read/write session is not available: partition {partition.id} is at {partition.lsn}, the session "
+                f"at {lsn}.",
                 sub_status=SESSION_NOT_AVAILABLE,
             )
 

@@ -16,6 +16,7 @@ from cosmos_emulator.scripts import execute_stored_procedure
 
 # Not encoded by encodeURIComponent, besides letters and digits.
 _LITERAL = "-_.!~*'()"
+_MOST_ARGUMENTS = 65_535
 
 
 async def handle(request: Request) -> Answer:
@@ -51,6 +52,19 @@ def _arguments(body: bytes) -> list[Json]:
     if not body:
         return []
     arguments = json_text.parse(body)
-    if not isinstance(arguments, list):
-        raise CosmosError(400, "The arguments of a stored procedure must be a JSON array.")
-    return arguments
+    match arguments:
+        case list():
+            return arguments
+        case None:
+            return []
+        case dict():  # an array-like object, as Function.prototype.apply takes it
+            return [arguments.get(str(index)) for index in range(_length(arguments.get("length")))]
+    raise CosmosError(400, "The arguments of a stored procedure must be a JSON array.")
+
+
+def _length(value: Json) -> int:
+    try:
+        length = float(value) if isinstance(value, int | float | str) else 0.0
+    except ValueError:
+        return 0
+    return int(min(max(length, 0.0), _MOST_ARGUMENTS)) if length == length else 0  # NaN differs from itself

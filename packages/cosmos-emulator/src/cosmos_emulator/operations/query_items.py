@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Hashable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Final
 from urllib.parse import quote
 
 from cosmos_emulator import json_text
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
 from cosmos_emulator.messages.request import Request
@@ -26,15 +28,13 @@ from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
 from cosmos_emulator.store.account import Container
 
+_LEAST_MS: Final = 0.01
 # Expected by clients (@azure/cosmos queryMetricsConstants.js) but not measured.
 _UNMEASURED: Final = (
-    "totalExecutionTimeInMs",
-    "queryCompileTimeInMs",
     "queryLogicalPlanBuildTimeInMs",
     "queryPhysicalPlanBuildTimeInMs",
     "queryOptimizationTimeInMs",
     "indexLookupTimeInMs",
-    "documentLoadTimeInMs",
     "VMExecutionTimeInMs",
     "writeOutputTimeInMs",
     "systemFunctionExecuteTimeInMs",
@@ -45,10 +45,27 @@ _UNMEASURED: Final = (
 async def handle(request: Request) -> Answer:
     """Return a page of rows. Raises 400 for an invalid query, 400/1004 if the client must run it by range."""
     container = request.container
+    _check_continuation_limit(request)
+    start_s = time.perf_counter()
     text, slices, page = await _page(request, container)
     headers = _headers(request, container, slices, text, page)
+    if request.flag(h.POPULATE_QUERY_METRICS):
+        time_ms = (time.perf_counter() - start_s) * 1000
+        headers[h.QUERY_METRICS] = _metrics(page, time_ms, is_index_only=features_of(text.query).counts_items)
     headers[h.QUERY_EXECUTION_INFO] = _execution_info(text)
     return feed_answer(container.rid, "Documents", page.rows, headers, page.charge_ru)
+
+
+def _check_continuation_limit(request: Request) -> None:
+    """Raise 400 for a limit that no continuation token can keep. Ours are small, so others have no effect.
+
+    Source: azure-cosmos-dotnet-v3, QueryTests.cs, TestContinuationLimitHeaders.
+    """
+    limit = request.headers.get(h.RESPONSE_CONTINUATION_LIMIT, "1")
+    if limit == "0":
+        raise CosmosError(400, "The continuation token limit specified is not large enough.")
+    if not limit.isdecimal():
+        raise CosmosError(400, "Please pass in a valid continuation token size limit which must be a positive integer.")
 
 
 async def _page(request: Request, container: Container) -> tuple[QueryText, list[Slice], QueryPage]:
@@ -139,8 +156,6 @@ def _headers(
         headers[h.CONTINUATION] = page.continuation
     if request.flag(h.OPTIMISTIC_DIRECT):
         headers[h.REQUIRES_DISTRIBUTION] = str(len(slices) > 1 or _spans_pages(features_of(text.query)))
-    if request.flag(h.POPULATE_QUERY_METRICS):
-        headers[h.QUERY_METRICS] = _metrics(page, is_index_only=features_of(text.query).counts_items)
     if request.flag(h.POPULATE_INDEX_METRICS):
         headers[h.INDEX_UTILIZATION] = _index_utilization(_served_indexes(request, container, page))
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
@@ -165,7 +180,11 @@ def _execution_info(text: QueryText) -> str:
     return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": is_reverse}).decode()
 
 
-def _metrics(page: QueryPage, *, is_index_only: bool) -> str:
+def _metrics(page: QueryPage, time_ms: float, *, is_index_only: bool) -> str:
+    """Return the metrics of a page. The time is measured, but not its parts: loading includes all but the preparation.
+
+    The preparation has the smallest time, because clients expect one above 0.
+    """
     retrieved = 0 if is_index_only else page.scanned
     counts = {
         "retrievedDocumentCount": retrieved,
@@ -175,7 +194,13 @@ def _metrics(page: QueryPage, *, is_index_only: bool) -> str:
         "indexHitDocumentCount": page.load.items,
     }
     ratio = f"indexUtilizationRatio={page.load.items / retrieved if retrieved else 1:.2f}"
-    times = (f"{name}=0.00" for name in _UNMEASURED)
+    total_ms = max(time_ms, 2 * _LEAST_MS)
+    measured = {
+        "totalExecutionTimeInMs": total_ms,
+        "queryCompileTimeInMs": _LEAST_MS,
+        "documentLoadTimeInMs": total_ms - _LEAST_MS if retrieved else 0.0,
+    }
+    times = (f"{name}={ms:.2f}" for name, ms in {**measured, **dict.fromkeys(_UNMEASURED, 0.0)}.items())
     return ";".join([*(f"{name}={count}" for name, count in counts.items()), ratio, *times])
 
 

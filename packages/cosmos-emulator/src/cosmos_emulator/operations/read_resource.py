@@ -35,8 +35,9 @@ def _answer(request: Request, resource: Resource) -> Answer:
 def _container_answer(request: Request) -> Answer:
     container = request.container
     answer = _answer(request, container.resource)
-    # A changed policy applies immediately: queries scan until an index is built.
-    answer.headers[h.INDEX_PROGRESS] = "100"
+    if request.flag(h.POPULATE_QUOTA_INFO):
+        # A changed policy applies immediately: queries scan until an index is built.
+        answer.headers[h.INDEX_PROGRESS] = "100"
     if answer.body and request.flag(h.POPULATE_PARTITION_STATISTICS):
         answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})
     return answer

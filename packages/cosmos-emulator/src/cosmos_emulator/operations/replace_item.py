@@ -15,6 +15,6 @@ async def handle(request: Request) -> Answer:
     return await write_item(
         request,
         "Replace",
-        request.json_object,
+        lambda: request.json_object() if request.body else {},  # a missing item fails first
         lambda partition, document: replace(partition, reference, document, if_match),
     )

@@ -50,11 +50,15 @@ class PartitionKey:
 
 @dataclass(frozen=True, slots=True)
 class PartitionKeyDefinition:
-    """Paths as property names, e.g. `(("address", "city"),)`; kind Hash or MultiHash; version 1 or 2."""
+    """Paths as property names, e.g. `(("address", "city"),)`; kind Hash or MultiHash; version 1 or 2.
+
+    `is_system` is whether the container was created without a partition key, so that its items can be without one.
+    """
 
     paths: tuple[tuple[str, ...], ...]
     kind: str
     version: int
+    is_system: bool = False
 
     @classmethod
     def parse(cls, definition: Json) -> PartitionKeyDefinition:
@@ -72,7 +76,8 @@ class PartitionKeyDefinition:
             raise CosmosError(400, f"Too many partition key paths for kind {kind}.")
         if version not in (1, 2) or (kind == "MultiHash" and version == 1):
             raise CosmosError(400, f"Partition key version {version!r} is not supported for kind {kind}.")
-        return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1)
+        is_system = definition.get("systemKey") is True
+        return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1, is_system)
 
     def of_document(self, document: JsonObject) -> PartitionKey:
         """Return a document's key; an object is undefined. Raises 400 for an array."""
