@@ -6,8 +6,10 @@ import asyncio
 import itertools
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,13 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from azure.cosmos.exceptions import AzureError
+from azure.cosmos.exceptions import AzureError, CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
 from cosmos_emulator.container_definition import completed
+from cosmos_emulator.store import partition
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.resources import ResourceTable
+from cosmos_emulator.store.schema import open_connection
 from tests.emulator_client import emulator_client
 from tests.errors import fails_with
 from tests.processes import emulator_process
@@ -206,6 +210,71 @@ async def test_a_data_directory_can_be_open_only_once(tmp_path: Path) -> None:
 
     async with CosmosEmulator(settings):
         pass
+
+
+def _damaged(path: Path) -> None:
+    path.write_bytes(b"not a database" * 1000)
+
+
+def _not_openable(path: Path) -> None:
+    path.mkdir()
+
+
+def _not_a_directory(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_text("not a directory")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [(_damaged, "is damaged"), (_not_openable, "cannot be written"), (_not_a_directory, "cannot be written")],
+)
+def test_an_unusable_data_directory_is_explained(tmp_path: Path, spoil: Callable[[Path], None], reason: str) -> None:
+    spoil(tmp_path / "account.sqlite")
+    command = [sys.executable, "-m", "cosmos_emulator", "--port", "0", "--data-dir", str(tmp_path)]
+
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - fixed
+
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("The emulator cannot start: ")
+    assert f"{tmp_path} {reason}; " in line.replace("the data in ", "")
+
+
+async def test_a_damaged_container_is_explained_in_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with emulator_client(settings) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "1", "pk": "p"})
+    (file,) = tmp_path.glob("*/0.sqlite")  # noqa: ASYNC240 - nothing else runs
+    _damaged(file)
+
+    async with emulator_client(settings) as client:
+        with pytest.raises(CosmosHttpResponseError) as refusal:
+            await client.get_database_client("db").get_container_client("items").read_item("1", "p")
+
+    assert refusal.value.status_code == 500
+    record = next(record for record in caplog.records if record.levelname == "ERROR")
+    assert f"the data in {tmp_path} is damaged; stop the emulator, then" in record.message
+    assert not record.exc_info
+
+
+async def test_a_full_disk_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def of_limited_size(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = open_connection(*arguments, **options)
+        connection.execute("PRAGMA max_page_count = 40")
+        return connection
+
+    monkeypatch.setattr(partition, "open_connection", of_limited_size)
+    async with emulator_client(EmulatorSettings(data_dir=tmp_path)) as client:
+        container = await (await client.create_database("db")).create_container("items", PartitionKey("/pk"))
+        with pytest.raises(CosmosHttpResponseError):
+            await container.create_item({"id": "1", "pk": "p", "text": "x" * 1_000_000})
+        await container.create_item({"id": "2", "pk": "p"})
+
+    assert f"the disk of {tmp_path} is full; free some space" in caplog.text
 
 
 async def _blocked_write(container: ContainerProxy) -> asyncio.Task[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import uuid
 import zlib
 from collections.abc import Mapping
@@ -41,6 +42,7 @@ from cosmos_emulator.messages.resource_tokens import PREFIX, Grant, read_token
 from cosmos_emulator.names import canonical
 from cosmos_emulator.operation_names import operation_name
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
+from cosmos_emulator.store.schema import advice
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
@@ -116,8 +118,15 @@ class CosmosServer:
             answer = self._refusal(error, http, activity_id)
         except ConnectionDropped:
             return _dropped(http)
-        except Exception:  # noqa: BLE001 - the server must go on
-            _LOG.exception("request %s failed: %s %s", activity_id, http.method, http.raw_path)
+        except Exception as error:  # noqa: BLE001 - the server must go on
+            where = self._gateway.settings.data_dir or "memory"
+            reason = advice(error, where) if isinstance(error, sqlite3.Error) else None
+            # The traceback of an unusable file would only hide what to do.
+            _LOG.error(
+                "request %s failed: %s %s%s",
+                *(activity_id, http.method, http.raw_path, f": {reason}" if reason else ""),
+                exc_info=reason is None,
+            )
             failure = CosmosError(500, "The emulator failed on this request. See its log for the cause.")
             answer = self._refusal(failure, http, activity_id)
         self._load.record(answer)

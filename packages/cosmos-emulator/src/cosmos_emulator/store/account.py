@@ -26,7 +26,8 @@ from cosmos_emulator.store.index_definition import IndexDefinition, definitions_
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.partition import Partition, partition_file, remove_partition_file
 from cosmos_emulator.store.replicas import Lag
-from cosmos_emulator.store.resources import Resource, ResourceTable, new_etag
+from cosmos_emulator.store.resources import Resource, ResourceTable, UnusableData, new_etag
+from cosmos_emulator.store.schema import CANNOT_WRITE
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -222,7 +223,10 @@ class Account:
 
         If it `replaces` the contents of another, its rids and LSNs continue those, for clients that have seen them.
         """
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnusableData(f"{CANNOT_WRITE.format(directory)} ({error.strerror})") from error
         self._directory = directory
         self._clock = clock
         self._durable = durable

@@ -24,7 +24,7 @@ def current_directory(root: Path) -> Path:
     """Return the directory of the account's files in the data directory `root`."""
     try:
         name = (root / _NAMING_FILE).read_text(encoding="ascii")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the account cannot be opened either, and says so
         return root
     return root / name
 

@@ -13,7 +13,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.ranges import PartitionRange, dumped_ranges, parsed_ranges
-from cosmos_emulator.store.schema import UnsupportedFormat, check_format, copy_database, open_connection
+from cosmos_emulator.store.schema import UnsupportedFormat, advice, check_format, copy_database, open_connection
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS resources (
@@ -31,8 +31,8 @@ CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NU
 """
 
 
-class DataDirectoryInUse(OSError):
-    """Another process is using the data directory."""
+class UnusableData(OSError):
+    """The data directory cannot be opened; the message says why and what to do."""
 
 
 @dataclass(slots=True)
@@ -155,29 +155,21 @@ class ResourceTable:
 
 def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
     # Exclusive: while the process runs, its copy in memory is authoritative.
+    connection = None
     try:
         connection = open_connection(path, durable=durable, timeout_s=0)
-    except sqlite3.OperationalError as error:
-        raise _in_use(path, error) from error
-    connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-    if durable:  # rarely written, and without it no container's items can be found
-        connection.execute("PRAGMA synchronous=FULL")
-    try:
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        if durable:  # rarely written, and without it no container's items can be found
+            connection.execute("PRAGMA synchronous=FULL")
         check_format(connection, path)
         connection.executescript(_SCHEMA)  # acquires the lock
-    except sqlite3.OperationalError as error:
-        connection.close()
-        raise _in_use(path, error) from error
-    except UnsupportedFormat:
-        connection.close()
+    except (sqlite3.Error, UnsupportedFormat) as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error) and (reason := advice(error, path.parent)):
+            raise UnusableData(reason) from error
         raise
     return connection
-
-
-def _in_use(path: Path, error: sqlite3.OperationalError) -> DataDirectoryInUse:
-    return DataDirectoryInUse(
-        f"{path.parent} is in use by another emulator; stop it, or choose another data directory ({error})"
-    )
 
 
 def new_etag() -> str:

@@ -62,6 +62,30 @@ class UnsupportedFormat(OSError):
     """A newer version of the emulator wrote the data directory."""
 
 
+CANNOT_WRITE: Final = (
+    "{} cannot be written; choose another directory with --data-dir, or keep data in memory with --memory"
+)
+_IN_USE: Final = "{} is in use by another emulator; stop it, or choose another data directory"
+_DAMAGED: Final = "the data in {} is damaged; stop the emulator, then restore a copy of the directory or delete it"
+# By SQLite's primary result code: https://sqlite.org/rescode.html
+_ADVICE: Final = {
+    sqlite3.SQLITE_BUSY: _IN_USE,
+    sqlite3.SQLITE_LOCKED: _IN_USE,
+    sqlite3.SQLITE_PERM: CANNOT_WRITE,
+    sqlite3.SQLITE_READONLY: CANNOT_WRITE,
+    sqlite3.SQLITE_CANTOPEN: CANNOT_WRITE,
+    sqlite3.SQLITE_FULL: "the disk of {} is full; free some space",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+}
+
+
+def advice(error: sqlite3.Error, directory: Path | str) -> str | None:
+    """Return what is wrong with the data directory and what to do, or None if the error has another cause."""
+    text = _ADVICE.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF)
+    return text.format(directory) if text else None
+
+
 def open_connection(
     path: Path, *, durable: bool, read_only: bool = False, timeout_s: float = _LOCK_TIMEOUT_S
 ) -> sqlite3.Connection:
