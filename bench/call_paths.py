@@ -27,7 +27,9 @@ async def main() -> None:
         async def trace(name: str, argument: Any) -> Any:
             files: set[str] = set()
             sys.setprofile(lambda frame, *_: files.add(frame.f_code.co_filename))
-            answer = await functions[name](argument, SimpleNamespace(trace_context=SimpleNamespace(trace_parent="")))
+            answer = await functions[name](
+                argument, SimpleNamespace(invocation_id="0", trace_context=SimpleNamespace(trace_parent=""))
+            )
             sys.setprofile(None)
             of_blog = sorted(file for file in map(os.path.relpath, files) if file.startswith(("functions/", "shared/")))
             sys.stdout.write("\n  ".join([f"{name}: {len(of_blog)} files", *of_blog]) + "\n")

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import azure.functions as func
@@ -19,7 +20,7 @@ from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import BlogError, DatabaseUnavailable, InternalReason, MalformedRequest, NotAuthenticated
 from shared.http.calls import Body, Call, parse_call
 from shared.http.inspector_cookie import visitor_of
-from shared.http.problems import problem_response
+from shared.http.problems import problem_of, problem_response
 from shared.http.responses import encoded
 from shared.models.base import RequestModel
 from shared.observability.logs import log
@@ -85,14 +86,17 @@ def http_function(
             about["blog.visitor"] = visitor
         caller = context.trace_context.trace_parent
         with span(name, caller=caller, attributes=about) as recorded, metered(name) as charge:
+            line: dict[str, Any] = {"function": name, "method": req.method, "path": path_of(req)}
+            request_id, problem = dict[str, Any](request_id=context.invocation_id), dict[str, Any]()
             if not _has_valid_host(req):
-                log(logging.INFO, "request", function=name, status=400)
+                log(logging.INFO, "request", **line, status=400, problem="malformed-request", **request_id)
                 return problem_response(MalformedRequest("The Host header is invalid."), path_of(req))
             try:
                 async with deadline(REQUEST_DEADLINE_S):
                     response = await respond(req, charge)
             except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
-                _log_failure(name, error)
+                _log_failure(error, function=name, **request_id)
+                problem = {"problem": problem_of(error).code}
                 response = refuse(error, req)
             response.headers["X-Content-Type-Options"] = "nosniff"
             if charge.answers:
@@ -104,7 +108,8 @@ def http_function(
             recorded.set_attributes({"http.response.status_code": status, "blog.charge_ru": charge_ru})
             if status >= _FAILURE:
                 fail(recorded, str(status))
-            log(logging.INFO, "request", function=name, status=status, charge_ru=charge_ru, duration_ms=duration_ms)
+            numbers: dict[str, Any] = {"status": status, **problem, "charge_ru": charge_ru, "duration_ms": duration_ms}
+            log(logging.INFO, "request", **line, **numbers, **request_id)
         return response
 
     # The Functions host names a function after its Python function.
@@ -142,11 +147,11 @@ async def _parse(body: type[RequestModel] | None, request: func.HttpRequest) -> 
     return call
 
 
-def _log_failure(function: str, error: Exception) -> None:
+def _log_failure(error: Exception, **fields: Any) -> None:
     if isinstance(error, InternalReason):
         level = logging.WARNING if isinstance(error, DatabaseUnavailable) else logging.ERROR
-        log(level, error.event, function=function, reason=error.reason)
+        log(level, error.event, **fields, reason=error.reason)
     elif isinstance(error, NotAuthenticated):
-        log(logging.INFO, "not authenticated", function=function, fault=error.fault)
+        log(logging.INFO, "not authenticated", **fields, fault=error.fault)
     elif not isinstance(error, BlogError):
-        log(logging.ERROR, "request failed", function=function, exception=error)
+        log(logging.ERROR, "request failed", **fields, exception=error)

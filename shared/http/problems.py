@@ -37,9 +37,14 @@ class Problem:
     retry_after_s: int | None = None
 
     @property
+    def code(self) -> str:
+        """The title as one word, for the log."""
+        return self.title.lower().replace(" ", "-")
+
+    @property
     def type(self) -> str:
         """Link to the explanation on the docs page."""
-        return "/api/docs#" + self.title.lower().replace(" ", "-")
+        return f"/api/docs#{self.code}"
 
 
 PROBLEMS: dict[type[Exception], Problem] = {
@@ -67,10 +72,15 @@ PROBLEMS: dict[type[Exception], Problem] = {
 }
 
 
+def problem_of(error: Exception) -> Problem:
+    """The HTTP form of any error."""
+    return PROBLEMS.get(type(error), PROBLEMS[Exception])
+
+
 def problem_response(error: Exception, instance: str) -> func.HttpResponse:
     """The response to a request for `instance` that failed. Errors outside the table reveal no details."""
     unexpected = PROBLEMS[Exception]
-    problem = PROBLEMS.get(type(error), unexpected)
+    problem = problem_of(error)
     details = ProblemDetails(
         type=problem.type,
         title=problem.title,

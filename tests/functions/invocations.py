@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-UNTRACED = SimpleNamespace(trace_context=SimpleNamespace(trace_parent=""))
+UNTRACED = SimpleNamespace(invocation_id="0", trace_context=SimpleNamespace(trace_parent=""))

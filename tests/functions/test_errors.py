@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import azure.functions as func
@@ -358,3 +359,14 @@ def names_in(value: Any) -> set[str]:
             return set().union(*map(names_in, value))
         case _:
             return set()
+
+
+async def test_the_log_names_the_request_and_its_problem(api: Api, app: RunningApp) -> None:
+    post_id = unique("unknown")
+
+    await api.get_post(post_id)
+
+    (line,) = [line for line in app.log_lines(containing=post_id) if "blog request" in line]
+    request = f'function="get_post" method="GET" path="/api/posts/{post_id}" status=404 problem="post-not-found" '
+    assert request in line
+    assert re.search(r' request_id="[0-9a-f-]{36}"', line)
