@@ -6,9 +6,13 @@ https://learn.microsoft.com/azure/azure-functions/functions-develop-local#local-
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 NAME = "local.settings.json"
 # Written by `python -m local`, whose ports can differ from the file's.
@@ -30,32 +34,60 @@ def local_settings(file: Path) -> dict[str, str]:
         return {}
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))
-        if str(content.get("IsEncrypted", False)).lower() == "true":
-            raise LocalSettingsError(f"{file.name} is encrypted. Decrypt it with `func settings decrypt`.")
-        values = content.get("Values", {}).items()
-    except (ValueError, AttributeError) as error:
-        raise LocalSettingsError(f"{file.name} is not valid JSON settings: {error}. Fix or delete the file.") from error
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values if value is not None}
+    except (OSError, ValueError) as error:
+        raise LocalSettingsError(f"{file.name} cannot be read: {error}. Fix or delete the file.") from error
+    values = content.get("Values", {}) if isinstance(content, dict) else None
+    if not isinstance(values, dict):
+        raise LocalSettingsError(f'{file.name} must be an object like {{"Values": {{"NAME": "value"}}}}. Fix the file.')
+    if str(content.get("IsEncrypted", False)).lower() == "true":
+        raise LocalSettingsError(f"{file.name} is encrypted. Decrypt it with `func settings decrypt`.")
+    if nested := [name for name, value in values.items() if isinstance(value, (dict, list))]:
+        raise LocalSettingsError(f"{file.name}: {', '.join(nested)} must be text. Write nested names with `__`.")
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 @contextmanager
-def announced(app_dir: Path, environment: Mapping[str, str]) -> Iterator[None]:
-    """Let `stack_settings` find the local stack of `app_dir` during the block."""
+def announced(app_dir: Path, environment: Mapping[str, str]) -> Iterator[bool]:
+    """Let `stack_settings` find this process's local stack during the block, unless there is another one in `app_dir`.
+
+    Yields whether it can be found.
+    """
     file = app_dir / _RUNNING
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(
-        json.dumps({name: environment[name] for name in _OF_STACK if name in environment}), encoding="utf-8"
-    )
+    if _running(file):
+        yield False
+        return
+    found = {name: environment[name] for name in _OF_STACK if name in environment}
     try:
-        yield
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(found | _process(os.getpid())), encoding="utf-8")
+    except OSError:  # for example, a read-only folder
+        yield False
+        return
+    try:
+        yield True
     finally:
         file.unlink(missing_ok=True)
 
 
 def stack_settings(app_dir: Path) -> dict[str, str]:
     """Return the account and the database of the local stack that is running in `app_dir`; none if there is none."""
-    try:
-        found = json.loads((app_dir / _RUNNING).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    found = _running(app_dir / _RUNNING)
     return {name: found[name] for name in _OF_STACK if name in found}
+
+
+def _running(file: Path) -> dict[str, Any]:
+    """Return what a stack announced, nothing if it has ended, even if it was killed."""
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found if _process(found["pid"]).items() <= found.items() else {}
+    except (OSError, ValueError, LookupError, psutil.Error):
+        return {}
+
+
+def _process(pid: int) -> dict[str, Any]:
+    """Identify a process. Another one can get its ID later."""
+    return {"pid": pid, "started": psutil.Process(pid).create_time()}

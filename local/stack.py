@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
@@ -31,6 +32,11 @@ _POLL_S = 0.05
 # Delays after consecutive exits. A process that ran for _STABLE_S starts again with the first delay.
 _RESTART_DELAYS_S = (0.5, 1, 2, 4, 8)
 _STABLE_S = 30.0
+# A new session, or process group on Windows: the stack stops its processes in order.
+_UNREACHED_BY_CTRL_C: dict[str, Any] = {
+    "start_new_session": True,
+    "creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+}
 
 Say = Callable[[str], None]
 
@@ -81,13 +87,17 @@ async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
     for option, port in (("--port", settings.port), ("--cosmos-port", settings.cosmos_port)):
         _require_free(option, port)
     async with AsyncExitStack() as stack:
-        stack.enter_context(announced(settings.app_dir, settings.environment))
+        if not stack.enter_context(announced(settings.app_dir, settings.environment)):
+            _say_now(
+                say, f"manage.py does not find this stack by itself: set COSMOS='{settings.environment['COSMOS']}'"
+            )
+        await _check_settings(settings)
         host = _host(settings, say)
         # The host starts first, so that it loads the app while the emulator starts and the database is provisioned.
         await stack.enter_async_context(host.held())
         await stack.enter_async_context(_emulator(settings, say))
         if (settings.app_dir / "manage.py").is_file():
-            await _manage(settings, "provision", *(["--seed"] if settings.seed else []))
+            await _provision(settings, say)
         await stack.enter_async_context(host)
         yield
 
@@ -138,18 +148,36 @@ def _by_whom(port: int) -> str:
     return ""
 
 
-async def _manage(settings: StackSettings, *arguments: str) -> None:
+async def _check_settings(settings: StackSettings) -> None:
+    """Raise StackError if the app cannot start. The host would show a traceback for the first invalid setting only."""
+    if not (settings.app_dir / "shared" / "settings.py").is_file():
+        return
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "manage.py", *arguments, cwd=settings.app_dir, env=settings.environment
+        *(sys.executable, "-m", "shared.settings"),
+        cwd=settings.app_dir,
+        env=settings.environment,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, problem = await process.communicate()
+    if process.returncode != 0:
+        raise StackError(problem.decode().strip())
+
+
+async def _provision(settings: StackSettings, say: Say) -> None:
+    command = ["manage.py", "provision", *(["--seed"] if settings.seed else [])]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *command, cwd=settings.app_dir, env=settings.environment, **_UNREACHED_BY_CTRL_C
     )
     try:
         status = await process.wait()
     except asyncio.CancelledError:
         process.terminate()
         await process.wait()
+        if settings.seed:
+            say("The sample data is incomplete; the next start adds the rest.")
         raise
     if status != 0:
-        raise StackError(f"manage.py {' '.join(arguments)} failed with status {status}")
+        raise StackError(f"{' '.join(command)} failed with status {status}")
 
 
 @dataclass
@@ -190,15 +218,12 @@ class Service:
         await self._end()
 
     async def _start(self, *options: str) -> asyncio.subprocess.Process:
-        # In a new session, or process group on Windows, Ctrl-C does not reach the process. The stack stops its
-        # processes in order.
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "local.child", *self.command, *options),
             cwd=_REPOSITORY,
             env=self.environment,
             stdin=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            **_UNREACHED_BY_CTRL_C,
         )
 
     async def _keep_running(self, process: asyncio.subprocess.Process) -> None:
@@ -209,13 +234,10 @@ class Service:
             status = await process.wait()
             failures = 0 if loop.time() - started > _STABLE_S else failures
             delay_s = _RESTART_DELAYS_S[min(failures, len(_RESTART_DELAYS_S) - 1)]
-            self._say_now(f"{self.name} ended with status {status}; restarting in {delay_s} s")
+            _say_now(self.say, f"{self.name} ended with status {status}; restarting in {delay_s} s")
             await asyncio.sleep(delay_s)
             failures += 1
             self._process = process = await self._start()
-
-    def _say_now(self, text: str) -> None:
-        self.say(f"{datetime.now(UTC).astimezone():%H:%M:%S} {text}")
 
     async def _end(self) -> None:
         if self._process is None or self._process.returncode is not None:
@@ -224,9 +246,13 @@ class Service:
         try:
             await asyncio.wait_for(self._process.wait(), _STOP_TIMEOUT_S)
         except TimeoutError:
-            self._say_now(f"{self.name} did not stop within {_STOP_TIMEOUT_S:.0f} s; killing it")
+            _say_now(self.say, f"{self.name} did not stop within {_STOP_TIMEOUT_S:.0f} s; killing it")
             self._process.kill()
             await self._process.wait()
+
+
+def _say_now(say: Say, text: str) -> None:
+    say(f"{datetime.now(UTC).astimezone():%H:%M:%S} {text}")
 
 
 async def _until_ready(name: str, url: str, process: asyncio.subprocess.Process) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -147,3 +148,10 @@ def settings() -> Settings:
 def app_settings() -> AppSettings:
     """This process's settings without those of the database, needed to register functions. Raises SettingsError."""
     return read_settings(AppSettings)
+
+
+if __name__ == "__main__":  # `python -m local` checks all settings at once before it starts the app
+    try:
+        read_settings(Settings)
+    except SettingsError as error:
+        sys.exit(f"The settings are incomplete: {error}")

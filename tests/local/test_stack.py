@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -71,6 +74,7 @@ async def stack(app_dir: Path, *options: str) -> AsyncIterator[Stack]:
         cwd=REPOSITORY,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,  # as in a terminal, Ctrl-C reaches the whole group
     )
     try:
         yield Stack(process, f"http://localhost:{port}", f"http://localhost:{cosmos_port}")
@@ -177,7 +181,7 @@ async def test_the_app_responds_only_after_its_database_is_provisioned(tmp_path:
         assert await eventually(lambda: body_of(http, f"{running.url}/api/hello")) == "provision --seed"
 
 
-@pytest.mark.parametrize(("text", "complaint"), [("{", "not valid JSON"), ('{"IsEncrypted": true}', "is encrypted")])
+@pytest.mark.parametrize(("text", "complaint"), [("{", "cannot be read"), ('{"IsEncrypted": true}', "is encrypted")])
 async def test_an_unusable_settings_file_is_reported(tmp_path: Path, text: str, complaint: str) -> None:
     (write_app(tmp_path, APP) / "local.settings.json").write_text(text, encoding="utf-8")
 
@@ -185,6 +189,35 @@ async def test_an_unusable_settings_file_is_reported(tmp_path: Path, text: str, 
         status, output = await failing.ended()
 
     assert (status, complaint in output, "Traceback" in output) == (1, True, False)
+
+
+async def test_all_invalid_settings_are_named_in_one_sentence(tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "shared", tmp_path / "shared")
+    values = {"BLOG_AUTH": "x", "BLOG_TRANSACTIONS": "y", "BLOG_DATABASE": "blog"}
+    (tmp_path / "local.settings.json").write_text(json.dumps({"Values": values}))
+
+    async with stack(write_app(tmp_path, "from shared.settings import app_settings\napp_settings()\n")) as failing:
+        status, output = await failing.ended()
+
+    assert (status, output.splitlines()) == (
+        1,
+        [
+            "The local stack cannot start: The settings are incomplete: set BLOG_AUTH to one of function-key,"
+            " app-service; set BLOG_TRANSACTIONS to batch or procedure."
+        ],
+    )
+
+
+async def test_ctrl_c_during_provisioning_shows_no_traceback(tmp_path: Path) -> None:
+    hanging = "import time\nopen('begun', 'w').close()\ntime.sleep(60)\n"
+    app_dir = write_app(tmp_path, APP, manage=hanging)
+    async with stack(app_dir, "--seed") as starting:
+        await eventually((app_dir / "begun").exists)
+        os.killpg(starting.process.pid, signal.SIGINT)
+        status, output = await starting.ended()
+
+    assert (status, "Traceback" in output) == (0, False)
+    assert "The sample data is incomplete; the next start adds the rest." in output
 
 
 async def test_a_failed_provisioning_stops_the_stack(tmp_path: Path, http: ClientSession) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
-from local_settings import LocalSettingsError, announced
+from local_settings import LocalSettingsError, announced, stack_settings
 from management.configuration import read_configuration
 from shared.settings import Settings, SettingsError
+from tests.running_app import REPOSITORY
 
 _CONNECTION = "AccountEndpoint=http://localhost:8081/;AccountKey=a2V5;"
 
@@ -48,6 +51,39 @@ def test_a_running_local_stack_supersedes_the_file(tmp_path: Path) -> None:
 
     endpoints = [each.account.endpoint for each in (during, chosen, after)]
     assert endpoints == ["http://localhost:8082/", "http://localhost:9999/", "http://localhost:8081/"]
+
+
+def test_a_second_local_stack_in_the_folder_does_not_replace_the_first(tmp_path: Path) -> None:
+    def of(port: int) -> dict[str, str]:
+        return {"COSMOS": f"AccountEndpoint=http://localhost:{port}/;AccountKey=a2V5;", "BLOG_DATABASE": "blog"}
+
+    with announced(tmp_path, of(8081)) as first:
+        with announced(tmp_path, of(8082)) as second:
+            during = stack_settings(tmp_path)
+        after = stack_settings(tmp_path)
+    ended = stack_settings(tmp_path)
+
+    assert (first, second) == (True, False)
+    assert (during, after, ended) == (of(8081), of(8081), {})
+
+
+def test_a_killed_local_stack_is_not_found(tmp_path: Path) -> None:
+    connection = {"COSMOS": _CONNECTION}
+    enter = f"local_settings.announced(Path({str(tmp_path)!r}), {connection})"
+    killed = f"import os, local_settings; from pathlib import Path; stack = {enter}; stack.__enter__(); os._exit(1)"
+    subprocess.run([sys.executable, "-c", killed], cwd=REPOSITORY, check=False)  # noqa: S603 - fixed
+    assert (tmp_path / ".data" / "running.json").exists()
+
+    assert stack_settings(tmp_path) == {}
+    with announced(tmp_path, connection) as found:
+        assert (found, stack_settings(tmp_path)) == (True, connection)
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / ".data").write_text("not a folder")
+
+    with announced(tmp_path, {"COSMOS": _CONNECTION}) as found:
+        assert (found, stack_settings(tmp_path)) == (False, {})
 
 
 def test_the_file_can_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -105,7 +141,16 @@ def test_missing_settings_are_all_named(tmp_path: Path) -> None:
         _read({}, tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize(("text", "complaint"), [("{", "not valid JSON"), ('{"IsEncrypted": true}', "encrypted")])
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "cannot be read"),
+        ("[]", "must be an object"),
+        ('{"Values": 3}', "must be an object"),
+        ('{"Values": {"BLOG": {"DATABASE": "blog"}}}', "BLOG must be text. Write nested names with `__`"),
+        ('{"IsEncrypted": true}', "encrypted"),
+    ],
+)
 def test_an_unusable_settings_file_is_rejected(tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "local.settings.json"
     file.write_text(text, encoding="utf-8")
